@@ -1,0 +1,3 @@
+//! docdeck: a terminal dashboard for people who keep a documentation site with background agents.
+
+pub mod model;

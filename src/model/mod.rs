@@ -1,0 +1,21 @@
+//! Plain data and the rules over it: jobs, prompts, views, periods, ledgers, polling.
+//!
+//! Nothing in here does I/O, knows a runtime or a terminal, or reads a clock: the time of day is always an argument.
+
+pub mod connection;
+pub mod endpoint;
+pub mod failure;
+pub mod job;
+pub mod ledger;
+pub mod load;
+pub mod log;
+pub mod news;
+pub mod period;
+pub mod poll;
+pub mod prompt;
+pub mod row;
+pub mod text;
+pub mod views;
+
+/// Moment in UTC; the unit of every stored and compared time.
+pub type Time = chrono::DateTime<chrono::Utc>;

@@ -1,0 +1,30 @@
+//! What the engine tells whoever listens (the dashboard, a waiting command): facts that already hold in the store.
+
+use super::connection::Connection;
+use super::failure::Failure;
+use super::ledger::{Budget, Limited};
+use super::log::LogEntry;
+use super::prompt::{Delivery, PromptId};
+use super::row::{JobKey, JobRow};
+use super::text::CleanText;
+
+/// One fact.
+#[derive(Debug, Clone, PartialEq)]
+pub enum News {
+    /// A job is new or changed; the row is as the store has it now.
+    Job(Box<JobRow>),
+    /// A prompt went a step further; the job's row comes in the same breath.
+    Prompt { prompt: PromptId, delivery: Delivery, job: Box<JobRow> },
+    /// The thread of this job has more in it than before.
+    Thread(JobKey),
+    /// How the talk with the service goes.
+    Connection(Connection),
+    /// A ledger moved.
+    Budget(Limited, Budget),
+    /// A request was made or a change seen.
+    Logged(LogEntry),
+    /// Something went wrong beside any request: the store can't write, the poller can't read.
+    Trouble(Failure),
+    /// Something the user should hear of once: a store moved aside.
+    Notice(CleanText),
+}

@@ -1,0 +1,134 @@
+//! When to look at a job again, as a pure function of what is known of it (design.md: polling).
+
+use super::Time;
+use super::job::Status;
+use super::row::JobRow;
+use chrono::TimeDelta;
+
+/// Shortest pause, right after a creation or a follow-up.
+pub const FIRST: TimeDelta = TimeDelta::seconds(2);
+/// Longest pause in the first hour.
+pub const USUAL: TimeDelta = TimeDelta::seconds(30);
+/// The pause for jobs older than an hour and for unknown statuses.
+pub const SLOW: TimeDelta = TimeDelta::seconds(60);
+/// Looks for a pull request after `completed` came without one.
+pub const LATE_LOOKS: [TimeDelta; 3] = [TimeDelta::seconds(5), TimeDelta::seconds(15), TimeDelta::seconds(45)];
+
+/// The moment of the next look at a job; none when there is nothing more to wait for.
+///
+/// Pauses grow by half: with the looks at t₀ = 0, t₁ = 2, t₂ = 5, … each pause is 2 + t/2 seconds, so the last look and
+/// the start are all that has to be known.
+pub fn next_poll(job: &JobRow) -> Option<Time> {
+    if job.gone || job.id.is_none() {
+        return None;
+    }
+    let Some(checked) = job.checked_at else {
+        return Some(job.started_at + FIRST);
+    };
+    match &job.status {
+        Some(Status::Completed) if job.pr_link.is_none() => {
+            let finished = job.finished_at?;
+            LATE_LOOKS.iter().map(|&after| finished + after).find(|&look| look > checked)
+        }
+        Some(Status::Completed | Status::Archived | Status::Failed) => None,
+        Some(Status::Unknown(_)) => Some(checked + SLOW),
+        None | Some(Status::Active) => {
+            let elapsed = (checked - job.started_at).max(TimeDelta::zero());
+            let pause = if elapsed >= TimeDelta::hours(1) { SLOW } else { (FIRST + elapsed / 2).min(USUAL) };
+            Some(checked + pause)
+        }
+    }
+}
+
+/// Pauses of the one exponential backoff for the service: 2, 4, 8 … 120 s.
+pub fn backoff(failures: u32) -> TimeDelta {
+    let doubled = 2_i64.saturating_pow(failures.clamp(1, 16));
+    TimeDelta::seconds(doubled.min(120))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::job::JobId;
+    use crate::model::row::JobKey;
+    use crate::model::text::CleanText;
+
+    fn at(seconds: i64) -> Time {
+        Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range")
+    }
+
+    fn job(status: Option<Status>, checked: Option<i64>) -> JobRow {
+        JobRow {
+            key: JobKey(1),
+            id: JobId::new("j"),
+            title: CleanText::line("t"),
+            status,
+            repository: None,
+            git_ref: None,
+            model: None,
+            pr_link: None,
+            created_at: at(0),
+            archived_at: None,
+            started_at: at(0),
+            finished_at: None,
+            changed_at: at(0),
+            checked_at: checked.map(at),
+            looked_at: None,
+            gone: false,
+            dismissed: false,
+            undelivered: None,
+            revision: 0,
+        }
+    }
+
+    #[test]
+    fn pauses_grow_by_half_up_to_thirty_seconds() {
+        let mut pauses = Vec::new();
+        let mut last = next_poll(&job(None, None)).expect("a first look");
+        assert_eq!(last, at(2));
+        for _ in 0..9 {
+            let mut row = job(Some(Status::Active), None);
+            row.checked_at = Some(last);
+            let next = next_poll(&row).expect("a next look");
+            pauses.push((next - last).num_milliseconds());
+            last = next;
+        }
+        assert_eq!(pauses, [3000, 4500, 6750, 10125, 15187, 22781, 30000, 30000, 30000]);
+    }
+
+    #[test]
+    fn an_old_job_and_an_unknown_status_are_looked_at_once_a_minute() {
+        assert_eq!(next_poll(&job(Some(Status::Active), Some(3600))), Some(at(3660)));
+        assert_eq!(next_poll(&job(Some(Status::parse("paused")), Some(5))), Some(at(65)));
+    }
+
+    #[test]
+    fn a_completed_job_without_a_pull_request_gets_three_more_looks() {
+        let mut row = job(Some(Status::Completed), Some(100));
+        row.finished_at = Some(at(100));
+        let mut looks = Vec::new();
+        while let Some(next) = next_poll(&row) {
+            looks.push((next - at(100)).num_seconds());
+            row.checked_at = Some(next);
+        }
+        assert_eq!(looks, [5, 15, 45]);
+    }
+
+    #[test]
+    fn finished_gone_and_unsent_jobs_are_not_polled() {
+        assert_eq!(next_poll(&job(Some(Status::Failed), Some(5))), None);
+        let mut gone = job(Some(Status::Active), Some(5));
+        gone.gone = true;
+        assert_eq!(next_poll(&gone), None);
+        let mut unsent = job(None, None);
+        unsent.id = None;
+        assert_eq!(next_poll(&unsent), None);
+    }
+
+    #[test]
+    fn the_backoff_doubles_up_to_two_minutes() {
+        assert_eq!(backoff(1).num_seconds(), 2);
+        assert_eq!(backoff(3).num_seconds(), 8);
+        assert_eq!(backoff(40).num_seconds(), 120);
+    }
+}

@@ -1,0 +1,128 @@
+//! A job as the list shows it: what the service said of it, joined with what only this computer knows.
+
+use super::Time;
+use super::job::{JobId, Status, pr_number};
+use super::prompt::DeliveryKind;
+use super::text::CleanText;
+
+/// Key of a job in the store on this computer; there before the service has given an id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobKey(pub i64);
+
+/// One row of the jobs list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobRow {
+    pub key: JobKey,
+    /// None until the service has accepted it.
+    pub id: Option<JobId>,
+    /// First line of its prompt, or the id of a job made elsewhere.
+    pub title: CleanText,
+    /// As last seen; none until the service has answered.
+    pub status: Option<Status>,
+    pub repository: Option<CleanText>,
+    pub git_ref: Option<CleanText>,
+    pub model: Option<CleanText>,
+    pub pr_link: Option<CleanText>,
+    /// The service's `createdAt`, or else when it was written here.
+    pub created_at: Time,
+    pub archived_at: Option<Time>,
+    /// When the agent was last set to work: creation, or the last accepted follow-up.
+    pub started_at: Time,
+    /// When it was first seen finished; none for a job that was finished before it was known here.
+    pub finished_at: Option<Time>,
+    /// Last change of what the service says that is worth a look.
+    pub changed_at: Time,
+    /// Last answer of the service about it.
+    pub checked_at: Option<Time>,
+    /// Last time that the user looked at it.
+    pub looked_at: Option<Time>,
+    /// The service answered 404.
+    pub gone: bool,
+    /// Put away by the user.
+    pub dismissed: bool,
+    /// The prompt of its thread that is furthest from delivered, if any is undelivered.
+    pub undelivered: Option<DeliveryKind>,
+    /// Grows with every change in the store; a newer row replaces an older one.
+    pub revision: i64,
+}
+
+/// Groups of the jobs list, in the order of need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Group {
+    /// A pull request or failure not looked at, an unconfirmed or undelivered prompt.
+    NeedsYou,
+    /// The agent is at it, or the status is unknown.
+    Working,
+    /// A prompt waits for its turn or for the limit.
+    Queued,
+    Done,
+    /// Put away by the user.
+    Dismissed,
+}
+
+impl Group {
+    /// All groups, in order.
+    pub const ALL: [Self; 5] = [Self::NeedsYou, Self::Working, Self::Queued, Self::Done, Self::Dismissed];
+
+    /// The name, lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NeedsYou => "needs you",
+            Self::Working => "working",
+            Self::Queued => "queued",
+            Self::Done => "done",
+            Self::Dismissed => "dismissed",
+        }
+    }
+}
+
+impl JobRow {
+    /// Whether something worth a look happened since the user last looked.
+    pub fn is_unseen(&self) -> bool {
+        self.looked_at.is_none_or(|looked| looked < self.changed_at)
+    }
+
+    /// The group it belongs to by its own state.
+    pub fn group(&self) -> Group {
+        if self.undelivered.is_some_and(DeliveryKind::needs_user) {
+            return Group::NeedsYou;
+        }
+        if self.dismissed {
+            return Group::Dismissed;
+        }
+        if self.undelivered == Some(DeliveryKind::Queued) {
+            return Group::Queued;
+        }
+        if self.undelivered == Some(DeliveryKind::Sending) {
+            return Group::Working;
+        }
+        if self.gone {
+            return Group::Done;
+        }
+        match &self.status {
+            None | Some(Status::Active | Status::Unknown(_)) => Group::Working,
+            Some(Status::Failed) if self.is_unseen() => Group::NeedsYou,
+            Some(Status::Completed) if self.pr_link.is_some() && self.is_unseen() => Group::NeedsYou,
+            Some(Status::Completed | Status::Archived | Status::Failed) => Group::Done,
+        }
+    }
+
+    /// Whether the agent is at work on it, as far as is known.
+    pub fn is_working(&self) -> bool {
+        !self.gone && self.id.is_some() && !self.status.as_ref().is_some_and(Status::is_finished)
+    }
+
+    /// The moment that its age counts from: when it finished, or else when it was set to work.
+    pub fn age_from(&self) -> Time {
+        match &self.status {
+            Some(Status::Archived) => self.archived_at.or(self.finished_at).unwrap_or(self.created_at),
+            Some(status) if status.is_finished() => self.finished_at.unwrap_or(self.created_at),
+            _ => self.started_at,
+        }
+    }
+
+    /// The number of its pull request, where the link has the usual form.
+    pub fn pr_number(&self) -> Option<u64> {
+        self.pr_link.as_ref().and_then(|link| pr_number(link.as_str()))
+    }
+}

@@ -1,0 +1,220 @@
+//! Text from outside, made safe to show: [`CleanText`] is the only form in which it reaches a frame, the log or a file.
+//!
+//! Cleaning takes out whatever could move the cursor, hide, reorder or link (control characters with the whole escape
+//! sequence that they start, bidi controls, zero-width and tag characters) and bounds floods of combining marks.
+
+use std::fmt;
+
+/// Marks that one base character keeps; real scripts need up to four.
+const MAX_MARKS: usize = 4;
+
+/// Text that can't move the cursor, hide, reorder or link. Made by [`CleanText::line`] or [`CleanText::block`] alone.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct CleanText(Box<str>);
+
+impl CleanText {
+    /// One line: line breaks and tabs become single spaces, both ends are trimmed.
+    pub fn line(raw: &str) -> Self {
+        let text = clean(raw, false);
+        Self(text.trim().into())
+    }
+
+    /// Several lines: CR and CRLF become LF, a tab becomes four spaces, all else as in a line.
+    pub fn block(raw: &str) -> Self {
+        Self(clean(raw, true).into())
+    }
+
+    /// The first line that has something on it, at most `max` characters and `…` where it was cut: a job's title.
+    pub fn title(raw: &str, max: usize) -> Self {
+        let first = raw.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("");
+        let head: String = first.chars().take(max.saturating_mul(2)).collect();
+        let line = Self::line(&head);
+        if line.0.chars().count() <= max && head.len() == first.len() {
+            return line;
+        }
+        let mut cut: String = line.0.chars().take(max.saturating_sub(1)).collect();
+        cut.push('…');
+        Self(cut.into())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether nothing is left to show.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Display for CleanText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for CleanText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl AsRef<str> for CleanText {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+fn clean(raw: &str, keep_lines: bool) -> String {
+    let mut out = String::with_capacity(raw.len());
+    let mut marks = 0;
+    let mut chars = raw.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' => {
+                if chars.peek() == Some(&'\n') {
+                    chars.next();
+                }
+                out.push(if keep_lines { '\n' } else { ' ' });
+            }
+            '\n' | '\u{2028}' | '\u{2029}' => out.push(if keep_lines { '\n' } else { ' ' }),
+            '\t' => out.push_str(if keep_lines { "    " } else { " " }),
+            '\x1b' => skip_escape(&mut chars),
+            '\u{9b}' => skip_csi(&mut chars),
+            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => skip_string(&mut chars),
+            c if is_hidden(c) => {}
+            c if is_mark(c) => {
+                marks += 1;
+                if marks <= MAX_MARKS {
+                    out.push(c);
+                }
+                continue;
+            }
+            c => out.push(c),
+        }
+        marks = 0;
+    }
+    out
+}
+
+type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
+fn skip_escape(chars: &mut Chars<'_>) {
+    match chars.peek() {
+        Some('[') => {
+            chars.next();
+            skip_csi(chars);
+        }
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            chars.next();
+            skip_string(chars);
+        }
+        // Intermediates, then one final character: charset selections and the like.
+        Some(' '..='/') => {
+            while chars.next_if(|c| (' '..='/').contains(c)).is_some() {}
+            chars.next_if(|c| ('0'..='~').contains(c));
+        }
+        Some('0'..='~') => {
+            chars.next();
+        }
+        _ => {}
+    }
+}
+
+fn skip_csi(chars: &mut Chars<'_>) {
+    while chars.next_if(|c| (' '..='?').contains(c)).is_some() {}
+    chars.next_if(|c| ('@'..='~').contains(c));
+}
+
+/// Skips an OSC, DCS, SOS, PM or APC up to its end; one without an end swallows no more than its line.
+fn skip_string(chars: &mut Chars<'_>) {
+    while let Some(&c) = chars.peek() {
+        match c {
+            '\n' | '\r' => return,
+            '\x07' | '\u{9c}' => {
+                chars.next();
+                return;
+            }
+            '\x1b' => {
+                chars.next();
+                chars.next_if_eq(&'\\');
+                return;
+            }
+            _ => {
+                chars.next();
+            }
+        }
+    }
+}
+
+/// Characters that show nothing or change how their neighbours are shown.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
+            | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Combining marks, joiners and variation selectors: what takes no cell of its own and can be piled up.
+fn is_mark(c: char) -> bool {
+    !c.is_ascii() && unicode_width::UnicodeWidthChar::width(c) == Some(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn escape_sequences_go_with_all_that_they_carry() {
+        let raw = "a\x1b[31mb\x1b]8;;https://evil\x1b\\c\x1b]52;c;AAAA\x07d\x1bP1$q\x1b\\e\u{9b}2Jf\x1b(0g";
+        assert_eq!(CleanText::line(raw).as_str(), "abcdefg");
+    }
+
+    #[test]
+    fn bidi_zero_width_and_tag_characters_are_taken_out() {
+        let raw = "a\u{202e}b\u{2066}c\u{200b}d\u{feff}e\u{e0041}f\u{61c}";
+        assert_eq!(CleanText::line(raw).as_str(), "abcdef");
+    }
+
+    #[test]
+    fn a_flood_of_combining_marks_is_bounded() {
+        let raw = format!("e{}x", "\u{301}".repeat(500));
+        assert_eq!(CleanText::line(&raw).as_str().chars().count(), 1 + MAX_MARKS + 1);
+    }
+
+    #[test]
+    fn an_emoji_family_keeps_its_joiners() {
+        let family = "👨\u{200d}👩\u{200d}👧";
+        assert_eq!(CleanText::line(family).as_str(), family);
+    }
+
+    #[test]
+    fn a_block_keeps_its_lines_and_a_line_does_not() {
+        assert_eq!(CleanText::block("a\r\nb\rc\nd").as_str(), "a\nb\nc\nd");
+        assert_eq!(CleanText::line("a\r\nb\tc\n").as_str(), "a b c");
+    }
+
+    #[test]
+    fn a_sequence_without_an_end_swallows_no_more_than_its_line() {
+        assert_eq!(CleanText::block("a\x1b]0;title\nb").as_str(), "a\nb");
+    }
+
+    #[test]
+    fn a_title_is_the_first_line_with_something_on_it() {
+        assert_eq!(CleanText::title("\n  \n Fix the links \nmore", 40).as_str(), "Fix the links");
+        assert_eq!(CleanText::title("abcdefghij", 5).as_str(), "abcd…");
+    }
+
+    proptest! {
+        #[test]
+        fn no_control_character_survives(raw in "\\PC*|[\\x00-\\x1f\\x7f-\\u{9f}a-z\\[\\]]*") {
+            let line = CleanText::line(&raw);
+            prop_assert!(!line.as_str().chars().any(is_hidden));
+            let block = CleanText::block(&raw);
+            prop_assert!(!block.as_str().chars().any(|c| c != '\n' && is_hidden(c)));
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Page views as the service counts them (api.md: page views), as tolerantly as they may come.
+
+use super::period::DateRange;
+use super::text::CleanText;
+
+/// Smallest and largest page of the answer, and the one used unless the user chooses.
+pub const LIMIT_MIN: u32 = 1;
+pub const LIMIT_MAX: u32 = 250;
+pub const LIMIT_DEFAULT: u32 = 50;
+
+/// One number of the service. What is no whole number in range is kept as received.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Count {
+    /// A whole number (`12` or `12.0`); a negative one is kept and marked on the screen.
+    Known(i64),
+    /// Something else: a fraction, a number beyond 64 bits, text.
+    Odd(CleanText),
+    /// Not in the answer. Not the same as 0.
+    #[default]
+    Missing,
+}
+
+impl Count {
+    /// The number to draw and to sum with; none for what is not a count.
+    pub fn value(&self) -> Option<u64> {
+        match self {
+            Self::Known(n) => u64::try_from(*n).ok(),
+            Self::Odd(_) | Self::Missing => None,
+        }
+    }
+}
+
+/// Human, AI and total views of a page or of the site.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counts {
+    pub human: Count,
+    pub ai: Count,
+    pub total: Count,
+}
+
+impl Counts {
+    /// Share of AI in human + AI, 0 to 1; none where there are no views or no counts.
+    pub fn ai_share(&self) -> Option<f64> {
+        let (human, ai) = (self.human.value()?, self.ai.value()?);
+        let sum = human.checked_add(ai)?;
+        (sum > 0).then(|| as_f64(ai) / as_f64(sum))
+    }
+
+    /// Whether the three numbers are counts and the total is the sum of the other two.
+    pub fn add_up(&self) -> bool {
+        match (self.human.value(), self.ai.value(), self.total.value()) {
+            (Some(human), Some(ai), Some(total)) => human.checked_add(ai) == Some(total),
+            _ => false,
+        }
+    }
+}
+
+/// A count as a float for drawing and shares: exact up to 2⁵³, near enough above.
+pub fn as_f64(n: u64) -> f64 {
+    let (high, low) = (u32::try_from(n >> 32).unwrap_or(u32::MAX), u32::try_from(n & 0xffff_ffff).unwrap_or(0));
+    f64::from(high) * 4_294_967_296.0 + f64::from(low)
+}
+
+/// One page and its views.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageRow {
+    pub path: CleanText,
+    pub counts: Counts,
+}
+
+/// One answer: the site's totals for the range and one page of rows, in the service's order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ViewsPage {
+    pub totals: Counts,
+    pub rows: Vec<PageRow>,
+    /// None when the answer didn't say.
+    pub has_more: Option<bool>,
+}
+
+/// What is asked of the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ViewsQuery {
+    pub range: DateRange,
+    /// Rows per page, [`LIMIT_MIN`] to [`LIMIT_MAX`].
+    pub limit: u32,
+    /// Counted from 1.
+    pub page: u32,
+}
+
+impl ViewsQuery {
+    /// Rows before this page (api.md: page k has offset (k − 1) × limit).
+    pub fn offset(&self) -> u64 {
+        u64::from(self.page.saturating_sub(1)) * u64::from(self.limit)
+    }
+
+    /// Whether there is a page after this answer; an answer that doesn't say has one when it is full.
+    pub fn has_next(&self, answer: &ViewsPage) -> bool {
+        answer.has_more.unwrap_or(answer.rows.len() >= self.limit as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(human: i64, ai: i64, total: i64) -> Counts {
+        Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(total) }
+    }
+
+    #[test]
+    fn the_share_of_nothing_is_unknown_and_not_zero() {
+        assert_eq!(counts(0, 0, 0).ai_share(), None);
+        assert_eq!(counts(3, 1, 4).ai_share(), Some(0.25));
+        assert_eq!(Counts::default().ai_share(), None);
+    }
+
+    #[test]
+    fn numbers_that_do_not_add_up_are_noticed() {
+        assert!(counts(3, 1, 4).add_up());
+        assert!(!counts(3, 1, 5).add_up());
+        assert!(!counts(-3, 1, -2).add_up());
+    }
+
+    #[test]
+    fn a_page_starts_after_the_rows_of_the_pages_before() {
+        let range = DateRange::last_days(7, chrono::NaiveDate::default());
+        let query = ViewsQuery { range, limit: 50, page: 3 };
+        assert_eq!(query.offset(), 100);
+    }
+}
