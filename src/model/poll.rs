@@ -11,6 +11,8 @@ pub const FIRST: TimeDelta = TimeDelta::seconds(2);
 pub const USUAL: TimeDelta = TimeDelta::seconds(30);
 /// The pause for jobs older than an hour and for unknown statuses.
 pub const SLOW: TimeDelta = TimeDelta::seconds(60);
+/// How long a job that took a follow-up may go on saying that it is finished before that is believed.
+pub const WAKING: TimeDelta = TimeDelta::seconds(90);
 /// Looks for a pull request after `completed` came without one.
 pub const LATE_LOOKS: [TimeDelta; 3] = [TimeDelta::seconds(5), TimeDelta::seconds(15), TimeDelta::seconds(45)];
 
@@ -25,18 +27,18 @@ pub fn next_poll(job: &JobRow) -> Option<Time> {
     let Some(checked) = job.checked_at else {
         return Some(job.started_at + FIRST);
     };
+    let elapsed = (checked - job.started_at).max(TimeDelta::zero());
+    let growing = || checked + if elapsed >= TimeDelta::hours(1) { SLOW } else { (FIRST + elapsed / 2).min(USUAL) };
     match &job.status {
+        // Set to work again, and not at work yet as far as the service says.
+        Some(status) if status.is_finished() && job.finished_at.is_none() && elapsed < WAKING => Some(growing()),
         Some(Status::Completed) if job.pr_link.is_none() => {
             let finished = job.finished_at?;
             LATE_LOOKS.iter().map(|&after| finished + after).find(|&look| look > checked)
         }
         Some(Status::Completed | Status::Archived | Status::Failed) => None,
         Some(Status::Unknown(_)) => Some(checked + SLOW),
-        None | Some(Status::Active) => {
-            let elapsed = (checked - job.started_at).max(TimeDelta::zero());
-            let pause = if elapsed >= TimeDelta::hours(1) { SLOW } else { (FIRST + elapsed / 2).min(USUAL) };
-            Some(checked + pause)
-        }
+        None | Some(Status::Active) => Some(growing()),
     }
 }
 
@@ -115,8 +117,19 @@ mod tests {
     }
 
     #[test]
+    fn a_job_that_took_a_follow_up_is_given_time_to_wake() {
+        let mut row = job(Some(Status::Completed), Some(10));
+        row.pr_link = Some(CleanText::line("https://example.com/pull/1"));
+        assert_eq!(next_poll(&row), Some(at(17)));
+        row.checked_at = Some(at(90));
+        assert_eq!(next_poll(&row), None);
+    }
+
+    #[test]
     fn finished_gone_and_unsent_jobs_are_not_polled() {
-        assert_eq!(next_poll(&job(Some(Status::Failed), Some(5))), None);
+        let mut failed = job(Some(Status::Failed), Some(5));
+        failed.finished_at = Some(at(5));
+        assert_eq!(next_poll(&failed), None);
         let mut gone = job(Some(Status::Active), Some(5));
         gone.gone = true;
         assert_eq!(next_poll(&gone), None);

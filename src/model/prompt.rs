@@ -164,6 +164,8 @@ pub enum DraftSlot {
     NewJob,
     /// A follow-up to this job.
     FollowUp(JobKey),
+    /// Changes to a prompt that came back undelivered.
+    Prompt(PromptId),
 }
 
 /// What the user decides about a prompt that docdeck will not send by itself.
