@@ -1,3 +1,4 @@
 //! docdeck: a terminal dashboard for people who keep a documentation site with background agents.
 
+pub mod api;
 pub mod model;

@@ -1,0 +1,236 @@
+//! Addresses of the operations: what base URLs are accepted, and how a project and an id become path segments.
+//! Whether anything answers there is found out elsewhere.
+
+use crate::model::endpoint::Scope;
+use crate::model::job::JobId;
+use crate::model::text::CleanText;
+use crate::model::views::ViewsQuery;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::Url;
+use std::net::IpAddr;
+
+/// Everything but the unreserved characters of RFC 3986, so that no id can add a segment, a query or a fragment.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// Why a base URL or a project can't be used. None of the sentences repeats the URL: a key pasted into the wrong field
+/// must not show up on the screen.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum AddressError {
+    #[error(
+        "The base URL is not a web address, so nothing can be asked: write it in full, like https://api.mintlify.com."
+    )]
+    NotAnAddress,
+    #[error(
+        "The base URL starts with neither https:// nor http://, so nothing can be asked: write it in full, like https://api.mintlify.com."
+    )]
+    NotHttp,
+    #[error(
+        "The base URL would send the key unencrypted to {0}, so nothing was sent: http:// is accepted for this computer only, write https://."
+    )]
+    Unencrypted(CleanText),
+    #[error(
+        "The base URL contains a user name or password, which the service does not take: remove what stands before the @, the key is set on its own."
+    )]
+    UserInfo,
+    #[error(
+        "The base URL contains a ? or #, so the operations can't be put behind it: end it with the host or a path."
+    )]
+    Query,
+    #[error("The project id is missing or can't stand in an address: copy it from the dashboard's API keys page.")]
+    Project,
+}
+
+/// The checked base URL and project.
+#[derive(Debug, Clone)]
+pub(super) struct Address {
+    /// Without a trailing slash, query, fragment and user info.
+    base: String,
+    /// Host as it may be shown, with its port where one is given.
+    host: CleanText,
+    /// Percent-encoded, one segment.
+    project: String,
+    loopback: Option<Loopback>,
+    encrypted: bool,
+}
+
+/// How this computer itself is named in the base URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Loopback {
+    /// An address out of 127.0.0.0/8, or ::1.
+    Number,
+    /// `localhost`.
+    Name,
+}
+
+impl Address {
+    pub(super) fn new(scope: &Scope) -> Result<Self, AddressError> {
+        let url = Url::parse(scope.base_url.trim()).map_err(|_| AddressError::NotAnAddress)?;
+        let encrypted = match url.scheme() {
+            "https" => true,
+            "http" => false,
+            _ => return Err(AddressError::NotHttp),
+        };
+        let host = shown_host(&url).ok_or(AddressError::NotAnAddress)?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(AddressError::UserInfo);
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(AddressError::Query);
+        }
+        let loopback = loopback(url.host_str().unwrap_or_default());
+        if !encrypted && loopback.is_none() {
+            return Err(AddressError::Unencrypted(host));
+        }
+        let project = segment(scope.project.trim()).ok_or(AddressError::Project)?;
+        Ok(Self { base: url.as_str().trim_end_matches('/').to_owned(), host, project, loopback, encrypted })
+    }
+
+    /// The host for sentences.
+    pub(super) fn host(&self) -> &CleanText {
+        &self.host
+    }
+
+    /// Whether and how it names this computer.
+    pub(super) fn loopback(&self) -> Option<Loopback> {
+        self.loopback
+    }
+
+    /// Whether TLS is spoken there.
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.encrypted
+    }
+
+    /// Where jobs are created.
+    pub(super) fn jobs(&self) -> Option<Url> {
+        Url::parse(&format!("{}/v2/agent/{}/job", self.base, self.project)).ok()
+    }
+
+    /// One job; none for an id that can't be a path segment.
+    pub(super) fn job(&self, id: &JobId) -> Option<Url> {
+        Url::parse(&format!("{}/v2/agent/{}/job/{}", self.base, self.project, segment(id.as_str())?)).ok()
+    }
+
+    /// Where follow-ups to a job go; none for an id that can't be a path segment.
+    pub(super) fn message(&self, id: &JobId) -> Option<Url> {
+        let id = segment(id.as_str())?;
+        Url::parse(&format!("{}/v2/agent/{}/job/{id}/message", self.base, self.project)).ok()
+    }
+
+    /// Page views. Both dates are always sent, the second one exclusive (api.md: page views).
+    pub(super) fn views(&self, query: &ViewsQuery) -> Option<Url> {
+        let (from, to) = (query.range.from(), query.range.wire_to());
+        let (limit, offset) = (query.limit, query.offset());
+        let parameters = format!("dateFrom={from}&dateTo={to}&limit={limit}&offset={offset}");
+        Url::parse(&format!("{}/v1/analytics/{}/views?{parameters}", self.base, self.project)).ok()
+    }
+}
+
+/// The host of an address with its port where it names one; without user info, path and query.
+pub(super) fn shown_host(url: &Url) -> Option<CleanText> {
+    let host = url.host_str().filter(|host| !host.is_empty())?;
+    Some(match url.port() {
+        Some(port) => CleanText::line(&format!("{host}:{port}")),
+        None => CleanText::line(host),
+    })
+}
+
+/// One path segment. `.` and `..` can't be one: every parser of URLs takes them for steps in the path, encoded or not.
+fn segment(raw: &str) -> Option<String> {
+    (!matches!(raw, "" | "." | "..")).then(|| utf8_percent_encode(raw, SEGMENT).to_string())
+}
+
+fn loopback(host: &str) -> Option<Loopback> {
+    if host == "localhost" {
+        return Some(Loopback::Name);
+    }
+    let address: IpAddr = host.trim_start_matches('[').trim_end_matches(']').parse().ok()?;
+    address.to_canonical().is_loopback().then_some(Loopback::Number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::period::DateRange;
+
+    fn scope(base_url: &str, project: &str) -> Scope {
+        Scope { base_url: base_url.to_owned(), project: project.to_owned(), organization: None }
+    }
+
+    fn address(base_url: &str) -> Result<Address, AddressError> {
+        Address::new(&scope(base_url, "proj"))
+    }
+
+    fn job_path(id: &str) -> Option<String> {
+        let address = address("https://api.example.com").expect("an address");
+        Some(address.job(&JobId::new(id).expect("an id"))?.path().to_owned())
+    }
+
+    #[test]
+    fn plain_http_is_for_this_computer_only() {
+        for base in
+            ["http://127.0.0.1:1", "http://127.9.8.7", "http://[::1]:3000", "http://localhost:8", "http://LOCALHOST"]
+        {
+            assert!(address(base).expect(base).loopback().is_some());
+        }
+        for base in ["http://api.example.com", "http://10.0.0.1", "http://localhost.example.com", "http://0.0.0.0"] {
+            assert!(matches!(address(base), Err(AddressError::Unencrypted(_))), "{base}");
+        }
+        assert_eq!(address("https://localhost").expect("an address").loopback(), Some(Loopback::Name));
+    }
+
+    #[test]
+    fn what_is_no_base_url_is_refused_without_repeating_it() {
+        let refused = |base: &str| address(base).expect_err(base);
+        assert_eq!(refused("mint_secret"), AddressError::NotAnAddress);
+        assert_eq!(refused(""), AddressError::NotAnAddress);
+        assert_eq!(refused("https://"), AddressError::NotAnAddress);
+        assert_eq!(refused("localhost:8080"), AddressError::NotHttp);
+        assert_eq!(refused("ftp://example.com"), AddressError::NotHttp);
+        assert_eq!(refused("https://api.example.com/?key=mint_secret"), AddressError::Query);
+        let user_info = refused("https://user:hunter2@api.example.com");
+        assert_eq!(user_info, AddressError::UserInfo);
+        assert!(!user_info.to_string().contains("hunter2"));
+        assert!(!refused("http://user:hunter2@api.example.com").to_string().contains("hunter2"));
+    }
+
+    #[test]
+    fn a_base_url_may_have_a_path_and_a_trailing_slash() {
+        for base in
+            ["https://example.com/docs/api", "https://example.com/docs/api/", " https://example.com/docs/api// "]
+        {
+            let jobs = address(base).expect(base).jobs().expect("a url");
+            assert_eq!(jobs.as_str(), "https://example.com/docs/api/v2/agent/proj/job");
+        }
+    }
+
+    #[test]
+    fn an_id_is_always_exactly_one_segment() {
+        assert_eq!(job_path("a/b?c#d%2F é").as_deref(), Some("/v2/agent/proj/job/a%2Fb%3Fc%23d%252F%20%C3%A9"));
+        assert_eq!(job_path("...").as_deref(), Some("/v2/agent/proj/job/..."));
+        assert_eq!(job_path("%2e%2e").as_deref(), Some("/v2/agent/proj/job/%252e%252e"));
+        assert_eq!(job_path("\\..\\").as_deref(), Some("/v2/agent/proj/job/%5C..%5C"));
+        assert_eq!(job_path(".."), None);
+        assert_eq!(job_path("."), None);
+    }
+
+    #[test]
+    fn a_project_is_one_segment_too() {
+        let odd = Address::new(&scope("https://example.com", "a/../b c")).expect("an address");
+        assert_eq!(odd.jobs().expect("a url").path(), "/v2/agent/a%2F..%2Fb%20c/job");
+        for none in ["", "  ", ".."] {
+            assert_eq!(
+                Address::new(&scope("https://example.com", none)).expect_err("no project"),
+                AddressError::Project
+            );
+        }
+    }
+
+    #[test]
+    fn views_are_asked_with_both_dates_and_an_exclusive_end() {
+        let range = DateRange::last_days(7, "2026-11-20".parse().expect("a date"));
+        let url = address("https://example.com").expect("an address").views(&ViewsQuery { range, limit: 50, page: 3 });
+        let wanted =
+            "https://example.com/v1/analytics/proj/views?dateFrom=2026-11-14&dateTo=2026-11-21&limit=50&offset=100";
+        assert_eq!(url.expect("a url").as_str(), wanted);
+    }
+}

@@ -1,0 +1,138 @@
+//! Reads one HTTP answer: head, body up to its cap, and what a status other than 2xx means.
+
+use super::address::shown_host;
+use super::error::{ApiError, Unreadable};
+use super::excerpt::{excerpt, is_page, words};
+use super::reach::innermost;
+use super::retry_after::RetryAfter;
+use crate::model::Time;
+use crate::model::endpoint::ApiKey;
+use crate::model::log::Operation;
+use crate::model::text::CleanText;
+use chrono::Utc;
+use reqwest::header::{DATE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER};
+use reqwest::{Response, Url};
+use std::time::Duration;
+
+/// As much of an error's body as is read, in bytes.
+const ERROR_CAP: usize = 64 * 1024;
+const MIB: usize = 1024 * 1024;
+
+/// What is needed to read the answer to a request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reading<'a> {
+    pub(super) operation: Operation,
+    /// Time that the request had in all, for the sentence.
+    pub(super) within: Duration,
+    /// Struck out of whatever the service says.
+    pub(super) key: &'a ApiKey,
+}
+
+impl Reading<'_> {
+    /// Largest good answer, counted after decompression, in MiB.
+    fn cap_mib(&self) -> usize {
+        match self.operation {
+            Operation::Create | Operation::Get | Operation::FollowUp => 4,
+            Operation::Views => 16,
+        }
+    }
+
+    /// The decoded answer, or what the status, the body or the way it ended means.
+    pub(super) async fn read<T>(
+        &self,
+        mut response: Response,
+        decode: fn(&[u8]) -> Result<T, Unreadable>,
+    ) -> Result<T, ApiError> {
+        let status = response.status();
+        if status.is_success() {
+            let body = self.body(&mut response).await?;
+            return decode(&body).map_err(|why| self.unreadable(status.as_u16(), why, &body));
+        }
+        if status.is_redirection() {
+            let host = redirect_host(response.url(), response.headers());
+            return Err(ApiError::Redirected { operation: self.operation, status: status.as_u16(), host });
+        }
+        // However the body ends, the status stands.
+        let (body, _) = chunks(&mut response, ERROR_CAP).await;
+        Err(self.refusal(status.as_u16(), response.headers(), &body))
+    }
+
+    /// The whole body of a good answer.
+    async fn body(&self, response: &mut Response) -> Result<Vec<u8>, ApiError> {
+        let operation = self.operation;
+        match chunks(response, self.cap_mib() * MIB).await {
+            (body, End::Whole) => Ok(body),
+            (_, End::TooLarge) => Err(ApiError::TooLarge { operation, limit_mib: self.cap_mib() }),
+            (_, End::Broken(error)) => Err(self.broken(&error)),
+        }
+    }
+
+    /// A failure after the connection stood.
+    pub(super) fn broken(&self, error: &reqwest::Error) -> ApiError {
+        let operation = self.operation;
+        if error.is_timeout() {
+            ApiError::TimedOut { operation, after: self.within }
+        } else {
+            ApiError::Lost { operation, detail: innermost(error) }
+        }
+    }
+
+    fn unreadable(&self, status: u16, why: Unreadable, body: &[u8]) -> ApiError {
+        let why = if why == Unreadable::NotJson && is_page(body) { Unreadable::Page } else { why };
+        ApiError::Unreadable { operation: self.operation, status, why, excerpt: excerpt(body, self.key) }
+    }
+
+    fn refusal(&self, status: u16, headers: &HeaderMap, body: &[u8]) -> ApiError {
+        let operation = self.operation;
+        let said = words(body, self.key);
+        let words = said.text;
+        match status {
+            400 => ApiError::BadRequest { operation, words },
+            401 => ApiError::Unauthorized { words },
+            403 => ApiError::Forbidden { operation, words },
+            404 => ApiError::NotFound { operation, words, is_page: said.is_page },
+            408 | 499 => ApiError::GaveUp { operation, status, words },
+            429 => ApiError::Limited { retry: RetryAfter::parse(header(headers, &RETRY_AFTER)), words },
+            402..=498 => ApiError::Rejected { operation, status, words },
+            _ => ApiError::Failed { operation, status, words },
+        }
+    }
+}
+
+/// The service's Date header.
+pub(super) fn date(headers: &HeaderMap) -> Option<Time> {
+    let date = httpdate::parse_http_date(header(headers, &DATE)?).ok()?;
+    Some(chrono::DateTime::<Utc>::from(date))
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Where a redirect points, without path and query: these may carry what must not be shown.
+fn redirect_host(from: &Url, headers: &HeaderMap) -> Option<CleanText> {
+    shown_host(&from.join(header(headers, &LOCATION)?).ok()?)
+}
+
+/// How a body ended.
+enum End {
+    Whole,
+    TooLarge,
+    Broken(reqwest::Error),
+}
+
+/// The body, decompressed, up to `cap` bytes. Never holds more than one chunk beyond that.
+async fn chunks(response: &mut Response, cap: usize) -> (Vec<u8>, End) {
+    let mut body = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) if chunk.len() <= cap.saturating_sub(body.len()) => body.extend_from_slice(&chunk),
+            Ok(Some(chunk)) => {
+                body.extend(chunk.iter().take(cap.saturating_sub(body.len())));
+                return (body, End::TooLarge);
+            }
+            Ok(None) => return (body, End::Whole),
+            Err(error) => return (body, End::Broken(error)),
+        }
+    }
+}

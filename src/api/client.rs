@@ -1,0 +1,190 @@
+//! The four operations of the service, one request each.
+//!
+//! Nothing in here asks twice: a request whose answer is lost is reported as such, and whoever called decides.
+
+use super::address::Address;
+use super::answer::{self, Reading};
+use super::error::{ApiError, Unreadable};
+use super::reach::{NotReached, innermost};
+use super::transport::{self, Reuse};
+use super::{Answer, decode};
+use crate::model::endpoint::{ApiKey, Scope};
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::job::{Job, JobId};
+use crate::model::log::Operation;
+use crate::model::text::CleanText;
+use crate::model::views::{ViewsPage, ViewsQuery};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::{Method, Response, Url};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::OnceCell;
+
+/// What a slow line may need for a long prompt, on top of the total timeout: a second for each 64 KiB.
+const BYTES_A_SECOND: usize = 64 * 1024;
+
+/// How long the client waits.
+#[derive(Debug, Clone)]
+pub struct ClientOptions {
+    /// For name, connection and TLS together.
+    pub connect_timeout: Duration,
+    /// From the call to the last byte of the answer; a long prompt gets more.
+    pub total_timeout: Duration,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self { connect_timeout: Duration::from_secs(10), total_timeout: Duration::from_secs(60) }
+    }
+}
+
+/// The client for one scope and key. Cheap to clone; opens nothing and reads no certificates before the first request.
+#[derive(Debug, Clone)]
+pub struct Client(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    scope: Scope,
+    address: Address,
+    key: ApiKey,
+    options: ClientOptions,
+    /// For what may be asked again.
+    reads: OnceCell<reqwest::Client>,
+    /// For prompts.
+    sends: OnceCell<reqwest::Client>,
+}
+
+/// One request to be made.
+struct Call {
+    operation: Operation,
+    url: Url,
+    body: Option<String>,
+}
+
+impl Client {
+    /// Err is a user's sentence: a base URL that can't be used, or `http://` to another computer.
+    pub fn new(scope: Scope, key: ApiKey, options: ClientOptions) -> Result<Self, Failure> {
+        let address = Address::new(&scope).map_err(|error| Failure::new(FailureKind::Local, &error.to_string()))?;
+        let inner = Inner { scope, address, key, options, reads: OnceCell::new(), sends: OnceCell::new() };
+        Ok(Self(Arc::new(inner)))
+    }
+
+    /// Whom it talks to.
+    pub fn scope(&self) -> &Scope {
+        &self.0.scope
+    }
+
+    /// Creates a job. Spends one of the project's creates.
+    pub async fn create_job(&self, prompt: &str) -> Answer<Job> {
+        let Some(url) = self.0.address.jobs() else {
+            return self.no_address();
+        };
+        self.ask(Call { operation: Operation::Create, url, body: Some(prompt_body(prompt)) }, decode::job).await
+    }
+
+    /// Looks at a job.
+    pub async fn get_job(&self, id: &JobId) -> Answer<Job> {
+        let Some(url) = self.0.address.job(id) else {
+            return unusable(id);
+        };
+        let answer = self.ask(Call { operation: Operation::Get, url, body: None }, decode::job).await;
+        only(id, Operation::Get, answer)
+    }
+
+    /// Sends a follow-up to a job. Spends one of the project's follow-ups.
+    pub async fn send_follow_up(&self, id: &JobId, prompt: &str) -> Answer<Job> {
+        let Some(url) = self.0.address.message(id) else {
+            return unusable(id);
+        };
+        let call = Call { operation: Operation::FollowUp, url, body: Some(prompt_body(prompt)) };
+        only(id, Operation::FollowUp, self.ask(call, decode::job).await)
+    }
+
+    /// One page of views. Spends one analytics request.
+    pub async fn views(&self, query: &ViewsQuery) -> Answer<ViewsPage> {
+        let Some(url) = self.0.address.views(query) else {
+            return self.no_address();
+        };
+        self.ask(Call { operation: Operation::Views, url, body: None }, decode::views).await
+    }
+
+    async fn ask<T>(&self, call: Call, decode: fn(&[u8]) -> Result<T, Unreadable>) -> Answer<T> {
+        let started = Instant::now();
+        let sending = call.body.as_ref().map_or(0, |body| body.len() / BYTES_A_SECOND);
+        let within = self.0.options.total_timeout + Duration::from_secs(u64::try_from(sending).unwrap_or(0));
+        let reading = Reading { operation: call.operation, within, key: &self.0.key };
+        match self.send(call, &reading).await {
+            Ok(response) => {
+                let (status, date) = (Some(response.status().as_u16()), answer::date(response.headers()));
+                let result = reading.read(response, decode).await;
+                Answer { result, status, took: started.elapsed(), date }
+            }
+            Err(error) => Answer { result: Err(error), status: None, took: started.elapsed(), date: None },
+        }
+    }
+
+    async fn send(&self, call: Call, reading: &Reading<'_>) -> Result<Response, ApiError> {
+        let not_reached = |cause| ApiError::NotReached { host: self.0.address.host().clone(), cause };
+        let http =
+            self.transport(if call.body.is_some() { Reuse::Never } else { Reuse::Keep }).await.map_err(not_reached)?;
+        let mut bearer = HeaderValue::try_from(format!("Bearer {}", self.0.key.expose()))
+            .map_err(|_| not_reached(NotReached::Other(CleanText::line("the key can't stand in a header"))))?;
+        bearer.set_sensitive(true);
+        let method = if call.body.is_some() { Method::POST } else { Method::GET };
+        let mut request =
+            http.request(method, call.url).header(AUTHORIZATION, bearer).header(ACCEPT, "application/json");
+        if let Some(body) = call.body {
+            request = request.header(CONTENT_TYPE, "application/json").body(body);
+        }
+        request.timeout(reading.within).send().await.map_err(|error| match NotReached::of(&error) {
+            Some(cause) => not_reached(cause),
+            None => reading.broken(&error),
+        })
+    }
+
+    /// The HTTP client below, built at its first use.
+    async fn transport(&self, reuse: Reuse) -> Result<&reqwest::Client, NotReached> {
+        let cell = match reuse {
+            Reuse::Keep => &self.0.reads,
+            Reuse::Never => &self.0.sends,
+        };
+        let build = || async {
+            let (address, options) = (self.0.address.clone(), self.0.options.clone());
+            // Reading the system's certificates takes long enough to be felt on the screen.
+            let built = tokio::task::spawn_blocking(move || transport::build(&address, &options, reuse)).await;
+            match built {
+                Ok(Ok(client)) => Ok(client),
+                Ok(Err(error)) => Err(NotReached::NoCertificates(innermost(&error))),
+                Err(_) => Err(NotReached::Other(CleanText::line("docdeck is shutting down"))),
+            }
+        };
+        cell.get_or_try_init(build).await
+    }
+
+    /// For the case, not met so far, that a checked base URL with a path behind it is none.
+    fn no_address<T>(&self) -> Answer<T> {
+        let cause = NotReached::Other(CleanText::line("the base URL can't be extended"));
+        unsent(ApiError::NotReached { host: self.0.address.host().clone(), cause })
+    }
+}
+
+fn prompt_body(prompt: &str) -> String {
+    serde_json::json!({ "prompt": prompt }).to_string()
+}
+
+fn unusable<T>(id: &JobId) -> Answer<T> {
+    unsent(ApiError::UnusableId { id: id.clean() })
+}
+
+fn unsent<T>(error: ApiError) -> Answer<T> {
+    Answer { result: Err(error), status: None, took: Duration::ZERO, date: None }
+}
+
+/// An answer about another job than the one in the path is none: it would overwrite what is known of this one.
+fn only(id: &JobId, operation: Operation, mut answer: Answer<Job>) -> Answer<Job> {
+    answer.result = answer.result.and_then(|job| match job.id == *id {
+        true => Ok(job),
+        false => Err(ApiError::OtherJob { operation, got: job.id.clean() }),
+    });
+    answer
+}

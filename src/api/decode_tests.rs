@@ -1,0 +1,202 @@
+//! What must not lose a job or a row.
+
+use super::*;
+use proptest::prelude::*;
+
+fn job_of(body: &str) -> Job {
+    job(body.as_bytes()).expect("a job")
+}
+
+fn count_of(literal: &str) -> Count {
+    let body = format!(r#"{{"totals":{{"human":{literal}}},"views":[]}}"#);
+    views(body.as_bytes()).expect("views").totals.human
+}
+
+fn clean(text: &str) -> Option<CleanText> {
+    Some(CleanText::line(text))
+}
+
+#[test]
+fn a_whole_job_is_read() {
+    let job = job_of(
+        r#"{"id":"job_1","status":"completed","source":{"repository":"https://github.com/acme/docs","ref":"agent/x"},
+            "model":"m","prLink":"https://github.com/acme/docs/pull/7","createdAt":"2026-11-20T12:00:00+01:00",
+            "archivedAt":null,"somethingNew":{"deep":[1,2]}}"#,
+    );
+    assert_eq!((job.id.as_str(), &job.status), ("job_1", &Status::Completed));
+    assert_eq!(job.repository, clean("https://github.com/acme/docs"));
+    assert_eq!((job.git_ref, job.model), (clean("agent/x"), clean("m")));
+    assert_eq!(job.pr_link, clean("https://github.com/acme/docs/pull/7"));
+    assert_eq!(job.created_at, "2026-11-20T11:00:00Z".parse().ok());
+    assert_eq!(job.archived_at, None);
+}
+
+#[test]
+fn an_id_alone_is_a_job() {
+    for body in [
+        r#"{"id":"j"}"#,
+        r#"{"id":"j","status":null,"source":null,"model":null,"prLink":null,"createdAt":null,"archivedAt":null}"#,
+        r#"{"id":"j","status":[1],"source":[2],"model":{},"prLink":[],"createdAt":"yesterday","archivedAt":{"a":1}}"#,
+        "\u{feff}{\"id\":\"j\",\"prLink\":\"  \"}",
+    ] {
+        let job = job_of(body);
+        assert_eq!((job.id.as_str(), job.status), ("j", Status::parse("")), "{body}");
+        let texts = [&job.repository, &job.git_ref, &job.model, &job.pr_link];
+        assert!(texts.iter().all(|text| text.is_none()), "{body}");
+        assert_eq!((job.created_at, job.archived_at), (None, None), "{body}");
+    }
+}
+
+#[test]
+fn odd_types_are_read_for_what_they_mean() {
+    assert_eq!(job_of(r#"{"id":12345678901234567890123}"#).id.as_str(), "12345678901234567890123");
+    assert_eq!(job_of(r#"{"id":"a","id":"b"}"#).id.as_str(), "b");
+    assert_eq!(job_of(r#"{"id":"j","source":"acme/docs"}"#).repository, clean("acme/docs"));
+    assert_eq!(job_of(r#"{"id":"j","status":"paused"}"#).status, Status::Unknown(CleanText::line("paused")));
+    assert_eq!(job_of(r#"{"id":"j","status":7}"#).status.word(), "7");
+    assert_eq!(
+        job_of(r#"{"id":"j","createdAt":"2026-11-20T12:00:00.5"}"#).created_at,
+        "2026-11-20T12:00:00.5Z".parse().ok()
+    );
+    assert_eq!(job_of(r#"{"id":"j","createdAt":"2026-11-20"}"#).created_at, "2026-11-20T00:00:00Z".parse().ok());
+    assert_eq!(job_of(r#"{"id":"j","model":"a\ud800b"}"#).model, clean(r"a\ud800b"));
+    assert_eq!(job(b"{\"id\":\"j\",\"model\":\"a\xffb\"}").expect("a job").model, clean("a\u{fffd}b"));
+}
+
+#[test]
+fn what_is_no_job_is_told_apart() {
+    assert_eq!(job(b""), Err(Unreadable::Empty));
+    assert_eq!(job(b" \n"), Err(Unreadable::Empty));
+    assert_eq!(job(b"[]"), Err(Unreadable::NotJson));
+    assert_eq!(job(b"{\"id\":\"j\""), Err(Unreadable::NotJson));
+    assert_eq!(job(b"{}"), Err(Unreadable::NoId));
+    assert_eq!(job(br#"{"id":null}"#), Err(Unreadable::NoId));
+    assert_eq!(job(br#"{"id":" "}"#), Err(Unreadable::NoId));
+}
+
+#[test]
+fn nesting_without_end_neither_loses_the_job_nor_the_stack() {
+    let deep = format!(r#"{{"id":"j","model":{}{}}}"#, "[".repeat(500_000), "]".repeat(500_000));
+    assert_eq!(job_of(&deep).model, None);
+    let unclosed = format!(r#"{{"id":"j","model":{}"#, r#"{"a":"#.repeat(500_000));
+    assert_eq!(job(unclosed.as_bytes()), Err(Unreadable::NotJson));
+}
+
+#[test]
+fn whole_numbers_are_counts_however_they_are_written() {
+    for (literal, number) in [
+        ("12", 12),
+        ("12.0", 12),
+        ("12.000", 12),
+        ("1.2e1", 12),
+        ("12E0", 12),
+        ("-3", -3),
+        ("-0.0", 0),
+        ("9223372036854775807", i64::MAX),
+        ("9007199254740993.0", 9_007_199_254_740_993),
+    ] {
+        assert_eq!(count_of(literal), Count::Known(number), "{literal}");
+    }
+}
+
+#[test]
+fn what_is_no_count_is_kept_as_received() {
+    for literal in ["9223372036854775808", "123456789012345678901234567890", "12.5", "1e400", "1e17", "true", "[1]"] {
+        assert_eq!(count_of(literal), Count::Odd(CleanText::line(literal)), "{literal}");
+    }
+    assert_eq!(count_of(r#""12""#), Count::Odd(CleanText::line("12")));
+    assert_eq!(count_of("null"), Count::Missing);
+}
+
+#[test]
+fn rows_are_kept_whatever_they_lack() {
+    let body = r#"{"totals":{"human":3,"ai":1,"total":4},"hasMore":true,"views":[
+        {"path":"/a","human":1,"ai":2.0,"total":3,"new":{}},{"human":1},null,7,"/b",{"path":null,"total":"x"}]}"#;
+    let page = views(body.as_bytes()).expect("views");
+    let paths: Vec<_> = page.rows.iter().map(|row| row.path.as_str()).collect();
+    assert_eq!(paths, ["/a", NO_PATH, NO_PATH, "7", "/b", NO_PATH]);
+    assert_eq!(page.rows[0].counts.ai, Count::Known(2));
+    assert_eq!(page.rows[1].counts.total, Count::Missing);
+    assert_eq!((page.has_more, page.totals.total), (Some(true), Count::Known(4)));
+}
+
+#[test]
+fn a_missing_or_odd_has_more_is_not_a_no() {
+    let more = |rest: &str| views(format!(r#"{{"views":[]{rest}}}"#).as_bytes()).expect("views").has_more;
+    assert_eq!(more(""), None);
+    assert_eq!(more(r#","hasMore":null"#), None);
+    assert_eq!(more(r#","hasMore":"perhaps""#), None);
+    assert_eq!(more(r#","hasMore":"false""#), Some(false));
+    assert_eq!(more(r#","hasMore":1"#), Some(true));
+}
+
+#[test]
+fn an_answer_that_is_not_about_views_is_not_a_site_without_any() {
+    assert_eq!(views(b"{}"), Err(Unreadable::NoViews));
+    assert_eq!(views(br#"{"views":{"a":1}}"#), Err(Unreadable::NoViews));
+    assert_eq!(views(br#"{"ok":true}"#), Err(Unreadable::NoViews));
+    assert!(views(br#"{"totals":{},"views":null}"#).expect("views").rows.is_empty());
+}
+
+#[test]
+fn as_many_rows_as_fit_are_read() {
+    let rows: Vec<String> =
+        (0..25_000).map(|n| format!(r#"{{"path":"/page/{n}","human":{n},"ai":1,"total":{}}}"#, n + 1)).collect();
+    let body = format!(r#"{{"totals":{{}},"views":[{}],"hasMore":false}}"#, rows.join(","));
+    let page = views(body.as_bytes()).expect("views");
+    assert_eq!(page.rows.len(), 25_000);
+    assert!(page.rows.iter().all(|row| row.counts.add_up()));
+}
+
+fn any_json() -> impl Strategy<Value = String> {
+    let string = any::<String>().prop_map(|text| serde_json::Value::from(text).to_string());
+    let leaf = prop_oneof![
+        Just("null".to_owned()),
+        any::<bool>().prop_map(|b| b.to_string()),
+        "-?(0|[1-9][0-9]{0,30})(\\.[0-9]{1,5})?([eE][+-]?[0-9]{1,4})?",
+        string,
+    ];
+    leaf.prop_recursive(4, 48, 6, |inner| {
+        let name = prop_oneof![
+            Just(r#""id""#.to_owned()),
+            Just(r#""status""#.to_owned()),
+            Just(r#""source""#.to_owned()),
+            Just(r#""views""#.to_owned()),
+            Just(r#""totals""#.to_owned()),
+            Just(r#""path""#.to_owned()),
+            Just(r#""human""#.to_owned()),
+            Just(r#""details""#.to_owned()),
+            Just(r#""error""#.to_owned()),
+            Just(r#""createdAt""#.to_owned()),
+        ];
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(|items| format!("[{}]", items.join(","))),
+            prop::collection::vec((name, inner), 0..6).prop_map(|fields| {
+                let fields: Vec<String> = fields.into_iter().map(|(name, value)| format!("{name}:{value}")).collect();
+                format!("{{{}}}", fields.join(","))
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn an_id_is_enough_whatever_stands_beside_it(value in any_json(), field in "[a-zA-Z]{1,12}") {
+        prop_assume!(field != "id");
+        let body = format!(r#"{{"id":"job 1","status":{value},"source":{value},"prLink":{value},"createdAt":{value},"{field}":{value}}}"#);
+        prop_assert_eq!(job(body.as_bytes()).map(|job| job.id), Ok(JobId::new("job 1").expect("an id")));
+    }
+
+    #[test]
+    fn every_row_of_a_list_is_kept(rows in prop::collection::vec(any_json(), 0..6), more in any_json()) {
+        let body = format!(r#"{{"totals":{more},"hasMore":{more},"views":[{}]}}"#, rows.join(","));
+        prop_assert_eq!(views(body.as_bytes()).expect("views").rows.len(), rows.len());
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(body in prop_oneof![any_json().prop_map(String::into_bytes), any::<Vec<u8>>()]) {
+        let _ = job(&body);
+        let _ = views(&body);
+        let _ = error_message(&body);
+    }
+}

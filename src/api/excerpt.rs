@@ -1,0 +1,148 @@
+//! What an answer that is no good says, in a few clean words: the service's own message, the title of a proxy's page,
+//! or the beginning of whatever came (api.md: error bodies).
+
+use super::decode;
+use crate::model::endpoint::ApiKey;
+use crate::model::text::CleanText;
+
+/// Longest message of the service that is shown, in characters.
+const WORDS: usize = 300;
+/// Longest excerpt of anything else, in characters.
+const EXCERPT: usize = 120;
+/// As much of a page as is searched for its first words, in bytes.
+const SEARCHED: usize = 64 * 1024;
+
+/// What an error answer says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Words {
+    /// Empty when the answer was.
+    pub(super) text: CleanText,
+    /// Whether it was a page for browsers: then it is hardly the service that spoke.
+    pub(super) is_page: bool,
+}
+
+/// The words of an error answer, with the key struck out should it be repeated there.
+pub(super) fn words(body: &[u8], key: &ApiKey) -> Words {
+    if let Some(message) = decode::error_message(body) {
+        return Words { text: clean(&message, WORDS, key), is_page: false };
+    }
+    Words { text: excerpt(body, key), is_page: is_page(body) }
+}
+
+/// The first words of any body.
+pub(super) fn excerpt(body: &[u8], key: &ApiKey) -> CleanText {
+    let head = body.get(..SEARCHED).unwrap_or(body);
+    let text = String::from_utf8_lossy(head);
+    if is_page(body) { clean(&page_words(&text), EXCERPT, key) } else { clean(&text, EXCERPT, key) }
+}
+
+/// Whether a body is HTML or XML.
+pub(super) fn is_page(body: &[u8]) -> bool {
+    body.trim_ascii_start().strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii_start().first() == Some(&b'<')
+}
+
+/// One line of at most `max` characters. The key goes before the cut, so that no half of it is left.
+fn clean(text: &str, max: usize, key: &ApiKey) -> CleanText {
+    let line = CleanText::line(text);
+    let spaced = line.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
+    CleanText::title(&spaced.replace(key.expose(), "***"), max)
+}
+
+/// The title of a page, or else its first text.
+fn page_words(page: &str) -> String {
+    let title = element(page, "title").map(untagged).filter(|title| !title.trim().is_empty());
+    title.unwrap_or_else(|| untagged(element(page, "body").unwrap_or(page)))
+}
+
+/// What stands between the opening and the closing tag (or the end) of the first such element.
+fn element<'a>(page: &'a str, name: &str) -> Option<&'a str> {
+    // ASCII lower case keeps every byte at its place.
+    let lower = page.to_ascii_lowercase();
+    let open = lower.find(&format!("<{name}"))?;
+    let start = open + lower.get(open..)?.find('>')? + 1;
+    let end = lower.get(start..)?.find(&format!("</{name}")).map_or(page.len(), |length| start + length);
+    page.get(start..end)
+}
+
+/// Text without tags, comments, scripts and styles, its commonest entities resolved.
+fn untagged(page: &str) -> String {
+    let mut text = String::new();
+    let mut rest = page;
+    while let Some((before, tag)) = rest.split_once('<') {
+        text.push_str(before);
+        text.push(' ');
+        rest = after_tag(tag);
+    }
+    text.push_str(rest);
+    let entities = [("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+    entities.iter().fold(text, |text, (entity, plain)| text.replace(entity, plain))
+}
+
+/// What follows a tag whose `<` has been read; for a comment, a script or a style what follows its end.
+fn after_tag(tag: &str) -> &str {
+    let head: String = tag.chars().take(6).collect::<String>().to_ascii_lowercase();
+    let end = if head.starts_with("!--") {
+        "-->"
+    } else if head.starts_with("script") {
+        "</script>"
+    } else if head.starts_with("style") {
+        "</style>"
+    } else {
+        ">"
+    };
+    tag.split_once(end).map_or("", |(_, after)| after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(body: &str) -> String {
+        let key = ApiKey::new("mint_secret").expect("a key");
+        words(body.as_bytes(), &key).text.to_string()
+    }
+
+    #[test]
+    fn the_services_message_and_its_details_are_read() {
+        assert_eq!(said(r#"{"error":"Invalid range"}"#), "Invalid range");
+        let details = r#"{"error":"Invalid range","details":[{"message":"dateFrom is late"},{"code":3},"limit"]}"#;
+        assert_eq!(said(details), "Invalid range: dateFrom is late; limit");
+        assert_eq!(said(r#"{"details":[{"message":"dateFrom is late"}]}"#), "dateFrom is late");
+    }
+
+    #[test]
+    fn other_shapes_of_errors_are_read_too() {
+        assert_eq!(said(r#"{"error":{"code":7,"message":"nope"}}"#), "nope");
+        assert_eq!(said(r#"{"message":"nope"}"#), "nope");
+        assert_eq!(said(r#""just a string""#), "just a string");
+        assert_eq!(said("upstream\r\n connect   error"), "upstream connect error");
+        assert_eq!(said(r#"{"code":7}"#), r#"{"code":7}"#);
+        assert_eq!(said(""), "");
+    }
+
+    #[test]
+    fn a_page_shows_its_title_or_its_first_words() {
+        let page = "<!DOCTYPE html><html><head><title>502 Bad\n Gateway</title></head><body><h1>Oh</h1></body></html>";
+        assert_eq!(said(page), "502 Bad Gateway");
+        let bare = "<html><head><style>h1 { a: b }</style><script>if (1 < 2) {}</script></head>\
+                    <body><!-- <p>x --><h1>Sorry &amp; bye</h1></body></html>";
+        assert_eq!(said(bare), "Sorry & bye");
+        assert_eq!(said("<"), "");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_and_a_hostile_one_is_cleaned() {
+        let long = said(&"word ".repeat(10_000));
+        assert_eq!(long.chars().count(), EXCERPT);
+        assert!(long.ends_with('…'));
+        assert_eq!(said("a\u{1b}[2Jb\u{202e}c"), "abc");
+    }
+
+    #[test]
+    fn a_repeated_key_is_struck_out_even_where_the_text_is_cut() {
+        assert_eq!(said(r#"{"error":"unknown key mint_secret"}"#), "unknown key ***");
+        assert_eq!(said("bad mint_\u{200b}secret"), "bad ***");
+        let at_the_cut = format!("{}mint_secret", "x".repeat(EXCERPT - 6));
+        assert!(!said(&at_the_cut).contains("mint"));
+    }
+}

@@ -1,0 +1,101 @@
+//! How long a 429 asks to wait, in both forms of the header (api.md: limits).
+
+use crate::model::Time;
+use chrono::{TimeDelta, Utc};
+use std::fmt;
+
+/// Pause after a 429 that says nothing (design.md: submitting).
+const UNSAID: TimeDelta = TimeDelta::minutes(1);
+/// A `Retry-After: 0`, or a date that has passed, must not become a storm of requests.
+const SHORTEST: TimeDelta = TimeDelta::seconds(1);
+/// Nobody means more than a day; a proxy's nonsense must not put a project to sleep for years.
+const LONGEST: TimeDelta = TimeDelta::hours(24);
+
+/// What the `Retry-After` header said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryAfter {
+    /// Whole seconds, at most a day.
+    Seconds(u32),
+    /// A moment by the service's clock.
+    At(Time),
+    /// Nothing, or nothing that can be read.
+    Unsaid,
+}
+
+impl RetryAfter {
+    /// Reads the header's value; negative numbers, fractions and other text count as unsaid.
+    pub fn parse(value: Option<&str>) -> Self {
+        let Some(value) = value.map(str::trim).filter(|value| !value.is_empty()) else {
+            return Self::Unsaid;
+        };
+        if value.bytes().all(|b| b.is_ascii_digit()) {
+            let day = u32::try_from(LONGEST.num_seconds()).unwrap_or(u32::MAX);
+            // More digits than fit is more than a day.
+            return Self::Seconds(value.parse().unwrap_or(day).min(day));
+        }
+        match httpdate::parse_http_date(value) {
+            Ok(at) => Self::At(chrono::DateTime::<Utc>::from(at)),
+            Err(_) => Self::Unsaid,
+        }
+    }
+
+    /// Until when to rest; `now` is the service's time.
+    pub fn until(self, now: Time) -> Time {
+        let pause = match self {
+            Self::Seconds(seconds) => TimeDelta::seconds(i64::from(seconds)),
+            Self::At(at) => at - now,
+            Self::Unsaid => UNSAID,
+        };
+        now + pause.clamp(SHORTEST, LONGEST)
+    }
+}
+
+impl fmt::Display for RetryAfter {
+    /// Continues "try again …".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Seconds(seconds @ 0..120) => write!(f, "in {seconds} s"),
+            Self::Seconds(seconds) => write!(f, "in {} min", seconds.div_ceil(60)),
+            Self::At(at) => write!(f, "at {} UTC", at.format("%H:%M:%S")),
+            Self::Unsaid => f.write_str("in a minute"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moment(text: &str) -> Time {
+        text.parse().expect("a time")
+    }
+
+    fn pause(value: Option<&str>) -> i64 {
+        let now = moment("2026-11-20T12:00:00Z");
+        (RetryAfter::parse(value).until(now) - now).num_seconds()
+    }
+
+    #[test]
+    fn both_forms_are_read() {
+        assert_eq!(pause(Some("120")), 120);
+        assert_eq!(pause(Some(" 7 ")), 7);
+        assert_eq!(pause(Some("Fri, 20 Nov 2026 12:10:00 GMT")), 600);
+        assert_eq!(pause(Some("Friday, 20-Nov-26 12:10:00 GMT")), 600);
+    }
+
+    #[test]
+    fn silence_and_nonsense_mean_one_minute() {
+        for value in [None, Some(""), Some("-5"), Some("soon"), Some("1.5"), Some("Fri, 99 Foo 2026")] {
+            assert_eq!(pause(value), 60, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn the_pause_stays_between_a_second_and_a_day() {
+        assert_eq!(pause(Some("0")), 1);
+        assert_eq!(pause(Some("Fri, 20 Nov 2026 11:00:00 GMT")), 1);
+        assert_eq!(pause(Some("999999")), 86_400);
+        assert_eq!(pause(Some("99999999999999999999999")), 86_400);
+        assert_eq!(pause(Some("Fri, 20 Nov 2099 12:00:00 GMT")), 86_400);
+    }
+}

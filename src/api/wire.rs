@@ -1,0 +1,65 @@
+//! The JSON of the service (api.md), as the simulated service writes it.
+//!
+//! How answers are read, far more tolerantly than they are written, is the business of `decode`.
+
+use serde::Serialize;
+
+/// An agent job.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobBody {
+    pub id: String,
+    pub status: String,
+    pub source: SourceBody,
+    pub model: String,
+    pub pr_link: Option<String>,
+    pub created_at: String,
+    pub archived_at: Option<String>,
+}
+
+/// Where a job works.
+#[derive(Debug, Clone, Serialize)]
+pub struct SourceBody {
+    pub repository: String,
+    #[serde(rename = "ref")]
+    pub git_ref: Option<String>,
+}
+
+/// Human, AI and total views.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct CountsBody {
+    pub human: u64,
+    pub ai: u64,
+    pub total: u64,
+}
+
+/// One page of the site with its views.
+#[derive(Debug, Clone, Serialize)]
+pub struct PageBody {
+    pub path: String,
+    #[serde(flatten)]
+    pub counts: CountsBody,
+}
+
+/// An answer of the page views.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ViewsBody {
+    pub totals: CountsBody,
+    pub views: Vec<PageBody>,
+    pub has_more: bool,
+}
+
+/// An error; `details` stand in those of the analytics operations.
+#[derive(Debug, Clone, Serialize)]
+pub struct ErrorBody {
+    pub error: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<DetailBody>,
+}
+
+/// One more thing said about an error.
+#[derive(Debug, Clone, Serialize)]
+pub struct DetailBody {
+    pub message: String,
+}

@@ -1,0 +1,215 @@
+//! Every way in which an answer goes wrong: what it is called, and whether the prompt may have arrived.
+
+use super::server::{http, refusing};
+use super::*;
+use docdeck::api::{NotReached, Reached, RetryAfter, Unreadable};
+use docdeck::model::Time;
+use docdeck::model::failure::FailureKind;
+use std::io::Write;
+
+const JOB: &str = r#"{"id":"job_1","status":"active"}"#;
+
+fn now() -> Time {
+    "2026-11-20T12:00:00Z".parse().expect("a time")
+}
+
+#[tokio::test]
+async fn a_refused_connection_never_reached_the_service() {
+    let (_held, port) = refusing();
+    let answer = checked(client(&format!("http://127.0.0.1:{port}")).create_job("x").await);
+    assert_eq!(answer.status, None);
+    let error = error(answer);
+    assert!(matches!(&error, ApiError::NotReached { cause: NotReached::Refused, .. }), "{error:?}");
+    assert_eq!((error.reached(), error.failure(now()).kind), (Reached::No, FailureKind::Offline));
+    assert!(error.to_string().contains(&format!("127.0.0.1:{port}")), "{error}");
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_leaves_the_prompt_unconfirmed() {
+    let half = http(201, "", JOB.as_bytes());
+    let half = half[..half.len() - 5].to_vec();
+    let chunk = b"HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n".to_vec();
+    for reply in [Reply::Last(Vec::new()), Reply::Reset, Reply::Last(half), Reply::Last(chunk)] {
+        let error = error(create(reply).await.0);
+        assert!(matches!(&error, ApiError::Lost { .. }), "{error:?}");
+        assert_eq!((error.reached(), error.failure(now()).kind), (Reached::Maybe, FailureKind::Offline));
+        assert!(error.to_string().contains("may have been started"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_late_answer_is_given_up_and_leaves_the_prompt_unconfirmed() {
+    let head = b"HTTP/1.1 201 Created\r\ncontent-length: 30\r\n\r\n{\"id\"".to_vec();
+    for (reply, status) in [(Reply::Stall(Vec::new()), None), (Reply::Stall(head), Some(201))] {
+        let server = Server::start(reply).await;
+        let answer = client_for(&server.base_url(), hasty()).create_job("x").await;
+        server.only_request();
+        assert_eq!(answer.status, status);
+        assert!(answer.took >= Duration::from_millis(250), "{:?}", answer.took);
+        let error = error(answer);
+        assert!(matches!(&error, ApiError::TimedOut { .. }), "{error:?}");
+        assert_eq!((error.reached(), error.short().as_str()), (Reached::Maybe, "timed out after 250 ms"));
+    }
+}
+
+#[tokio::test]
+async fn an_error_keeps_its_meaning_when_its_body_breaks_off() {
+    let cut = b"HTTP/1.1 400 Bad\r\ncontent-length: 99\r\n\r\nprompt is too long".to_vec();
+    let error = error(create(Reply::Last(cut)).await.0);
+    assert!(
+        matches!(&error, ApiError::BadRequest { words, .. } if words.as_str() == "prompt is too long"),
+        "{error:?}"
+    );
+    assert_eq!(error.reached(), Reached::Refused);
+}
+
+#[tokio::test]
+async fn each_refusal_has_its_own_name_kind_and_words() {
+    type Check = fn(&ApiError) -> bool;
+    let checks: [(u16, Check, Reached, FailureKind); 11] = [
+        (400, |e| matches!(e, ApiError::BadRequest { .. }), Reached::Refused, FailureKind::Service),
+        (401, |e| matches!(e, ApiError::Unauthorized { .. }), Reached::Refused, FailureKind::KeyRefused),
+        (403, |e| matches!(e, ApiError::Forbidden { .. }), Reached::Refused, FailureKind::KeyRefused),
+        (404, |e| matches!(e, ApiError::NotFound { .. }), Reached::Refused, FailureKind::NotFound),
+        (408, |e| matches!(e, ApiError::GaveUp { .. }), Reached::Maybe, FailureKind::Offline),
+        (409, |e| matches!(e, ApiError::Rejected { .. }), Reached::Refused, FailureKind::Service),
+        (413, |e| matches!(e, ApiError::Rejected { .. }), Reached::Refused, FailureKind::Service),
+        (422, |e| matches!(e, ApiError::Rejected { .. }), Reached::Refused, FailureKind::Service),
+        (499, |e| matches!(e, ApiError::GaveUp { .. }), Reached::Maybe, FailureKind::Offline),
+        (500, |e| matches!(e, ApiError::Failed { .. }), Reached::Maybe, FailureKind::Offline),
+        (503, |e| matches!(e, ApiError::Failed { .. }), Reached::Maybe, FailureKind::Offline),
+    ];
+    for (status, is_it, reached, kind) in checks {
+        let body = r#"{"error":"Not like this","details":[{"message":"nor that"}]}"#;
+        let answer = create(Reply::json(status, body)).await.0;
+        assert_eq!(answer.status, Some(status));
+        let error = error(answer);
+        assert!(is_it(&error), "{status}: {error:?}");
+        assert_eq!((error.reached(), error.failure(now()).kind), (reached, kind), "{status}");
+        let sentence = error.to_string();
+        assert!(sentence.contains(&format!("{status}: “Not like this: nor that”")), "{sentence}");
+    }
+}
+
+#[tokio::test]
+async fn a_limit_is_read_in_both_forms_and_without() {
+    for (header, retry, pause) in [
+        ("retry-after: 90\r\n", RetryAfter::Seconds(90), 90),
+        ("retry-after: Fri, 20 Nov 2026 12:05:00 GMT\r\n", RetryAfter::At(now() + chrono::TimeDelta::minutes(5)), 300),
+        ("retry-after: -1\r\n", RetryAfter::Unsaid, 60),
+        ("", RetryAfter::Unsaid, 60),
+    ] {
+        let error = error(follow_up(Reply::with(429, header, br#"{"error":"Rate limit exceeded"}"#)).await);
+        assert!(matches!(&error, ApiError::Limited { retry: read, .. } if *read == retry), "{header}: {error:?}");
+        assert_eq!(error.reached(), Reached::Refused);
+        let until = error.limited_until(now()).expect("a limit");
+        assert_eq!((until - now()).num_seconds(), pause, "{header}");
+        assert_eq!(error.failure(now()).kind, FailureKind::Limited { until });
+    }
+}
+
+#[tokio::test]
+async fn a_proxys_page_is_shown_as_its_status_and_its_title() {
+    let page = b"<html><head><title>502 Bad Gateway</title></head><body><hr>nginx</body></html>";
+    let error = error(create(Reply::with(502, "content-type: text/html\r\n", page)).await.0);
+    assert!(error.to_string().starts_with("The service failed (502: “502 Bad Gateway”)"), "{error}");
+    assert!(!error.to_string().contains('<'), "{error}");
+}
+
+#[tokio::test]
+async fn a_missing_page_in_place_of_the_service_points_at_the_base_url() {
+    let page = b"<!doctype html><title>Not here</title>";
+    let error = error(create(Reply::with(404, "", page)).await.0);
+    assert!(error.to_string().contains("base URL is probably wrong"), "{error}");
+}
+
+#[tokio::test]
+async fn a_key_that_the_service_repeats_is_not_shown() {
+    let body = format!(r#"{{"error":"unknown key {KEY}"}}"#);
+    let refused = error(create(Reply::json(401, &body)).await.0);
+    assert!(refused.to_string().contains("unknown key ***"), "{refused}");
+    let odd = error(get(Reply::json(200, &format!("key {KEY}"))).await);
+    assert!(odd.to_string().contains("key ***"), "{odd}");
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_and_the_key_stays() {
+    let elsewhere = Server::start(Reply::json(200, JOB)).await;
+    let location = format!("location: http://user:pw@127.0.0.1:{}/login?next=x\r\n", elsewhere.port());
+    for status in [301, 302, 307, 308] {
+        let error = error(create(Reply::with(status, &location, b"")).await.0);
+        let host = format!("127.0.0.1:{}", elsewhere.port());
+        assert!(matches!(&error, ApiError::Redirected { host: Some(to), .. } if to.as_str() == host), "{error:?}");
+        assert!(!error.to_string().contains("pw"), "{error}");
+        assert_eq!(error.reached(), Reached::Refused);
+    }
+    assert_eq!(elsewhere.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_good_status_without_a_readable_job_leaves_the_prompt_unconfirmed() {
+    for (body, wanted) in [
+        ("", Unreadable::Empty),
+        ("<html><title>Sign in</title></html>", Unreadable::Page),
+        ("{\"id\":", Unreadable::NotJson),
+        ("null", Unreadable::NotJson),
+        (r#"{"status":"active"}"#, Unreadable::NoId),
+    ] {
+        let error = error(create(Reply::json(200, body)).await.0);
+        assert!(matches!(&error, ApiError::Unreadable { why, .. } if *why == wanted), "{body}: {error:?}");
+        assert_eq!((error.reached(), error.failure(now()).kind), (Reached::Maybe, FailureKind::Service));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_about_another_job_is_dropped() {
+    let other = r#"{"id":"job_2","status":"failed"}"#;
+    assert!(matches!(error(get(Reply::json(200, other)).await), ApiError::OtherJob { .. }));
+    let error = error(follow_up(Reply::json(200, other)).await);
+    assert_eq!(error.reached(), Reached::Maybe);
+}
+
+#[tokio::test]
+async fn bodies_are_capped_after_decompression() {
+    let zeros = |mib: usize| {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&vec![b' '; mib * 1024 * 1024]).expect("written");
+        Reply::with(200, "content-encoding: gzip\r\n", &gzip.finish().expect("finished"))
+    };
+    assert!(matches!(error(get(zeros(5)).await), ApiError::TooLarge { limit_mib: 4, .. }));
+    assert!(matches!(error(views(zeros(17)).await), ApiError::TooLarge { limit_mib: 16, .. }));
+    let fits = error(views(zeros(5)).await);
+    assert!(matches!(fits, ApiError::Unreadable { why: Unreadable::Empty, .. }), "{fits:?}");
+}
+
+#[tokio::test]
+async fn the_cap_is_the_largest_answer_that_is_read() {
+    let cap = 4 * 1024 * 1024;
+    let padded = |length: usize| format!("{JOB}{}", " ".repeat(length - JOB.len()));
+    assert!(get(Reply::json(200, &padded(cap))).await.result.is_ok());
+    let error = error(create(Reply::Last(http(200, "", padded(cap + 1).as_bytes()))).await.0);
+    assert!(matches!(&error, ApiError::TooLarge { .. }), "{error:?}");
+    assert_eq!(error.reached(), Reached::Maybe);
+}
+
+#[tokio::test]
+async fn an_endless_error_page_is_read_no_further_than_its_beginning() {
+    let mut endless = b"HTTP/1.1 500 Oh\r\n\r\n".to_vec();
+    endless.extend(b"overloaded ".repeat(20_000));
+    let server = Server::start(Reply::Stall(endless)).await;
+    let answer = client(&server.base_url()).get_job(&id()).await;
+    assert!(error(answer).to_string().contains("overloaded overloaded"));
+}
+
+#[tokio::test]
+async fn what_speaks_no_http_is_a_lost_answer() {
+    let error = error(create(Reply::Last(b"SSH-2.0-OpenSSH_9.9\r\n".to_vec())).await.0);
+    assert_eq!(error.reached(), Reached::Maybe);
+}
+
+#[tokio::test]
+async fn a_lost_look_or_page_asks_to_try_again_and_speaks_of_no_prompt() {
+    for sentence in [error(get(Reply::Reset).await).to_string(), error(views(Reply::Reset).await).to_string()] {
+        assert!(sentence.contains("try again") && !sentence.contains("send"), "{sentence}");
+    }
+}

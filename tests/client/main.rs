@@ -1,0 +1,89 @@
+//! The HTTP client against servers on this computer that answer well, badly, late or not at all.
+
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "clippy excuses test functions only, not what they share"
+)]
+
+mod environment;
+mod faults;
+mod requests;
+mod server;
+
+use docdeck::api::{Answer, ApiError, Client, ClientOptions};
+use docdeck::model::endpoint::{ApiKey, Scope};
+use docdeck::model::job::{Job, JobId};
+use docdeck::model::period::DateRange;
+use docdeck::model::views::{ViewsPage, ViewsQuery};
+use server::{Reply, Request, Server};
+use std::time::Duration;
+
+const KEY: &str = "mint_5ecret";
+
+fn client_for(base_url: &str, options: ClientOptions) -> Client {
+    let scope = Scope { base_url: base_url.to_owned(), project: "proj".to_owned(), organization: None };
+    Client::new(scope, ApiKey::new(KEY).expect("a key"), options).expect("a client")
+}
+
+fn client(base_url: &str) -> Client {
+    client_for(base_url, ClientOptions::default())
+}
+
+/// Gives up after a quarter of a second.
+fn hasty() -> ClientOptions {
+    let wait = Duration::from_millis(250);
+    ClientOptions { connect_timeout: wait, total_timeout: wait }
+}
+
+fn id() -> JobId {
+    JobId::new("job_1").expect("an id")
+}
+
+fn week() -> ViewsQuery {
+    let range = DateRange::last_days(7, "2026-11-20".parse().expect("a date"));
+    ViewsQuery { range, limit: 50, page: 1 }
+}
+
+/// What one create makes of this reply, and the one request that went out for it.
+async fn create(reply: Reply) -> (Answer<Job>, Request) {
+    let server = Server::start(reply).await;
+    let answer = client(&server.base_url()).create_job("Fix the links").await;
+    (checked(answer), server.only_request())
+}
+
+async fn get(reply: Reply) -> Answer<Job> {
+    let server = Server::start(reply).await;
+    let answer = client(&server.base_url()).get_job(&id()).await;
+    server.only_request();
+    checked(answer)
+}
+
+async fn follow_up(reply: Reply) -> Answer<Job> {
+    let server = Server::start(reply).await;
+    let answer = client(&server.base_url()).send_follow_up(&id(), "And the redirects").await;
+    server.only_request();
+    checked(answer)
+}
+
+async fn views(reply: Reply) -> Answer<ViewsPage> {
+    let server = Server::start(reply).await;
+    let answer = client(&server.base_url()).views(&week()).await;
+    server.only_request();
+    checked(answer)
+}
+
+/// No error may repeat the key, and each is one sentence.
+fn checked<T: std::fmt::Debug>(answer: Answer<T>) -> Answer<T> {
+    if let Err(error) = &answer.result {
+        let sentence = error.to_string();
+        assert!(sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
+        let all = format!("{sentence} {error:?} {} {answer:?}", error.short());
+        assert!(!all.contains(KEY), "{all}");
+    }
+    answer
+}
+
+fn error<T: std::fmt::Debug>(answer: Answer<T>) -> ApiError {
+    checked(answer).result.expect_err("an error")
+}
