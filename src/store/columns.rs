@@ -1,0 +1,177 @@
+//! How the model's values lie in columns: milliseconds UTC, the words of states, cleaned texts. Nothing is asked here.
+
+use crate::model::Time;
+use crate::model::job::{JobId, Status};
+use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind};
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Result, Row};
+
+/// A moment as milliseconds UTC.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ms(pub(super) Time);
+
+impl ToSql for Ms {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(self.0.timestamp_millis().into())
+    }
+}
+
+impl FromSql for Ms {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let millis = value.as_i64()?;
+        Time::from_timestamp_millis(millis).map(Self).ok_or(FromSqlError::OutOfRange(millis))
+    }
+}
+
+/// One line of cleaned text. Cleaned again on the way out: the file may have been edited by others.
+#[derive(Debug, Clone)]
+pub(super) struct Line(pub(super) CleanText);
+
+impl FromSql for Line {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_str().map(|text| Self(CleanText::line(text)))
+    }
+}
+
+/// A status by the service's word; unlike [`Status::word`] nothing stands in for a missing one.
+pub(super) fn status_word(status: &Status) -> &str {
+    match status {
+        Status::Unknown(word) => word.as_str(),
+        known => known.word(),
+    }
+}
+
+pub(super) fn text(value: Option<&CleanText>) -> Option<&str> {
+    value.map(CleanText::as_str)
+}
+
+pub(super) fn ms(value: Option<Time>) -> Option<Ms> {
+    value.map(Ms)
+}
+
+pub(super) fn kind_word(kind: PromptKind) -> &'static str {
+    match kind {
+        PromptKind::Create => "create",
+        PromptKind::FollowUp => "follow-up",
+    }
+}
+
+/// Columns of the table `job` in the order in which [`job_row`] reads them.
+pub(super) const JOB: &str = "key, id, title, status, repository, git_ref, model, pr_link, created_at, archived_at, \
+     started_at, finished_at, changed_at, checked_at, looked_at, gone, dismissed, undelivered, revision";
+
+/// Reads a row of [`JOB`].
+pub(super) fn job_row(row: &Row<'_>) -> Result<JobRow> {
+    let id: Option<String> = row.get(1)?;
+    let undelivered: Option<String> = row.get(17)?;
+    Ok(JobRow {
+        key: JobKey(row.get(0)?),
+        id: id.as_deref().and_then(JobId::new),
+        title: line(row, 2)?.unwrap_or_default(),
+        status: status(row, 3)?,
+        repository: line(row, 4)?,
+        git_ref: line(row, 5)?,
+        model: line(row, 6)?,
+        pr_link: line(row, 7)?,
+        created_at: time(row, 8)?,
+        archived_at: opt_time(row, 9)?,
+        started_at: time(row, 10)?,
+        finished_at: opt_time(row, 11)?,
+        changed_at: time(row, 12)?,
+        checked_at: opt_time(row, 13)?,
+        looked_at: opt_time(row, 14)?,
+        gone: row.get(15)?,
+        dismissed: row.get(16)?,
+        undelivered: undelivered.as_deref().and_then(DeliveryKind::parse),
+        revision: row.get(18)?,
+    })
+}
+
+/// Columns of the table `prompt` in the order in which [`prompt`] reads them.
+pub(super) const PROMPT: &str = "id, kind, text, state, until, reason, written_at, sent_at";
+
+/// Reads a row of [`PROMPT`].
+pub(super) fn prompt(row: &Row<'_>) -> Result<Prompt> {
+    Ok(Prompt {
+        id: PromptId(row.get(0)?),
+        kind: prompt_kind(row, 1)?,
+        text: row.get(2)?,
+        delivery: delivery(state(row, 3)?, opt_time(row, 4)?, line(row, 5)?.unwrap_or_default()),
+        written_at: time(row, 6)?,
+        sent_at: opt_time(row, 7)?,
+    })
+}
+
+pub(super) fn prompt_kind(row: &Row<'_>, index: usize) -> Result<PromptKind> {
+    let word: String = row.get(index)?;
+    Ok(if word == kind_word(PromptKind::Create) { PromptKind::Create } else { PromptKind::FollowUp })
+}
+
+pub(super) fn state(row: &Row<'_>, index: usize) -> Result<DeliveryKind> {
+    let word: String = row.get(index)?;
+    DeliveryKind::parse(&word).ok_or_else(|| no_such_word(index, word))
+}
+
+fn delivery(kind: DeliveryKind, until: Option<Time>, reason: CleanText) -> Delivery {
+    match kind {
+        DeliveryKind::Queued => Delivery::Queued { until },
+        DeliveryKind::Sending => Delivery::Sending,
+        DeliveryKind::Accepted => Delivery::Accepted,
+        DeliveryKind::NotSent => Delivery::NotSent(reason),
+        DeliveryKind::Rejected => Delivery::Rejected(reason),
+        DeliveryKind::Unconfirmed => Delivery::Unconfirmed(reason),
+        DeliveryKind::Dismissed => Delivery::Dismissed,
+    }
+}
+
+/// Columns of an event: kind, before, after.
+pub(super) fn event_columns(kind: &EventKind) -> (&'static str, Option<&str>, Option<&str>) {
+    match kind {
+        EventKind::Status { from, to } => ("status", from.as_ref().map(status_word), Some(status_word(to))),
+        EventKind::PullRequest(link) => ("pull request", None, Some(link.as_str())),
+        EventKind::Gone => ("gone", None, None),
+        EventKind::Back => ("back", None, None),
+    }
+}
+
+/// Reads at, kind, before, after from the first four columns.
+pub(super) fn event(row: &Row<'_>) -> Result<JobEvent> {
+    let word: String = row.get(1)?;
+    let kind = match word.as_str() {
+        "status" => EventKind::Status {
+            from: status(row, 2)?,
+            to: status(row, 3)?.unwrap_or_else(|| Status::Unknown(CleanText::default())),
+        },
+        "pull request" => EventKind::PullRequest(line(row, 3)?.unwrap_or_default()),
+        "gone" => EventKind::Gone,
+        "back" => EventKind::Back,
+        _ => return Err(no_such_word(1, word)),
+    };
+    Ok(JobEvent { at: time(row, 0)?, kind })
+}
+
+pub(super) fn time(row: &Row<'_>, index: usize) -> Result<Time> {
+    row.get(index).map(|Ms(time)| time)
+}
+
+pub(super) fn opt_time(row: &Row<'_>, index: usize) -> Result<Option<Time>> {
+    let value: Option<Ms> = row.get(index)?;
+    Ok(value.map(|Ms(time)| time))
+}
+
+pub(super) fn line(row: &Row<'_>, index: usize) -> Result<Option<CleanText>> {
+    let value: Option<Line> = row.get(index)?;
+    Ok(value.map(|Line(text)| text))
+}
+
+fn status(row: &Row<'_>, index: usize) -> Result<Option<Status>> {
+    let word: Option<String> = row.get(index)?;
+    Ok(word.as_deref().map(Status::parse))
+}
+
+fn no_such_word(index: usize, word: String) -> rusqlite::Error {
+    let what = format!("unknown word {}", CleanText::title(&word, 40));
+    rusqlite::Error::FromSqlConversionFailure(index, rusqlite::types::Type::Text, what.into())
+}

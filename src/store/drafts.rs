@@ -1,0 +1,100 @@
+//! Texts that are not sent yet: one for a new job, one per job for a follow-up, one per prompt that is changed after it
+//! came back.
+
+use super::columns::{Ms, time};
+use super::error::StoreError;
+use super::{Draft, jobs, scopes};
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::prompt::{DraftSlot, PromptId};
+use crate::model::row::JobKey;
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+
+type R<T> = Result<T, StoreError>;
+
+/// Replaces the draft; an empty text means that there is none any more.
+pub(super) fn save(tx: &Transaction<'_>, scope: &Scope, slot: DraftSlot, text: &str, now: Time) -> R<()> {
+    delete(tx, scope, slot)?;
+    if text.is_empty() {
+        return Ok(());
+    }
+    let slot = match slot {
+        DraftSlot::FollowUp(key) => DraftSlot::FollowUp(jobs::current(tx, key)?),
+        other => other,
+    };
+    let scope = scopes::ensure(tx, scope)?;
+    insert(tx, scope, slot, text, now)
+}
+
+fn insert(tx: &Transaction<'_>, scope: i64, slot: DraftSlot, text: &str, at: Time) -> R<()> {
+    let (job, prompt) = match slot {
+        DraftSlot::NewJob => (None, None),
+        DraftSlot::FollowUp(key) => (Some(key.0), None),
+        DraftSlot::Prompt(id) => (None, Some(id.0)),
+    };
+    tx.prepare_cached("INSERT INTO draft (scope, job, prompt, text, saved_at) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![scope, job, prompt, text, Ms(at)])?;
+    Ok(())
+}
+
+/// All drafts of the scope.
+pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<Draft>> {
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+    let mut ask = connection
+        .prepare_cached("SELECT job, prompt, text, saved_at FROM draft WHERE scope = ?1 ORDER BY saved_at")?;
+    let drafts = ask.query_map([scope], |row| {
+        let slot = match (row.get(0)?, row.get(1)?) {
+            (Some(key), _) => DraftSlot::FollowUp(JobKey(key)),
+            (None, Some(id)) => DraftSlot::Prompt(PromptId(id)),
+            (None, None) => DraftSlot::NewJob,
+        };
+        Ok(Draft { slot, text: row.get(2)?, saved_at: time(row, 3)? })
+    })?;
+    Ok(drafts.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Deletes the draft, if there is one.
+pub(super) fn delete(tx: &Transaction<'_>, scope: &Scope, slot: DraftSlot) -> R<()> {
+    match slot {
+        DraftSlot::NewJob => {
+            if let Some(scope) = scopes::find(tx, scope)? {
+                delete_new_job(tx, scope)?;
+            }
+        }
+        DraftSlot::FollowUp(key) => delete_follow_up(tx, jobs::current(tx, key)?)?,
+        DraftSlot::Prompt(id) => delete_of_prompt(tx, id)?,
+    }
+    Ok(())
+}
+
+pub(super) fn delete_new_job(tx: &Transaction<'_>, scope: i64) -> R<()> {
+    tx.prepare_cached("DELETE FROM draft WHERE scope = ?1 AND job IS NULL AND prompt IS NULL")?.execute([scope])?;
+    Ok(())
+}
+
+pub(super) fn delete_follow_up(tx: &Transaction<'_>, key: JobKey) -> R<()> {
+    tx.prepare_cached("DELETE FROM draft WHERE job = ?1")?.execute([key.0])?;
+    Ok(())
+}
+
+pub(super) fn delete_of_prompt(tx: &Transaction<'_>, id: PromptId) -> R<()> {
+    tx.prepare_cached("DELETE FROM draft WHERE prompt = ?1")?.execute([id.0])?;
+    Ok(())
+}
+
+/// Two rows become one: where both have a draft, one is put below the other, so that nothing typed is lost.
+pub(super) fn move_over(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> R<()> {
+    let Some((moved, at)) = find(tx, from)? else { return Ok(()) };
+    let (text, at) = match find(tx, to)? {
+        Some((kept, kept_at)) => (format!("{kept}\n\n{moved}"), at.max(kept_at)),
+        None => (moved, at),
+    };
+    delete_follow_up(tx, from)?;
+    delete_follow_up(tx, to)?;
+    insert(tx, jobs::scope_of(tx, to)?, DraftSlot::FollowUp(to), &text, at)
+}
+
+fn find(connection: &Connection, key: JobKey) -> R<Option<(String, Time)>> {
+    let mut ask = connection.prepare_cached("SELECT text, saved_at FROM draft WHERE job = ?1")?;
+    Ok(ask.query_row([key.0], |row| Ok((row.get(0)?, time(row, 1)?))).optional()?)
+}

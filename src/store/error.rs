@@ -1,0 +1,98 @@
+//! What the store can't do, as sentences for the user, and which of SQLite's codes means which.
+//!
+//! No sentence carries a prompt's text: SQLite's messages name tables and columns, never values.
+
+use crate::model::failure::{Failure, FailureKind};
+use std::path::PathBuf;
+
+/// Why a call of the store came to nothing. After any of these nothing of the call is on disk, unless said otherwise.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file was written by a later docdeck; it was not touched.
+    #[error(
+        "the store {} was written by a newer docdeck (its schema is {found}, this one knows {known}) and was left \
+         untouched: update docdeck, or choose another folder with --data-dir", path.display()
+    )]
+    Newer { path: PathBuf, found: i64, known: i64 },
+    /// The file is a sound database, but not one of docdeck's; it was not touched.
+    #[error(
+        "{} is the database of another program and was left untouched: choose another folder with --data-dir",
+        .0.display()
+    )]
+    Foreign(PathBuf),
+    /// The file or its folder can't be written.
+    #[error(
+        "the data folder can't be written, so nothing was saved or sent and the text stays where it is: make the \
+         folder writable, or choose another one with --data-dir"
+    )]
+    ReadOnly,
+    /// No room on the disk.
+    #[error(
+        "the disk is full, so nothing was saved or sent and the text stays where it is: free some space, then try again"
+    )]
+    Full,
+    /// Another process held the lock longer than the busy timeout.
+    #[error("another docdeck kept the store locked for too long, so nothing was saved: try again")]
+    Busy,
+    /// Pages of the file make no sense.
+    #[error(
+        "the store on this computer is damaged: start docdeck again, it moves the file aside (never deletes it) and \
+         begins a new one"
+    )]
+    Damaged,
+    /// A prompt with nothing in it to read.
+    #[error("the prompt is blank: write what the agent should do")]
+    Blank,
+    /// No such job here.
+    #[error("this job is not in the store of this computer: refresh the list")]
+    NoSuchJob,
+    /// No such prompt here.
+    #[error("this prompt is not in the store of this computer: refresh the list")]
+    NoSuchPrompt,
+    /// The prompt is not in a state in which this may be done to it.
+    #[error("this prompt has moved on meanwhile and is left as it is: look at it again")]
+    MovedOn,
+    /// An unconfirmed prompt may already be at work, so its text is what it was.
+    #[error(
+        "this prompt may have been carried out already and can't be edited: send it again as it is, link it, or let it go"
+    )]
+    NotEditable,
+    /// The store was closed.
+    #[error("the store is closed: start docdeck again")]
+    Closed,
+    /// Anything else that SQLite or the system said.
+    #[error("the store on this computer can't be used ({0}): check the data folder, then start docdeck again")]
+    Unusable(String),
+}
+
+impl StoreError {
+    /// The failure for the core.
+    pub fn failure(&self) -> Failure {
+        Failure::new(FailureKind::Store, &self.to_string())
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode as Code;
+        match error.sqlite_error_code() {
+            Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy,
+            Some(Code::DiskFull) => Self::Full,
+            // A journal that can't be made beside the file shows as "can't open".
+            Some(Code::ReadOnly | Code::CannotOpen | Code::PermissionDenied) => Self::ReadOnly,
+            Some(Code::DatabaseCorrupt | Code::NotADatabase) => Self::Damaged,
+            _ => Self::Unusable(error.to_string()),
+        }
+    }
+}
+
+impl From<std::io::Error> for StoreError {
+    fn from(error: std::io::Error) -> Self {
+        use std::io::ErrorKind as Kind;
+        match error.kind() {
+            Kind::StorageFull | Kind::QuotaExceeded => Self::Full,
+            Kind::PermissionDenied | Kind::ReadOnlyFilesystem => Self::ReadOnly,
+            _ => Self::Unusable(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The thread that owns the connection, and the handle through which calls reach it, one after the other.
+//!
+//! A call that was handed over is carried out whole, whether or not its caller still waits. The thread ends when the
+//! last handle is gone or one of them closes the store; an error or a panic in a call ends that call alone.
+
+use super::error::StoreError;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::mpsc;
+use tokio::sync::oneshot;
+
+type Task = Box<dyn FnOnce(&mut Connection) + Send>;
+
+enum Order {
+    Run(Task),
+    Close(oneshot::Sender<()>),
+}
+
+/// The way to the store's thread; cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Handle {
+    orders: mpsc::Sender<Order>,
+    read_only: bool,
+    /// Where a call that met a damaged page leaves word for the next opening; none in memory.
+    damage_note: Option<PathBuf>,
+}
+
+impl Handle {
+    /// Gives the connection a thread of its own.
+    pub(super) fn start(
+        mut connection: Connection,
+        read_only: bool,
+        damage_note: Option<PathBuf>,
+    ) -> Result<Self, StoreError> {
+        let (orders, inbox) = mpsc::channel::<Order>();
+        std::thread::Builder::new().name("store".to_owned()).spawn(move || {
+            let mut closing = None;
+            while let Ok(order) = inbox.recv() {
+                match order {
+                    // The panic hook has spoken by now; the caller hears of it by its dropped reply, and unwinding has
+                    // rolled the transaction back.
+                    Order::Run(task) => drop(catch_unwind(AssertUnwindSafe(|| task(&mut connection)))),
+                    Order::Close(done) => {
+                        closing = Some(done);
+                        break;
+                    }
+                }
+            }
+            drop(connection);
+            if let Some(done) = closing {
+                // Nobody waiting is fine: the file is closed all the same.
+                let _ = done.send(());
+            }
+        })?;
+        Ok(Self { orders, read_only, damage_note })
+    }
+
+    /// Carries out `work` outside of any transaction.
+    pub(super) async fn bare<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        let note = self.damage_note.clone();
+        let task: Task = Box::new(move |connection| {
+            let result = work(connection);
+            if let (Err(StoreError::Damaged), Some(note)) = (&result, note) {
+                // Without the note the next opening looks less closely, no more than that.
+                let _ = std::fs::File::create(note);
+            }
+            // The caller may have gone; its call has been carried out nevertheless.
+            let _ = reply.send(result);
+        });
+        self.orders.send(Order::Run(task)).map_err(|_| StoreError::Closed)?;
+        match answer.await {
+            Ok(result) => result,
+            Err(_) => Err(self.why_no_answer()),
+        }
+    }
+
+    /// Reads in one snapshot.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.bare(move |connection| {
+            let snapshot = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
+            work(&snapshot)
+        })
+        .await
+    }
+
+    /// Writes in one transaction that takes the lock at its start: all of it is on disk afterwards, or nothing.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        if self.read_only {
+            return Err(StoreError::ReadOnly);
+        }
+        self.bare(move |connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let result = work(&transaction)?;
+            transaction.commit()?;
+            Ok(result)
+        })
+        .await
+    }
+
+    /// Closes the file and waits until it is closed, after all calls made before. Later calls give `Closed`.
+    pub(super) async fn close(self) {
+        let (done, closed) = oneshot::channel();
+        if self.orders.send(Order::Close(done)).is_ok() {
+            // An error means that another handle closed it first.
+            let _ = closed.await;
+        }
+    }
+
+    /// A reply that was dropped: the call panicked, or the store was closed before its turn came.
+    fn why_no_answer(&self) -> StoreError {
+        let alive = self.orders.send(Order::Run(Box::new(|_| {}))).is_ok();
+        if alive {
+            StoreError::Unusable("a call of the store failed inside docdeck".to_owned())
+        } else {
+            StoreError::Closed
+        }
+    }
+}
+
+impl std::fmt::Debug for Order {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Run(_) => "Run",
+            Self::Close(_) => "Close",
+        })
+    }
+}

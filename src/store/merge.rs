@@ -1,0 +1,72 @@
+//! What an answer of the service changes in a row: pure rules, no SQL.
+//!
+//! A field that an answer leaves out does not erase what is known. What changed is told as events.
+
+use crate::model::Time;
+use crate::model::job::{Job, Status};
+use crate::model::prompt::{EventKind, JobEvent};
+use crate::model::row::JobRow;
+use chrono::TimeDelta;
+
+/// Takes an answer into the row and gives the transitions that it shows.
+pub(super) fn take_in(row: &mut JobRow, job: &Job, now: Time) -> Vec<JobEvent> {
+    let mut kinds = Vec::new();
+    if std::mem::take(&mut row.gone) {
+        kinds.push(EventKind::Back);
+    }
+    let awaits_first_look = row.checked_at.is_none() && row.id.is_some();
+    let left_out = job.status == Status::Unknown(Default::default()) && row.status.is_some();
+    if !left_out && row.status.as_ref() != Some(&job.status) {
+        let from = row.status.replace(job.status.clone());
+        set_times(row, from.as_ref().is_some_and(Status::is_finished), awaits_first_look, now);
+        kinds.push(EventKind::Status { from, to: job.status.clone() });
+    } else if awaits_first_look && row.finished_at.is_none() && row.status.as_ref().is_some_and(Status::is_finished) {
+        // After a follow-up to a finished job the service still calls it finished.
+        row.finished_at = Some(now);
+    }
+    if job.pr_link.is_some() && row.pr_link != job.pr_link {
+        kinds.extend(job.pr_link.clone().map(EventKind::PullRequest));
+        row.pr_link.clone_from(&job.pr_link);
+    }
+    keep(&mut row.repository, job.repository.as_ref());
+    keep(&mut row.git_ref, job.git_ref.as_ref());
+    keep(&mut row.model, job.model.as_ref());
+    keep(&mut row.archived_at, job.archived_at.as_ref());
+    row.created_at = job.created_at.unwrap_or(row.created_at);
+    row.checked_at = Some(now);
+    if kinds.iter().any(|kind| matches!(kind, EventKind::Status { .. } | EventKind::PullRequest(_))) {
+        // A clock that was set back must not make a change look older than the user's last look.
+        row.changed_at = row.looked_at.map_or(now, |looked| now.max(looked + TimeDelta::milliseconds(1)));
+    }
+    kinds.into_iter().map(|kind| JobEvent { at: now, kind }).collect()
+}
+
+/// The service no longer knows the job.
+pub(super) fn lose(row: &mut JobRow, now: Time) -> Vec<JobEvent> {
+    row.checked_at = Some(now);
+    if std::mem::replace(&mut row.gone, true) {
+        return Vec::new();
+    }
+    vec![JobEvent { at: now, kind: EventKind::Gone }]
+}
+
+/// Times of the agent's work, after the status has changed.
+fn set_times(row: &mut JobRow, was_finished: bool, started_by_follow_up: bool, now: Time) {
+    let is_finished = row.status.as_ref().is_some_and(Status::is_finished);
+    if is_finished && (!was_finished || started_by_follow_up) {
+        row.finished_at = Some(now);
+    }
+    if was_finished && !is_finished {
+        if !started_by_follow_up {
+            row.started_at = now;
+        }
+        row.finished_at = None;
+        row.archived_at = None;
+    }
+}
+
+fn keep<T: Clone>(known: &mut Option<T>, answered: Option<&T>) {
+    if let Some(value) = answered {
+        *known = Some(value.clone());
+    }
+}

@@ -1,0 +1,329 @@
+//! The durable record: SQLite on a thread of its own, reached through a handle that is cheap to clone.
+//!
+//! Every call is one transaction, carried out in the order of the calls and whole even when its caller stops waiting.
+//! Several processes may use one file. What is sent, when to ask and what is fresh is decided elsewhere; that no prompt
+//! gets lost and none is handed out twice is decided here.
+
+mod columns;
+mod drafts;
+mod error;
+mod handle;
+mod jobs;
+mod ledgers;
+mod memory;
+mod merge;
+mod open;
+mod prompts;
+mod schema;
+mod scopes;
+mod sending;
+mod views;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::StoreError;
+
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::job::{Job, JobId};
+use crate::model::ledger::{Budget, Limited};
+use crate::model::load::Stamped;
+use crate::model::log::LogEntry;
+use crate::model::prompt::{DraftSlot, JobEvent, PromptId, PromptKind, Thread};
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
+use crate::model::views::{ViewsPage, ViewsQuery};
+use handle::Handle;
+use std::path::{Path, PathBuf};
+
+/// The store. A clone is another handle to the same thread; the last one to go ends it.
+#[derive(Debug, Clone)]
+pub struct Store {
+    handle: Handle,
+}
+
+/// What opening found.
+#[derive(Debug, Default)]
+pub struct Opened {
+    /// A corrupt store was moved aside to here, and a new one begun.
+    pub moved_aside: Option<PathBuf>,
+    /// The folder can't be written: reading works, every write is refused.
+    pub read_only: bool,
+}
+
+/// Answer to "may this prompt go out now?".
+#[derive(Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Yes: it is in `Sending` and its ledger entry is written, both on disk, in one transaction.
+    Go { kind: PromptKind, text: String, job: JobKey, id: Option<JobId> },
+    /// The ledger is full (or a 429's rest lasts); the prompt is on disk as queued until then, in the service's time.
+    Wait { until: Time },
+    /// A prompt before it in the thread (or a missing job id) holds it back; it is queued.
+    Behind,
+    /// Another instance sends it, or it is settled already.
+    Taken,
+}
+
+/// How sending ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settled {
+    /// The service answered with the job.
+    Accepted(Job),
+    /// It never reached the service.
+    NotSent(CleanText),
+    /// The service refused it.
+    Rejected(CleanText),
+    /// Nobody knows.
+    Unconfirmed(CleanText),
+    /// 429: queued again until then (the service's time), and the ledger is marked full.
+    Limited { until: Time },
+}
+
+/// What a GET said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fetched {
+    Job(Job),
+    /// 404.
+    NotFound,
+}
+
+/// The merge of what a GET said into the record.
+#[derive(Debug)]
+pub struct Applied {
+    /// The row as it is now.
+    pub row: JobRow,
+    /// What changed, empty when nothing did.
+    pub events: Vec<JobEvent>,
+}
+
+/// A text not sent yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    pub slot: DraftSlot,
+    pub text: String,
+    pub saved_at: Time,
+}
+
+type R<T> = Result<T, StoreError>;
+
+/// Opening and closing.
+impl Store {
+    /// Opens or makes `docdeck.db` in `folder` (made 0700, the file 0600). A corrupt file is moved aside under a name
+    /// dated `now`. Without a way to write, what is there can be read; where nothing is there, the store is empty.
+    ///
+    /// # Errors
+    /// [`StoreError::Newer`] and [`StoreError::Foreign`] leave the file untouched; [`StoreError::Busy`] when another
+    /// process holds it for 5 s.
+    pub fn open(folder: &Path, now: Time) -> R<(Self, Opened)> {
+        let (connection, opened) = open::open(folder, now)?;
+        let handle = Handle::start(connection, opened.read_only, Some(open::damage_note(folder)))?;
+        Ok((Self { handle }, opened))
+    }
+
+    /// In memory, for the demo ("keeps nothing").
+    pub fn in_memory() -> R<Self> {
+        Ok(Self { handle: Handle::start(open::in_memory()?, false, None)? })
+    }
+
+    /// Waits for all calls made so far, then closes the file. Calls through other handles then give
+    /// [`StoreError::Closed`].
+    pub async fn close(self) {
+        self.handle.close().await;
+    }
+
+    /// SQLite's `data_version`: changes when another process wrote.
+    pub async fn data_version(&self) -> R<i64> {
+        self.handle.bare(|db| Ok(db.pragma_query_value(None, "data_version", |row| row.get(0))?)).await
+    }
+}
+
+/// Jobs.
+impl Store {
+    /// All jobs of the scope, oldest first, with those that the user put away.
+    pub async fn jobs(&self, scope: &Scope) -> R<Vec<JobRow>> {
+        let scope = scope.clone();
+        self.handle.read(move |db| jobs::list(db, &scope)).await
+    }
+
+    /// The row of this key. One that was merged into another row has no id any more and is dismissed.
+    pub async fn job(&self, key: JobKey) -> R<Option<JobRow>> {
+        self.handle.read(move |db| jobs::find(db, key)).await
+    }
+
+    /// The row with the service's id.
+    pub async fn job_by_id(&self, scope: &Scope, id: &JobId) -> R<Option<JobRow>> {
+        let (scope, id) = (scope.clone(), id.clone());
+        self.handle
+            .read(move |db| match scopes::find(db, &scope)? {
+                Some(scope) => jobs::find_by_id(db, scope, &id),
+                None => Ok(None),
+            })
+            .await
+    }
+
+    /// Rows whose revision is above `revision`, oldest change first; rows merged into another come once more, dismissed.
+    pub async fn jobs_changed_since(&self, scope: &Scope, revision: i64) -> R<Vec<JobRow>> {
+        let scope = scope.clone();
+        self.handle.read(move |db| jobs::changed_since(db, &scope, revision)).await
+    }
+
+    /// Prompts and transitions of a job, each oldest first.
+    pub async fn thread(&self, job: JobKey) -> R<Thread> {
+        self.handle.read(move |db| prompts::thread(db, job)).await
+    }
+
+    /// Merges what a GET said. A field that the answer leaves out keeps what was known.
+    pub async fn apply_fetched(&self, job: JobKey, what: Fetched, now: Time) -> R<Applied> {
+        self.handle.write(move |tx| jobs::apply(tx, job, &what, now)).await
+    }
+
+    /// Takes in a job that was made elsewhere; a known id gives the known row, with the answer merged.
+    pub async fn track(&self, scope: &Scope, job: Job, now: Time) -> R<JobRow> {
+        let scope = scope.clone();
+        self.handle.write(move |tx| jobs::track(tx, scopes::ensure(tx, &scope)?, &job, now)).await
+    }
+
+    /// The user looked at it.
+    pub async fn mark_looked(&self, job: JobKey, now: Time) -> R<JobRow> {
+        self.handle.write(move |tx| jobs::mark_looked(tx, job, now)).await
+    }
+
+    /// The user puts it away, or takes it back.
+    pub async fn set_dismissed(&self, job: JobKey, dismissed: bool, _now: Time) -> R<JobRow> {
+        self.handle.write(move |tx| jobs::set_dismissed(tx, job, dismissed)).await
+    }
+
+    /// The last `n` transitions as log lines, oldest first.
+    pub async fn recent_events(&self, scope: &Scope, n: u32) -> R<Vec<LogEntry>> {
+        let scope = scope.clone();
+        self.handle.read(move |db| jobs::recent_events(db, &scope, n)).await
+    }
+}
+
+/// Prompts (design.md: submitting).
+impl Store {
+    /// A new job row with its prompt, queued. Also deletes the new-job draft in the same transaction.
+    pub async fn add_new_job(&self, scope: &Scope, text: &str, now: Time) -> R<(PromptId, JobRow)> {
+        let (scope, text) = (scope.clone(), text.to_owned());
+        self.handle.write(move |tx| prompts::add_new_job(tx, &scope, &text, now)).await
+    }
+
+    /// A follow-up, queued behind those before it. Deletes that job's draft in the same transaction.
+    pub async fn add_follow_up(&self, job: JobKey, text: &str, now: Time) -> R<(PromptId, JobRow)> {
+        let text = text.to_owned();
+        self.handle.write(move |tx| prompts::add_follow_up(tx, job, &text, now)).await
+    }
+
+    /// Asks for the prompt's turn. `instance` names this process (see [`Store::abandon`]); `service_now` is for the
+    /// ledger, the local `now` for the record.
+    pub async fn take_turn(&self, prompt: PromptId, instance: &str, now: Time, service_now: Time) -> R<Turn> {
+        let instance = instance.to_owned();
+        self.handle.write(move |tx| sending::take_turn(tx, prompt, &instance, now, service_now)).await
+    }
+
+    /// Writes down how sending ended. An acceptance that comes late still counts; another end of a prompt that has
+    /// moved on meanwhile changes nothing.
+    pub async fn settle(&self, prompt: PromptId, how: Settled, now: Time) -> R<JobRow> {
+        self.handle.write(move |tx| sending::settle(tx, prompt, how, now)).await
+    }
+
+    /// Queued prompts of the scope that are first in their thread, in the order in which they may go out, each with
+    /// the time that it waits for.
+    pub async fn queued(&self, scope: &Scope) -> R<Vec<(PromptId, Option<Time>)>> {
+        let scope = scope.clone();
+        self.handle.read(move |db| prompts::queued(db, &scope)).await
+    }
+
+    /// Instances that hold a prompt in `Sending`.
+    pub async fn senders(&self, scope: &Scope) -> R<Vec<String>> {
+        let scope = scope.clone();
+        self.handle.read(move |db| sending::senders(db, &scope)).await
+    }
+
+    /// Everything that a dead instance left in `Sending` becomes unconfirmed.
+    pub async fn abandon(&self, scope: &Scope, instance: &str, _now: Time) -> R<Vec<JobRow>> {
+        let (scope, instance) = (scope.clone(), instance.to_owned());
+        self.handle.write(move |tx| sending::abandon(tx, &scope, &instance)).await
+    }
+
+    /// Queues a prompt again that did not get through, with another text if it can't have been carried out; then
+    /// [`Store::take_turn`].
+    pub async fn requeue(&self, prompt: PromptId, edited: Option<&str>, _now: Time) -> R<JobRow> {
+        let edited = edited.map(str::to_owned);
+        self.handle.write(move |tx| prompts::requeue(tx, prompt, edited.as_deref())).await
+    }
+
+    /// The unconfirmed new job is this one; a row that has this id already is taken into it.
+    pub async fn link(&self, prompt: PromptId, job: Job, now: Time) -> R<JobRow> {
+        self.handle.write(move |tx| sending::link(tx, prompt, &job, now)).await
+    }
+
+    /// Lets a prompt go; a job row that never got an id becomes dismissed.
+    pub async fn dismiss_prompt(&self, prompt: PromptId, _now: Time) -> R<JobRow> {
+        self.handle.write(move |tx| prompts::dismiss(tx, prompt)).await
+    }
+}
+
+/// Drafts, ledgers, views, small facts.
+impl Store {
+    /// Replaces the draft of the slot; an empty text deletes it.
+    pub async fn save_draft(&self, scope: &Scope, slot: DraftSlot, text: &str, now: Time) -> R<()> {
+        let (scope, text) = (scope.clone(), text.to_owned());
+        self.handle.write(move |tx| drafts::save(tx, &scope, slot, &text, now)).await
+    }
+
+    /// All drafts of the scope.
+    pub async fn drafts(&self, scope: &Scope) -> R<Vec<Draft>> {
+        let scope = scope.clone();
+        self.handle.read(move |db| drafts::list(db, &scope)).await
+    }
+
+    /// Deletes the draft of the slot, if there is one.
+    pub async fn delete_draft(&self, scope: &Scope, slot: DraftSlot) -> R<()> {
+        let scope = scope.clone();
+        self.handle.write(move |tx| drafts::delete(tx, &scope, slot)).await
+    }
+
+    /// What the ledger says at that moment of the service's time.
+    pub async fn budget(&self, scope: &Scope, limited: Limited, service_now: Time) -> R<Budget> {
+        let scope = scope.clone();
+        self.handle.read(move |db| ledgers::budget(db, &scope, limited, service_now)).await
+    }
+
+    /// Writes one use down if there is a place; `Err(until)` inside `Ok` when there is none.
+    pub async fn spend(&self, scope: &Scope, limited: Limited, service_now: Time) -> R<Result<Budget, Time>> {
+        let scope = scope.clone();
+        self.handle.write(move |tx| ledgers::spend(tx, &scope, limited, service_now)).await
+    }
+
+    /// A 429: nothing goes out before `until`.
+    pub async fn mark_full(&self, scope: &Scope, limited: Limited, until: Time) -> R<()> {
+        let scope = scope.clone();
+        self.handle.write(move |tx| ledgers::mark_full(tx, &scope, limited, until)).await
+    }
+
+    /// The last answer to this question, with its time.
+    pub async fn cached_views(&self, scope: &Scope, query: ViewsQuery) -> R<Option<Stamped<ViewsPage>>> {
+        let scope = scope.clone();
+        self.handle.read(move |db| views::find(db, &scope, query)).await
+    }
+
+    /// Keeps the answer, in place of the one before.
+    pub async fn save_views(&self, scope: &Scope, query: ViewsQuery, page: &ViewsPage, as_of: Time) -> R<()> {
+        let (scope, page) = (scope.clone(), page.clone());
+        self.handle.write(move |tx| views::save(tx, &scope, query, &page, as_of)).await
+    }
+
+    /// Keeps a small fact (last service time seen, layout) under its key.
+    pub async fn remember(&self, key: &str, value: &str) -> R<()> {
+        let (key, value) = (key.to_owned(), value.to_owned());
+        self.handle.write(move |tx| memory::remember(tx, &key, &value)).await
+    }
+
+    /// The fact under this key.
+    pub async fn recall(&self, key: &str) -> R<Option<String>> {
+        let key = key.to_owned();
+        self.handle.read(move |db| memory::recall(db, &key)).await
+    }
+}

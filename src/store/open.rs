@@ -1,0 +1,187 @@
+//! The data folder and the file in it: made with narrow permissions, opened, and moved aside when it is damaged.
+//!
+//! A folder that can't be written still gives a store to read from. What is inside the file is `schema`'s business.
+
+use super::Opened;
+use super::error::StoreError;
+use super::schema;
+use crate::model::Time;
+use rusqlite::{Connection, OpenFlags};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The store's file in the data folder.
+const FILE: &str = "docdeck.db";
+/// Left by a call that met a damaged page: the next opening reads every page.
+const DAMAGE_NOTE: &str = "docdeck.db-damaged";
+/// Held while a damaged file is moved, so that two processes don't move each other's new one.
+const MOVE_LOCK: &str = "docdeck.db-moving";
+
+/// Where a call leaves word that it met a damaged page.
+pub(super) fn damage_note(folder: &Path) -> PathBuf {
+    folder.join(DAMAGE_NOTE)
+}
+
+/// Opens or makes the store in `folder`. `now` dates the name of a damaged file.
+pub(super) fn open(folder: &Path, now: Time) -> Result<(Connection, Opened), StoreError> {
+    if make_folder(folder).is_err() && !folder.is_dir() {
+        return nothing_to_write_to();
+    }
+    let path = folder.join(FILE);
+    let note = damage_note(folder);
+    match open_file(&path, note.exists()) {
+        Err(StoreError::Damaged) => {}
+        other => {
+            if note.exists() && other.is_ok() {
+                let _ = fs::remove_file(&note);
+            }
+            return other;
+        }
+    }
+    replace_damaged(folder, now).map_err(|error| match error {
+        StoreError::ReadOnly => StoreError::Unusable(format!("{FILE} is damaged and its folder can't be written")),
+        other => other,
+    })
+}
+
+/// Moves the damaged file aside and begins a new one, unless another process has done so by now.
+fn replace_damaged(folder: &Path, now: Time) -> Result<(Connection, Opened), StoreError> {
+    let lock = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join(MOVE_LOCK))?;
+    // A file system without locks still moves the file: two processes at this very moment are rarer than a damaged file.
+    let _ = lock.lock();
+    let (path, note) = (folder.join(FILE), damage_note(folder));
+    match open_file(&path, note.exists()) {
+        Err(StoreError::Damaged) => {}
+        other => return other,
+    }
+    let aside = move_aside(folder, now)?;
+    let _ = fs::remove_file(&note);
+    let (connection, opened) = open_file(&path, false)?;
+    Ok((connection, Opened { moved_aside: Some(aside), ..opened }))
+}
+
+/// An empty store in memory that takes nothing: the dashboard runs, and says that it can't send.
+fn nothing_to_write_to() -> Result<(Connection, Opened), StoreError> {
+    Ok((in_memory()?, Opened { moved_aside: None, read_only: true }))
+}
+
+/// A store in memory with the known schema.
+pub(super) fn in_memory() -> Result<Connection, StoreError> {
+    let mut connection = Connection::open_in_memory()?;
+    schema::prepare(&connection)?;
+    schema::migrate(&mut connection)?;
+    Ok(connection)
+}
+
+fn open_file(path: &Path, every_page: bool) -> Result<(Connection, Opened), StoreError> {
+    match create(path) {
+        Ok(()) => {}
+        Err(_) if path.exists() => {}
+        // No room or no right to make it: the dashboard runs nevertheless.
+        Err(_) => return nothing_to_write_to(),
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    // SQLite itself falls back to reading when the file can't be written.
+    let mut connection = Connection::open_with_flags(path, flags)
+        .map_err(|_| StoreError::Unusable(format!("{} can't be opened", path.display())))?;
+    schema::prepare(&connection)?;
+    let found = schema::check_owner(&connection, path)?;
+    let mut read_only = connection.is_readonly(rusqlite::MAIN_DB)?;
+    if !read_only {
+        narrow_file(path);
+        match schema::use_rollback_journal(&connection).and_then(|()| schema::migrate(&mut connection)) {
+            Ok(()) => {}
+            Err(StoreError::ReadOnly) => read_only = true,
+            Err(StoreError::Full) if found == 0 => return nothing_to_write_to(),
+            Err(error) => return Err(error),
+        }
+    }
+    if read_only && found == 0 {
+        return nothing_to_write_to();
+    }
+    if read_only && found < schema::known() {
+        return Err(StoreError::ReadOnly);
+    }
+    schema::check_sound(&connection, every_page)?;
+    let read_only = read_only || !schema::is_writable(&mut connection)?;
+    Ok((connection, Opened { moved_aside: None, read_only }))
+}
+
+/// Makes the file, before SQLite would make it with wider permissions. An existing file is never opened here: closing
+/// it again would drop the locks that SQLite holds on it in this process.
+fn create(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    match options.open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn make_folder(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let mode = fs::metadata(folder)?.permissions().mode();
+    // A folder that holds other things as well (a home, /tmp) is not docdeck's to close; the file is narrow anyway.
+    if mode & 0o077 != 0 && holds_only_ours(folder) {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_folder(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)
+}
+
+#[cfg(unix)]
+fn holds_only_ours(folder: &Path) -> bool {
+    let is_ours = |name: &str| name.starts_with("docdeck") || name.ends_with(".lock");
+    fs::read_dir(folder).is_ok_and(|mut entries| {
+        entries.all(|entry| entry.is_ok_and(|entry| entry.file_name().to_str().is_some_and(is_ours)))
+    })
+}
+
+#[cfg(unix)]
+fn narrow_file(path: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let too_wide = fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0);
+    if too_wide {
+        // Somebody else's file that we may write: it stays as its owner wants it.
+        let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o600));
+    }
+}
+
+#[cfg(not(unix))]
+fn narrow_file(_path: &Path) {}
+
+/// Renames the file and its journal to a dated name that is not taken yet.
+fn move_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
+    let stem = format!("docdeck-corrupt-{}", now.format("%Y%m%d-%H%M%S"));
+    let mut aside = folder.join(format!("{stem}.db"));
+    let mut number = 2;
+    while fs::symlink_metadata(&aside).is_ok() {
+        aside = folder.join(format!("{stem}-{number}.db"));
+        number += 1;
+    }
+    // The journal goes first: as soon as the file is gone another process may begin a new one with a journal of its own.
+    let journal = folder.join(format!("{FILE}-journal"));
+    if fs::symlink_metadata(&journal).is_ok() {
+        let mut name = aside.clone().into_os_string();
+        name.push("-journal");
+        fs::rename(journal, name)?;
+    }
+    fs::rename(folder.join(FILE), &aside)?;
+    if let Ok(folder) = File::open(folder) {
+        // Makes the new names last; not every file system knows it.
+        let _ = folder.sync_all();
+    }
+    Ok(aside)
+}

@@ -1,0 +1,153 @@
+//! Prompts on disk: written down before anything is sent, listed in the order in which they may go out, and what the
+//! user decides about one that docdeck will not send by itself. Sending and its outcomes are `sending`'s.
+
+use super::columns::{self, Ms, PROMPT, kind_word, ms, opt_time, text};
+use super::error::StoreError;
+use super::{drafts, jobs, scopes};
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::prompt::{Delivery, DeliveryKind, Prompt, PromptId, PromptKind, Thread};
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+
+type R<T> = Result<T, StoreError>;
+
+/// Characters of a title, cut with `…`.
+const TITLE: usize = 200;
+
+/// What deciding about a prompt needs to know of it.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) id: PromptId,
+    pub(super) job: JobKey,
+    pub(super) kind: PromptKind,
+    pub(super) state: DeliveryKind,
+    pub(super) until: Option<Time>,
+    pub(super) sent_at: Option<Time>,
+}
+
+/// The prompt as it stands.
+pub(super) fn get(connection: &Connection, id: PromptId) -> R<Known> {
+    let mut ask = connection.prepare_cached("SELECT job, kind, state, until, sent_at FROM prompt WHERE id = ?1")?;
+    let known = ask.query_row([id.0], |row| {
+        Ok(Known {
+            id,
+            job: JobKey(row.get(0)?),
+            kind: columns::prompt_kind(row, 1)?,
+            state: columns::state(row, 2)?,
+            until: opt_time(row, 3)?,
+            sent_at: opt_time(row, 4)?,
+        })
+    });
+    known.optional()?.ok_or(StoreError::NoSuchPrompt)
+}
+
+/// Prompts and transitions of a job.
+pub(super) fn thread(connection: &Connection, key: JobKey) -> R<Thread> {
+    let key = jobs::current(connection, key)?;
+    let mut ask = connection.prepare_cached(&format!("SELECT {PROMPT} FROM prompt WHERE job = ?1 ORDER BY id"))?;
+    let prompts: Vec<Prompt> = ask.query_map([key.0], columns::prompt)?.collect::<rusqlite::Result<_>>()?;
+    Ok(Thread { prompts, events: jobs::events(connection, key)? })
+}
+
+/// A new job with its prompt, in place of the draft.
+pub(super) fn add_new_job(tx: &Transaction<'_>, scope: &Scope, text: &str, now: Time) -> R<(PromptId, JobRow)> {
+    let title = title(text)?;
+    let scope = scopes::ensure(tx, scope)?;
+    let key = jobs::insert(tx, scope, &title, now)?;
+    let prompt = insert(tx, key, PromptKind::Create, text, now)?;
+    drafts::delete_new_job(tx, scope)?;
+    Ok((prompt, jobs::touch(tx, key)?))
+}
+
+/// A follow-up at the end of the job's line, in place of the draft.
+pub(super) fn add_follow_up(tx: &Transaction<'_>, key: JobKey, text: &str, now: Time) -> R<(PromptId, JobRow)> {
+    title(text)?;
+    let key = jobs::current(tx, key)?;
+    let prompt = insert(tx, key, PromptKind::FollowUp, text, now)?;
+    drafts::delete_follow_up(tx, key)?;
+    Ok((prompt, jobs::touch(tx, key)?))
+}
+
+fn insert(tx: &Transaction<'_>, key: JobKey, kind: PromptKind, text: &str, now: Time) -> R<PromptId> {
+    tx.prepare_cached("INSERT INTO prompt (job, kind, text, state, written_at) VALUES (?1, ?2, ?3, 'queued', ?4)")?
+        .execute(params![key.0, kind_word(kind), text, Ms(now)])?;
+    Ok(PromptId(tx.last_insert_rowid()))
+}
+
+/// The first line that shows anything; a text without one is blank, whatever invisible characters it has.
+fn title(text: &str) -> R<CleanText> {
+    text.lines().map(|line| CleanText::title(line, TITLE)).find(|line| !line.is_empty()).ok_or(StoreError::Blank)
+}
+
+/// Puts the prompt into a state. Only `Sending` has an instance, which `sending` writes.
+pub(super) fn set(tx: &Transaction<'_>, id: PromptId, to: &Delivery) -> R<()> {
+    let until = match to {
+        Delivery::Queued { until } => *until,
+        _ => None,
+    };
+    tx.prepare_cached("UPDATE prompt SET state = ?2, until = ?3, reason = ?4, instance = NULL WHERE id = ?1")?
+        .execute(params![id.0, to.kind().word(), ms(until), text(to.reason())])?;
+    Ok(())
+}
+
+/// Only what waits is read, however long the record has become: CROSS JOIN keeps SQLite from going through all jobs.
+pub(super) const QUEUED: &str = "SELECT prompt.id, prompt.until FROM prompt CROSS JOIN job ON job.key = prompt.job
+     WHERE prompt.state = 'queued' AND job.scope = ?1 AND (prompt.kind = 'create' OR job.id IS NOT NULL)
+       AND NOT EXISTS (SELECT 1 FROM prompt AS earlier WHERE earlier.job = prompt.job AND earlier.id < prompt.id
+                       AND earlier.state NOT IN ('accepted', 'dismissed'))
+     ORDER BY prompt.id";
+
+/// Queued prompts that are first in their job's line and have where to go, in order.
+pub(super) fn queued(connection: &Connection, scope: &Scope) -> R<Vec<(PromptId, Option<Time>)>> {
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+    let mut ask = connection.prepare_cached(QUEUED)?;
+    let prompts = ask.query_map([scope], |row| Ok((PromptId(row.get(0)?), opt_time(row, 1)?)))?;
+    Ok(prompts.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Whether a prompt before this one in the thread is not through.
+pub(super) fn is_behind(connection: &Connection, prompt: &Known) -> R<bool> {
+    let mut ask = connection.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id < ?2 AND state NOT IN ('accepted', 'dismissed'))",
+    )?;
+    Ok(ask.query_row([prompt.job.0, prompt.id.0], |row| row.get(0))?)
+}
+
+/// Queues the prompt again, at once, with another text if one is given.
+pub(super) fn requeue(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>) -> R<JobRow> {
+    let prompt = get(tx, id)?;
+    if !(prompt.state.needs_user() || prompt.state == DeliveryKind::Queued) {
+        return Err(StoreError::MovedOn);
+    }
+    let mut row = jobs::get(tx, prompt.job)?;
+    if let Some(text) = edited {
+        if prompt.state == DeliveryKind::Unconfirmed {
+            return Err(StoreError::NotEditable);
+        }
+        let title = title(text)?;
+        tx.prepare_cached("UPDATE prompt SET text = ?2 WHERE id = ?1")?.execute(params![id.0, text])?;
+        if prompt.kind == PromptKind::Create {
+            row.title = title;
+        }
+        drafts::delete_of_prompt(tx, id)?;
+    }
+    set(tx, id, &Delivery::Queued { until: None })?;
+    row.dismissed = false;
+    jobs::put(tx, &row)
+}
+
+/// Lets the prompt go. One that may be on its way right now can't be called back.
+pub(super) fn dismiss(tx: &Transaction<'_>, id: PromptId) -> R<JobRow> {
+    let prompt = get(tx, id)?;
+    if matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Accepted) {
+        return Err(StoreError::MovedOn);
+    }
+    set(tx, id, &Delivery::Dismissed)?;
+    let mut row = jobs::get(tx, prompt.job)?;
+    if row.id.is_none() {
+        row.dismissed = true;
+    }
+    jobs::put(tx, &row)
+}

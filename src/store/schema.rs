@@ -1,0 +1,122 @@
+//! The numbered migrations of `assets/schema`, the settings of a connection, and whether a file is docdeck's and sound.
+//!
+//! `PRAGMA user_version` is the number of the last migration that was carried out.
+
+use super::error::StoreError;
+use rusqlite::{Connection, TransactionBehavior};
+use std::path::Path;
+use std::time::Duration;
+
+/// All migrations, oldest first: the first one makes schema 1.
+const MIGRATIONS: [&str; 1] = [include_str!("../../assets/schema/0001_begin.sql")];
+
+/// How long a call waits for another process's lock.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// The schema that this docdeck reads and writes.
+pub(super) fn known() -> i64 {
+    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+}
+
+/// The schema of the file; 0 for an empty one.
+pub(super) fn version(connection: &Connection) -> Result<i64, StoreError> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+/// Refuses a file that is newer than this docdeck or belongs to another program. Reads only.
+pub(super) fn check_owner(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+    let found = version(connection)?;
+    if found > known() {
+        return Err(StoreError::Newer { path: path.to_owned(), found, known: known() });
+    }
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    // Asked again: another docdeck may have made its tables between the two looks.
+    if found < 0 || (found == 0 && tables > 0 && version(connection)? == 0) {
+        return Err(StoreError::Foreign(path.to_owned()));
+    }
+    Ok(found)
+}
+
+/// What a connection needs before its first statement.
+pub(super) fn prepare(connection: &Connection) -> Result<(), StoreError> {
+    connection.busy_timeout(BUSY)?;
+    // All statements of the room stay prepared.
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.execute_batch(
+        "PRAGMA foreign_keys = ON;
+         PRAGMA synchronous = FULL;
+         PRAGMA fullfsync = ON;
+         PRAGMA temp_store = MEMORY;
+         PRAGMA cell_size_check = ON;
+         PRAGMA trusted_schema = OFF;",
+    )?;
+    Ok(())
+}
+
+/// Rollback journal: write-ahead logs need shared memory, which home folders on a network do not have.
+pub(super) fn use_rollback_journal(connection: &Connection) -> Result<(), StoreError> {
+    let mode: rusqlite::Result<String> =
+        connection.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get(0));
+    match mode.map_err(StoreError::from) {
+        // A file that another program put into another mode and still holds: it works as it is.
+        Ok(_) | Err(StoreError::Busy) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Brings the file to the known schema. Safe when several processes do it at once: whoever gets the lock second finds
+/// nothing left to do.
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+    if version(connection)? >= known() {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let done = version(&transaction)?;
+    for (number, sql) in (1..).zip(MIGRATIONS) {
+        if number > done {
+            transaction.execute_batch(sql)?;
+            transaction.pragma_update(None, "user_version", number)?;
+        }
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Looks whether the tables can be read: their first rows, or every page when there is reason to doubt.
+pub(super) fn check_sound(connection: &Connection, every_page: bool) -> Result<(), StoreError> {
+    if every_page {
+        let word: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+        if word != "ok" {
+            return Err(StoreError::Damaged);
+        }
+    }
+    for table in
+        ["scope", "revision", "job", "prompt", "event", "draft", "ledger", "ledger_use", "views_answer", "memory"]
+    {
+        let read = connection.query_row(&format!("SELECT 1 FROM {table} LIMIT 1"), [], |_| Ok(()));
+        match read {
+            Ok(()) | Err(rusqlite::Error::QueryReturnedNoRows) => {}
+            // The version says that the table is there: a file without it has lost pages.
+            Err(error) if error.to_string().contains("no such table") => return Err(StoreError::Damaged),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Whether a write would get through, tried out and taken back: SQLite makes the journal for it, nothing is synced.
+/// (It has to change something: SQLite does not write what is there already.)
+pub(super) fn is_writable(connection: &mut Connection) -> Result<bool, StoreError> {
+    if connection.is_readonly(rusqlite::MAIN_DB)? {
+        return Ok(false);
+    }
+    let tried = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .and_then(|trial| trial.execute("UPDATE revision SET value = value + 1", []).and_then(|_| trial.rollback()));
+    match tried.map_err(StoreError::from) {
+        // Busy: somebody writes, so it can be written. Full: the writes will say so themselves, and space may come.
+        Ok(()) | Err(StoreError::Busy | StoreError::Full) => Ok(true),
+        Err(StoreError::ReadOnly) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

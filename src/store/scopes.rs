@@ -1,0 +1,20 @@
+//! The scope as a number: what rows of jobs, drafts and cached views carry.
+
+use super::error::StoreError;
+use crate::model::endpoint::Scope;
+use rusqlite::{Connection, OptionalExtension as _};
+
+/// The scope's number; none when nothing was ever written for it.
+pub(super) fn find(connection: &Connection, scope: &Scope) -> Result<Option<i64>, StoreError> {
+    let mut ask = connection.prepare_cached("SELECT id FROM scope WHERE base_url = ?1 AND project = ?2")?;
+    Ok(ask.query_row([&scope.base_url, &scope.project], |row| row.get(0)).optional()?)
+}
+
+/// The scope's number, written down if it is new.
+pub(super) fn ensure(connection: &Connection, scope: &Scope) -> Result<i64, StoreError> {
+    if let Some(id) = find(connection, scope)? {
+        return Ok(id);
+    }
+    connection.execute("INSERT INTO scope (base_url, project) VALUES (?1, ?2)", [&scope.base_url, &scope.project])?;
+    Ok(connection.last_insert_rowid())
+}

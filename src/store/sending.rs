@@ -1,0 +1,170 @@
+//! The steps of sending (design.md: submitting): the one place where a prompt becomes `Sending`, and every way out.
+//!
+//! Each step is one transaction that looks at the prompt as it is now, so that no two instances send the same one.
+
+use super::columns::Ms;
+use super::error::StoreError;
+use super::prompts::{self, Known};
+use super::{Settled, Turn, jobs, ledgers, merge, scopes};
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::job::{Job, Status};
+use crate::model::ledger::Limited;
+use crate::model::prompt::{Delivery, DeliveryKind, PromptId, PromptKind};
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
+use rusqlite::{Connection, Transaction, params};
+
+type R<T> = Result<T, StoreError>;
+
+/// Why a prompt is unconfirmed that a process left behind.
+const ABANDONED: &str = "docdeck ended before the answer came, so the service may or may not have carried it out";
+
+/// Which ledger a prompt is paid from.
+fn limited(kind: PromptKind) -> Limited {
+    match kind {
+        PromptKind::Create => Limited::Create,
+        PromptKind::FollowUp => Limited::FollowUp,
+    }
+}
+
+/// Whether the prompt may go out now; with [`Turn::Go`] its place in the ledger is taken and it is `Sending`.
+pub(super) fn take_turn(tx: &Transaction<'_>, id: PromptId, instance: &str, now: Time, service_now: Time) -> R<Turn> {
+    let prompt = prompts::get(tx, id)?;
+    if prompt.state != DeliveryKind::Queued {
+        return Ok(Turn::Taken);
+    }
+    let row = jobs::get(tx, prompt.job)?;
+    let has_nowhere_to_go = prompt.kind == PromptKind::FollowUp && row.id.is_none();
+    if has_nowhere_to_go || prompts::is_behind(tx, &prompt)? {
+        return Ok(Turn::Behind);
+    }
+    if let Some(until) = prompt.until.filter(|&until| until > service_now) {
+        return Ok(Turn::Wait { until });
+    }
+    // Projects alone own the ledgers of prompts; the organization plays no part.
+    let scope = scope_of(tx, row.key)?;
+    if let Err(until) = ledgers::spend(tx, &scope, limited(prompt.kind), service_now)? {
+        prompts::set(tx, id, &Delivery::Queued { until: Some(until) })?;
+        jobs::touch(tx, row.key)?;
+        return Ok(Turn::Wait { until });
+    }
+    let text = tx
+        .prepare_cached(
+            "UPDATE prompt SET state = 'sending', until = NULL, reason = NULL, instance = ?2, sent_at = ?3
+             WHERE id = ?1 RETURNING text",
+        )?
+        .query_row(params![id.0, instance, Ms(now)], |row| row.get(0))?;
+    jobs::touch(tx, row.key)?;
+    Ok(Turn::Go { kind: prompt.kind, text, job: row.key, id: row.id })
+}
+
+/// Writes down how sending ended.
+///
+/// An acceptance always counts, also when another instance had given the sender up meanwhile; any other end counts only
+/// while the prompt is still where the sender left it.
+pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: Settled, now: Time) -> R<JobRow> {
+    let prompt = prompts::get(tx, id)?;
+    let to = match how {
+        Settled::Accepted(job) => return accept(tx, &prompt, &job, now),
+        _ if !matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Unconfirmed) => {
+            return jobs::get(tx, prompt.job);
+        }
+        Settled::NotSent(reason) => Delivery::NotSent(reason),
+        Settled::Rejected(reason) => Delivery::Rejected(reason),
+        Settled::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
+        Settled::Limited { until } => {
+            ledgers::mark_full(tx, &scope_of(tx, prompt.job)?, limited(prompt.kind), until)?;
+            Delivery::Queued { until: Some(until) }
+        }
+    };
+    prompts::set(tx, id, &to)?;
+    jobs::touch(tx, prompt.job)
+}
+
+fn accept(tx: &Transaction<'_>, prompt: &Known, job: &Job, now: Time) -> R<JobRow> {
+    prompts::set(tx, prompt.id, &Delivery::Accepted)?;
+    let mut row = jobs::get(tx, prompt.job)?;
+    let is_about_this_job = match prompt.kind {
+        PromptKind::Create if row.id.is_none() => {
+            jobs::join_id(tx, &mut row, &job.id)?;
+            true
+        }
+        _ => row.id.as_ref() == Some(&job.id),
+    };
+    if is_about_this_job {
+        let events = merge::take_in(&mut row, job, now);
+        jobs::record(tx, row.key, &events)?;
+        row.dismissed = false;
+    } else {
+        // Sent twice with the user's consent, or a service that answers with another job: neither may get lost.
+        jobs::track(tx, jobs::scope_of(tx, row.key)?, job, now)?;
+    }
+    if prompt.state != DeliveryKind::Accepted && (is_about_this_job || prompt.kind == PromptKind::FollowUp) {
+        row.started_at = now;
+        if prompt.kind == PromptKind::FollowUp {
+            row.finished_at = None;
+            if row.status != Some(Status::Active) {
+                // The service may need a moment to wake the job: no look has been taken since the follow-up.
+                row.checked_at = None;
+            }
+        }
+    }
+    jobs::put(tx, &row)
+}
+
+/// The unconfirmed new job is this one.
+pub(super) fn link(tx: &Transaction<'_>, id: PromptId, job: &Job, now: Time) -> R<JobRow> {
+    let prompt = prompts::get(tx, id)?;
+    let mut row = jobs::get(tx, prompt.job)?;
+    if prompt.kind != PromptKind::Create || !prompt.state.needs_user() || row.id.is_some() {
+        return Err(StoreError::MovedOn);
+    }
+    prompts::set(tx, id, &Delivery::Accepted)?;
+    jobs::join_id(tx, &mut row, &job.id)?;
+    let was_known = row.status.is_some();
+    let events = merge::take_in(&mut row, job, now);
+    if !was_known {
+        row.started_at = job.created_at.or(prompt.sent_at).unwrap_or(row.started_at);
+        // It may have been finished for a while: when is not known.
+        row.finished_at = None;
+    }
+    row.dismissed = false;
+    jobs::record(tx, row.key, &events)?;
+    jobs::put(tx, &row)
+}
+
+/// Instances that hold a prompt in `Sending`.
+pub(super) fn senders(connection: &Connection, scope: &Scope) -> R<Vec<String>> {
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+    let mut ask = connection.prepare_cached(
+        "SELECT DISTINCT prompt.instance FROM prompt CROSS JOIN job ON job.key = prompt.job
+         WHERE prompt.state = 'sending' AND job.scope = ?1 AND prompt.instance IS NOT NULL ORDER BY prompt.instance",
+    )?;
+    let instances = ask.query_map([scope], |row| row.get(0))?;
+    Ok(instances.collect::<rusqlite::Result<_>>()?)
+}
+
+/// What a dead instance left in `Sending` becomes unconfirmed; the rows that this changed.
+pub(super) fn abandon(tx: &Transaction<'_>, scope: &Scope, instance: &str) -> R<Vec<JobRow>> {
+    let Some(scope) = scopes::find(tx, scope)? else { return Ok(Vec::new()) };
+    let left: Vec<(PromptId, JobKey)> = tx
+        .prepare_cached(
+            "SELECT prompt.id, prompt.job FROM prompt CROSS JOIN job ON job.key = prompt.job
+             WHERE prompt.state = 'sending' AND job.scope = ?1 AND prompt.instance = ?2 ORDER BY prompt.id",
+        )?
+        .query_map(params![scope, instance], |row| Ok((PromptId(row.get(0)?), JobKey(row.get(1)?))))?
+        .collect::<rusqlite::Result<_>>()?;
+    left.into_iter()
+        .map(|(id, job)| {
+            prompts::set(tx, id, &Delivery::Unconfirmed(CleanText::line(ABANDONED)))?;
+            jobs::touch(tx, job)
+        })
+        .collect()
+}
+
+fn scope_of(connection: &Connection, key: JobKey) -> R<Scope> {
+    let mut ask = connection
+        .prepare_cached("SELECT base_url, project FROM scope JOIN job ON job.scope = scope.id WHERE job.key = ?1")?;
+    Ok(ask.query_row([key.0], |row| Ok(Scope { base_url: row.get(0)?, project: row.get(1)?, organization: None }))?)
+}

@@ -1,0 +1,235 @@
+use super::*;
+use crate::model::log::LogKind;
+use crate::model::prompt::{EventKind, JobEvent};
+use std::time::{Duration, Instant};
+
+fn status_event(seconds: i64, from: Option<Status>, to: Status) -> JobEvent {
+    JobEvent { at: at(seconds), kind: EventKind::Status { from, to } }
+}
+
+#[tokio::test]
+async fn a_change_of_status_is_recorded_with_its_time_and_freezes_the_age() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let applied = store.got(row.key, with_pr("j1", Status::Completed, 3), at(60)).await;
+    let link = line("https://github.com/acme/docs/pull/3");
+    let events = vec![
+        status_event(60, Some(Status::Active), Status::Completed),
+        JobEvent { at: at(60), kind: EventKind::PullRequest(link.clone()) },
+    ];
+    assert_eq!(applied.events, events);
+    let row = applied.row;
+    assert_eq!((row.status, row.pr_link), (Some(Status::Completed), Some(link)));
+    assert_eq!((row.finished_at, row.changed_at, row.checked_at), (Some(at(60)), at(60), Some(at(60))));
+    let mut all = vec![status_event(0, None, Status::Active)];
+    all.extend(events);
+    assert_eq!(store.told(row.key).await.events, all);
+}
+
+#[tokio::test]
+async fn an_answer_that_says_the_same_changes_only_the_time_of_the_look() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let applied = store.got(row.key, answer("j1", Status::Active), at(5)).await;
+    assert_eq!(applied.events, []);
+    let expected = JobRow { checked_at: Some(at(5)), revision: applied.row.revision, ..row.clone() };
+    assert!(applied.row.revision > row.revision);
+    assert_eq!(applied.row, expected);
+}
+
+#[tokio::test]
+async fn a_field_that_an_answer_leaves_out_keeps_what_was_known() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let full = Job {
+        repository: Some(line("repo")),
+        git_ref: Some(line("ref")),
+        model: Some(line("model")),
+        created_at: Some(at(-5)),
+        archived_at: Some(at(9)),
+        ..with_pr("j1", Status::Archived, 3)
+    };
+    let known = store.got(row.key, full, at(10)).await.row;
+    let applied = store.got(row.key, answer("j1", Status::parse("")), at(20)).await;
+    assert_eq!(applied.events, []);
+    let expected = JobRow { checked_at: Some(at(20)), revision: applied.row.revision, ..known };
+    assert_eq!(applied.row, expected);
+    assert_eq!(expected.created_at, at(-5));
+}
+
+#[tokio::test]
+async fn an_unknown_status_is_kept_in_the_services_word() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    store.got(row.key, answer("j1", Status::parse("Re-Viewing")), at(5)).await;
+    let row = store.job(row.key).await.expect("read").expect("there");
+    assert_eq!(row.status.as_ref().map(Status::word), Some("Re-Viewing"));
+    let none = store.accepted("j2", Status::parse(""), at(6)).await;
+    assert_eq!(none.status, Some(Status::parse("")));
+}
+
+#[tokio::test]
+async fn a_finished_job_that_works_again_starts_a_new_count() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    store.got(row.key, answer("j1", Status::Failed), at(50)).await;
+    let row = store.got(row.key, answer("j1", Status::Active), at(90)).await.row;
+    assert_eq!((row.started_at, row.finished_at, row.changed_at), (at(90), None, at(90)));
+    let row = store.got(row.key, answer("j1", Status::Completed), at(95)).await.row;
+    assert_eq!(row.finished_at, Some(at(95)));
+    let row = store.got(row.key, answer("j1", Status::Archived), at(99)).await.row;
+    assert_eq!(row.finished_at, Some(at(95)), "archiving does not finish it once more");
+}
+
+#[tokio::test]
+async fn a_job_that_the_service_lost_stays_and_can_come_back() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let gone = store.apply_fetched(row.key, Fetched::NotFound, at(5)).await.expect("applied");
+    assert!(gone.row.gone);
+    assert_eq!(gone.events, [JobEvent { at: at(5), kind: EventKind::Gone }]);
+    assert_eq!(gone.row.status, Some(Status::Active));
+    let again = store.apply_fetched(row.key, Fetched::NotFound, at(6)).await.expect("applied");
+    assert_eq!(again.events, []);
+    let back = store.got(row.key, answer("j1", Status::Active), at(7)).await;
+    assert!(!back.row.gone);
+    assert_eq!(back.events, [JobEvent { at: at(7), kind: EventKind::Back }]);
+}
+
+#[tokio::test]
+async fn looking_at_a_row_makes_it_seen_until_the_next_change() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.got(row.key, answer("j1", Status::Failed), at(10)).await.row;
+    assert!(row.is_unseen());
+    let row = store.mark_looked(row.key, at(11)).await.expect("marked");
+    assert_eq!((row.looked_at, row.is_unseen()), (Some(at(11)), false));
+    assert!(store.got(row.key, answer("j1", Status::Archived), at(12)).await.row.is_unseen());
+}
+
+#[tokio::test]
+async fn a_clock_that_was_set_back_hides_neither_a_look_nor_a_change() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(1000)).await;
+    let row = store.mark_looked(row.key, at(500)).await.expect("marked");
+    assert!(!row.is_unseen());
+    assert!(store.got(row.key, answer("j1", Status::Failed), at(600)).await.row.is_unseen());
+}
+
+#[tokio::test]
+async fn a_row_can_be_put_away_and_taken_back() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    assert!(store.set_dismissed(row.key, true, at(1)).await.expect("done").dismissed);
+    assert!(store.jobs(&scope()).await.expect("rows")[0].dismissed);
+    assert!(!store.set_dismissed(row.key, false, at(2)).await.expect("done").dismissed);
+}
+
+#[tokio::test]
+async fn a_tracked_job_is_titled_by_its_id_and_an_end_before_is_not_invented() {
+    let store = memory();
+    let job = Job { created_at: Some(at(-900)), ..with_pr("j1", Status::Completed, 5) };
+    let row = store.track(&scope(), job.clone(), at(0)).await.expect("tracked");
+    assert_eq!((row.title.as_str(), row.finished_at, row.started_at), ("j1", None, at(-900)));
+    assert_eq!((row.changed_at, row.checked_at), (at(0), Some(at(0))));
+    store.set_dismissed(row.key, true, at(1)).await.expect("done");
+    let again = store.track(&scope(), job, at(2)).await.expect("tracked");
+    assert_eq!((again.key, again.dismissed), (row.key, false));
+    assert_eq!(store.jobs(&scope()).await.expect("rows").len(), 1);
+}
+
+#[tokio::test]
+async fn only_rows_that_changed_since_a_revision_are_given() {
+    let store = memory();
+    let first = store.accepted("j1", Status::Active, at(0)).await;
+    let second = store.accepted("j2", Status::Active, at(1)).await;
+    assert!(second.revision > first.revision);
+    assert_eq!(store.jobs_changed_since(&scope(), second.revision).await.expect("rows"), []);
+    let changed = store.got(first.key, answer("j1", Status::Failed), at(2)).await.row;
+    assert_eq!(store.jobs_changed_since(&scope(), second.revision).await.expect("rows"), vec![changed]);
+    assert_eq!(store.jobs_changed_since(&scope(), 0).await.expect("rows").len(), 2);
+}
+
+#[tokio::test]
+async fn projects_and_services_do_not_see_each_others_jobs() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let other = Scope { project: "other".to_owned(), ..scope() };
+    assert_eq!(store.jobs(&other).await.expect("rows"), []);
+    assert_eq!(store.job_by_id(&other, &job_id("j1")).await.expect("read"), None);
+    let same_id = store.track(&other, answer("j1", Status::Failed), at(1)).await.expect("tracked");
+    assert_ne!(same_id.key, row.key);
+    // The organization does not matter to jobs.
+    let named = Scope { organization: Some("acme".to_owned()), ..scope() };
+    assert_eq!(store.jobs(&named).await.expect("rows").len(), 1);
+}
+
+#[tokio::test]
+async fn the_last_transitions_come_as_log_lines_without_prompts() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    store.got(row.key, with_pr("j1", Status::Completed, 3), at(5)).await;
+    let words = |lines: Vec<crate::model::log::LogEntry>| -> Vec<String> {
+        lines
+            .into_iter()
+            .map(|entry| match entry.what {
+                LogKind::Transition(what) => {
+                    format!("{} {} {what}", entry.at.timestamp() - at(0).timestamp(), entry.subject)
+                }
+                other => format!("{other:?}"),
+            })
+            .collect()
+    };
+    let all = words(store.recent_events(&scope(), 10).await.expect("lines"));
+    let expected = [
+        "0 Prompt of j1 active",
+        "5 Prompt of j1 active → completed",
+        "5 Prompt of j1 pull request https://github.com/acme/docs/pull/3",
+    ];
+    assert_eq!(all, expected);
+    assert_eq!(words(store.recent_events(&scope(), 1).await.expect("lines")), expected[2..]);
+}
+
+#[tokio::test]
+async fn ten_thousand_jobs_are_listed_at_once() {
+    let store = memory();
+    store.accepted("j0", Status::Active, at(0)).await;
+    store
+        .raw(|db| {
+            db.execute_batch(
+                "INSERT INTO job (scope, id, title, status, repository, created_at, started_at, changed_at, revision)
+                 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
+                 SELECT 1, 'id-' || i, 'Title of job ' || i, 'completed', 'https://github.com/acme/docs', i, i, i, 1
+                 FROM n",
+            )
+            .expect("filled");
+        })
+        .await;
+    let begun = Instant::now();
+    assert_eq!(store.jobs(&scope()).await.expect("rows").len(), 10_000);
+    // Far above what it takes even unoptimized and on a busy machine; a query per row would not get below it.
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn the_questions_asked_all_the_time_are_answered_from_an_index() {
+    let store = memory();
+    let plan = |sql: String| {
+        let store = store.clone();
+        async move {
+            store
+                .raw(move |db| {
+                    let mut ask = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect("a plan");
+                    let steps = ask.query_map([], |row| row.get::<_, String>(3)).expect("steps");
+                    steps.map(|step| step.expect("a step")).collect::<Vec<_>>().join("; ")
+                })
+                .await
+        }
+    };
+    let changed = plan("SELECT * FROM job WHERE scope = 1 AND revision > 5 ORDER BY revision".to_owned()).await;
+    assert!(changed.contains("job_by_revision") && !changed.contains("TEMP B-TREE"), "{changed}");
+    let by_id = plan("SELECT * FROM job WHERE scope = 1 AND id = 'x'".to_owned()).await;
+    assert!(by_id.contains("job_by_id"), "{by_id}");
+    let queued = plan(crate::store::prompts::QUEUED.replace("?1", "1")).await;
+    assert!(queued.contains("prompt_queued") && !queued.contains("SCAN job"), "{queued}");
+}

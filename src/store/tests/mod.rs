@@ -1,0 +1,95 @@
+//! The store as its callers meet it: over the handle, most of the time on a real file.
+
+mod jobs;
+mod opening;
+mod rest;
+mod sending;
+
+use super::{Fetched, Settled, Store, StoreError, Turn};
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::job::{Job, JobId, Status};
+use crate::model::prompt::{PromptId, Thread};
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
+use rusqlite::Connection;
+
+fn at(seconds: i64) -> Time {
+    Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range")
+}
+
+fn scope() -> Scope {
+    Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "acme-docs".to_owned(), organization: None }
+}
+
+fn memory() -> Store {
+    Store::in_memory().expect("a store")
+}
+
+fn open(folder: &std::path::Path) -> Store {
+    Store::open(folder, at(0)).expect("a store").0
+}
+
+fn line(text: &str) -> CleanText {
+    CleanText::line(text)
+}
+
+fn job_id(id: &str) -> JobId {
+    JobId::new(id).expect("an id")
+}
+
+/// An answer with nothing but an id and a status.
+fn answer(id: &str, status: Status) -> Job {
+    Job {
+        id: job_id(id),
+        status,
+        repository: None,
+        git_ref: None,
+        model: None,
+        pr_link: None,
+        created_at: None,
+        archived_at: None,
+    }
+}
+
+fn with_pr(id: &str, status: Status, number: u32) -> Job {
+    Job { pr_link: Some(line(&format!("https://github.com/acme/docs/pull/{number}"))), ..answer(id, status) }
+}
+
+impl Store {
+    /// Reaches past the calls, to make a state that they can't make.
+    async fn raw<T: Send + 'static>(&self, work: impl FnOnce(&mut Connection) -> T + Send + 'static) -> T {
+        self.handle.bare(|db| Ok(work(db))).await.expect("no failure")
+    }
+
+    async fn new_job(&self, text: &str, now: Time) -> (PromptId, JobRow) {
+        self.add_new_job(&scope(), text, now).await.expect("written down")
+    }
+
+    async fn follow_up(&self, job: JobKey, text: &str, now: Time) -> PromptId {
+        self.add_follow_up(job, text, now).await.expect("written down").0
+    }
+
+    async fn turn(&self, prompt: PromptId, now: Time) -> Turn {
+        self.take_turn(prompt, "instance-1", now, now).await.expect("an answer")
+    }
+
+    async fn end(&self, prompt: PromptId, how: Settled, now: Time) -> JobRow {
+        self.settle(prompt, how, now).await.expect("settled")
+    }
+
+    /// A job that the service has accepted.
+    async fn accepted(&self, id: &str, status: Status, now: Time) -> JobRow {
+        let (prompt, _) = self.new_job(&format!("Prompt of {id}"), now).await;
+        assert!(matches!(self.turn(prompt, now).await, Turn::Go { .. }));
+        self.end(prompt, Settled::Accepted(answer(id, status)), now).await
+    }
+
+    async fn got(&self, job: JobKey, what: Job, now: Time) -> super::Applied {
+        self.apply_fetched(job, Fetched::Job(what), now).await.expect("applied")
+    }
+
+    async fn told(&self, job: JobKey) -> Thread {
+        self.thread(job).await.expect("a thread")
+    }
+}

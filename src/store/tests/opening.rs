@@ -1,0 +1,369 @@
+use super::*;
+use crate::store::schema;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::{TempDir, tempdir};
+
+fn folder() -> TempDir {
+    tempdir().expect("a folder")
+}
+
+fn file(folder: &Path) -> PathBuf {
+    folder.join("docdeck.db")
+}
+
+fn raw_file(folder: &Path) -> Connection {
+    Connection::open(file(folder)).expect("a database")
+}
+
+#[cfg(unix)]
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::metadata(path).expect("is there").permissions().mode() & 0o777
+}
+
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("changed");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn folder_and_file_are_made_for_their_owner_alone() {
+    let outer = folder();
+    let inner = outer.path().join("a").join("docdeck");
+    open(&inner).close().await;
+    assert_eq!((mode(&inner), mode(&file(&inner))), (0o700, 0o600));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn permissions_that_are_too_wide_are_narrowed() {
+    let outer = folder();
+    let inner = outer.path().join("docdeck");
+    open(&inner).close().await;
+    set_mode(&inner, 0o755);
+    set_mode(&file(&inner), 0o644);
+    open(&inner).close().await;
+    assert_eq!((mode(&inner), mode(&file(&inner))), (0o700, 0o600));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_folder_that_holds_other_things_keeps_its_permissions() {
+    let outer = folder();
+    set_mode(outer.path(), 0o755);
+    fs::write(outer.path().join("thesis.txt"), "x").expect("written");
+    open(outer.path()).close().await;
+    assert_eq!((mode(outer.path()), mode(&file(outer.path()))), (0o755, 0o600));
+}
+
+#[tokio::test]
+async fn opening_again_finds_what_was_written_and_changes_nothing() {
+    let folder = folder();
+    let store = open(folder.path());
+    let (prompt, row) = store.new_job("Fix the links\nall of them", at(1)).await;
+    store.close().await;
+    let before = fs::read(file(folder.path())).expect("bytes");
+    let store = open(folder.path());
+    assert_eq!(store.jobs(&scope()).await.expect("rows"), vec![row.clone()]);
+    let thread = store.told(row.key).await;
+    assert_eq!((thread.prompts[0].id, thread.prompts[0].text.as_str()), (prompt, "Fix the links\nall of them"));
+    store.close().await;
+    assert_eq!(fs::read(file(folder.path())).expect("bytes"), before);
+}
+
+#[tokio::test]
+async fn the_settings_that_keep_data_safe_are_on() {
+    let folder = folder();
+    let store = open(folder.path());
+    let read = |name: &'static str| {
+        let store = store.clone();
+        async move {
+            store
+                .raw(move |db| {
+                    db.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, rusqlite::types::Value>(0))
+                })
+                .await
+                .expect("a value")
+        }
+    };
+    use rusqlite::types::Value;
+    assert_eq!(read("journal_mode").await, Value::Text("delete".to_owned()));
+    assert_eq!(read("synchronous").await, Value::Integer(2));
+    assert_eq!(read("foreign_keys").await, Value::Integer(1));
+    assert_eq!(read("busy_timeout").await, Value::Integer(5000));
+    assert_eq!(read("user_version").await, Value::Integer(schema::known()));
+}
+
+#[tokio::test]
+async fn a_write_ahead_log_is_turned_back_into_a_rollback_journal() {
+    let folder = folder();
+    open(folder.path()).close().await;
+    let other = raw_file(folder.path());
+    other.execute_batch("PRAGMA journal_mode = WAL; DELETE FROM memory;").expect("done");
+    drop(other);
+    let store = open(folder.path());
+    let mode: String = store.raw(|db| db.query_row("PRAGMA journal_mode", [], |row| row.get(0)).expect("a mode")).await;
+    assert_eq!(mode, "delete");
+}
+
+#[tokio::test]
+async fn several_that_open_a_new_folder_at_once_all_get_the_same_store() {
+    let outer = folder();
+    let inner = outer.path().join("docdeck");
+    let threads: Vec<_> = (0..8)
+        .map(|_| {
+            let inner = inner.clone();
+            std::thread::spawn(move || Store::open(&inner, at(0)))
+        })
+        .collect();
+    let mut stores = Vec::new();
+    for thread in threads {
+        let (store, opened) = thread.join().expect("no panic").expect("opened");
+        assert!(opened.moved_aside.is_none() && !opened.read_only);
+        stores.push(store);
+    }
+    stores[0].remember("k", "v").await.expect("written");
+    for store in &stores {
+        assert_eq!(store.recall("k").await.expect("read").as_deref(), Some("v"));
+    }
+}
+
+#[test]
+fn migrating_twice_leaves_the_schema_as_it_is() {
+    let mut db = Connection::open_in_memory().expect("a database");
+    schema::migrate(&mut db).expect("migrated");
+    schema::migrate(&mut db).expect("nothing to do");
+    assert_eq!(schema::version(&db).expect("a version"), schema::known());
+    schema::check_sound(&db, true).expect("sound");
+}
+
+#[tokio::test]
+async fn a_newer_store_is_refused_and_left_untouched() {
+    let folder = folder();
+    open(folder.path()).close().await;
+    raw_file(folder.path()).execute_batch("PRAGMA user_version = 99; DROP TABLE memory;").expect("done");
+    #[cfg(unix)]
+    set_mode(&file(folder.path()), 0o640);
+    let before = fs::read(file(folder.path())).expect("bytes");
+    let error = Store::open(folder.path(), at(0)).expect_err("refused");
+    assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
+    assert!(error.to_string().contains("update docdeck"), "{error}");
+    assert_eq!(fs::read(file(folder.path())).expect("bytes"), before);
+    #[cfg(unix)]
+    assert_eq!(mode(&file(folder.path())), 0o640);
+}
+
+#[tokio::test]
+async fn the_database_of_another_program_is_refused_and_left_untouched() {
+    let folder = folder();
+    raw_file(folder.path()).execute_batch("CREATE TABLE bookmarks (url TEXT)").expect("done");
+    let before = fs::read(file(folder.path())).expect("bytes");
+    let error = Store::open(folder.path(), at(0)).expect_err("refused");
+    assert!(matches!(error, StoreError::Foreign(_)), "{error}");
+    assert_eq!(fs::read(file(folder.path())).expect("bytes"), before);
+}
+
+/// Opens a damaged store and gives the file that it was moved to.
+async fn moved(folder: &Path) -> PathBuf {
+    let (store, opened) = Store::open(folder, at(0)).expect("a new one");
+    assert!(!opened.read_only);
+    assert_eq!(store.jobs(&scope()).await.expect("rows"), []);
+    store.remember("k", "v").await.expect("can be written");
+    store.close().await;
+    opened.moved_aside.expect("moved aside")
+}
+
+#[tokio::test]
+async fn garbage_is_moved_aside_under_a_dated_name_with_its_journal() {
+    let folder = folder();
+    let garbage = b"this is no database at all, not even a little one\n".repeat(100);
+    fs::write(file(folder.path()), &garbage).expect("written");
+    fs::write(folder.path().join("docdeck.db-journal"), [0; 512]).expect("written");
+    let aside = moved(folder.path()).await;
+    assert_eq!(aside, folder.path().join("docdeck-corrupt-20270115-080000.db"));
+    assert_eq!(fs::read(&aside).expect("bytes"), garbage);
+    assert!(folder.path().join("docdeck-corrupt-20270115-080000.db-journal").exists());
+    let (_, opened) = Store::open(folder.path(), at(0)).expect("opened");
+    assert!(opened.moved_aside.is_none());
+}
+
+#[tokio::test]
+async fn a_second_damaged_file_in_the_same_second_does_not_replace_the_first() {
+    let folder = folder();
+    let mut names = Vec::new();
+    for content in ["first garbage", "second garbage"] {
+        fs::write(file(folder.path()), content).expect("written");
+        let aside = moved(folder.path()).await;
+        assert_eq!(fs::read_to_string(&aside).expect("text"), content);
+        names.push(aside);
+    }
+    assert_ne!(names[0], names[1]);
+    assert_eq!(fs::read_to_string(&names[0]).expect("text"), "first garbage");
+}
+
+#[tokio::test]
+async fn a_truncated_file_is_moved_aside() {
+    let folder = folder();
+    let store = open(folder.path());
+    for n in 0..50 {
+        store.new_job(&format!("Prompt {n} {}", "x".repeat(500)), at(n)).await;
+    }
+    store.close().await;
+    let bytes = fs::read(file(folder.path())).expect("bytes");
+    fs::write(file(folder.path()), &bytes[..bytes.len() / 2]).expect("written");
+    let aside = moved(folder.path()).await;
+    assert_eq!(fs::read(aside).expect("bytes").len(), bytes.len() / 2);
+}
+
+#[tokio::test]
+async fn damage_met_in_use_is_told_and_moved_aside_by_the_next_opening() {
+    let folder = folder();
+    let store = open(folder.path());
+    for n in 0..200 {
+        store.new_job(&format!("Prompt {n} {}", "x".repeat(500)), at(n)).await;
+    }
+    let page: i64 = store
+        .raw(|db| {
+            // A page of prompts that no first look touches.
+            let root: i64 = db
+                .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'prompt'", [], |row| row.get(0))
+                .expect("a root");
+            let pages: i64 = db.query_row("PRAGMA page_count", [], |row| row.get(0)).expect("a count");
+            assert!(pages > root + 20);
+            pages - 10
+        })
+        .await;
+    store.close().await;
+    let mut bytes = fs::read(file(folder.path())).expect("bytes");
+    let first = usize::try_from(page - 1).expect("positive") * 4096;
+    bytes[first..first + 5 * 4096].fill(0xee);
+    fs::write(file(folder.path()), &bytes).expect("written");
+
+    let (store, opened) = Store::open(folder.path(), at(0)).expect("opened");
+    assert!(opened.moved_aside.is_none(), "the damage lies deeper than the first look");
+    let mut told = None;
+    for row in 1..=200 {
+        if let Err(error) = store.thread(JobKey(row)).await {
+            told = Some(error);
+            break;
+        }
+    }
+    assert!(matches!(told, Some(StoreError::Damaged)), "{told:?}");
+    store.close().await;
+    assert_eq!(fs::read(moved(folder.path()).await).expect("bytes"), bytes);
+}
+
+#[tokio::test]
+async fn without_a_folder_the_store_is_empty_and_refuses_to_write() {
+    let outer = folder();
+    let blocker = outer.path().join("file");
+    fs::write(&blocker, "x").expect("written");
+    for place in [blocker.join("docdeck"), blocker] {
+        let (store, opened) = Store::open(&place, at(0)).expect("a store to read");
+        assert!(opened.read_only);
+        assert_eq!(store.jobs(&scope()).await.expect("rows"), []);
+        let refused = store.add_new_job(&scope(), "Fix it", at(0)).await;
+        assert!(matches!(refused, Err(StoreError::ReadOnly)));
+        assert_eq!(store.jobs(&scope()).await.expect("rows"), []);
+    }
+}
+
+/// A journal that can't be made, as in a folder that can't be written; works for root as well.
+#[cfg(unix)]
+fn block_the_journal(folder: &Path) {
+    std::os::unix::fs::symlink("/nonexistent/journal", folder.join("docdeck.db-journal")).expect("a link");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_store_that_cannot_be_written_is_read_and_refuses_to_write() {
+    let folder = folder();
+    let store = open(folder.path());
+    let (prompt, row) = store.new_job("Fix it", at(1)).await;
+    store.close().await;
+    block_the_journal(folder.path());
+    let (store, opened) = Store::open(folder.path(), at(0)).expect("a store to read");
+    assert!(opened.read_only);
+    assert_eq!(store.jobs(&scope()).await.expect("rows"), vec![row]);
+    assert!(matches!(store.take_turn(prompt, "i", at(2), at(2)).await, Err(StoreError::ReadOnly)));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_folder_that_becomes_unwritable_later_refuses_the_write_and_keeps_the_rest() {
+    let folder = folder();
+    let store = open(folder.path());
+    let (_, row) = store.new_job("Fix it", at(1)).await;
+    block_the_journal(folder.path());
+    assert!(matches!(store.add_new_job(&scope(), "Another", at(2)).await, Err(StoreError::ReadOnly)));
+    assert_eq!(store.jobs(&scope()).await.expect("rows"), vec![row]);
+}
+
+#[tokio::test]
+async fn a_full_disk_refuses_the_write_and_reading_goes_on() {
+    let folder = folder();
+    let store = open(folder.path());
+    let (_, row) = store.new_job("Fix it", at(1)).await;
+    store.raw(|db| db.pragma_update_and_check(None, "max_page_count", 1, |_| Ok(())).expect("limited")).await;
+    let error = store.add_new_job(&scope(), &"x".repeat(1 << 20), at(2)).await.expect_err("no room");
+    assert!(matches!(error, StoreError::Full), "{error}");
+    assert_eq!(store.jobs(&scope()).await.expect("rows"), vec![row]);
+}
+
+#[tokio::test]
+async fn a_lock_that_another_process_holds_too_long_is_said() {
+    let folder = folder();
+    let store = open(folder.path());
+    store.raw(|db| db.busy_timeout(std::time::Duration::ZERO).expect("set")).await;
+    let other = raw_file(folder.path());
+    other.execute_batch("BEGIN IMMEDIATE").expect("locked");
+    assert!(matches!(store.remember("k", "v").await, Err(StoreError::Busy)));
+    other.execute_batch("ROLLBACK").expect("freed");
+    store.remember("k", "v").await.expect("written");
+}
+
+#[tokio::test]
+async fn a_panic_in_one_call_takes_back_that_call_alone() {
+    let store = memory();
+    let broken = store
+        .handle
+        .write::<()>(|tx| {
+            tx.execute("INSERT INTO memory VALUES ('k', 'v')", [])?;
+            panic!("deliberate, in a test");
+        })
+        .await;
+    assert!(matches!(broken, Err(StoreError::Unusable(_))));
+    assert_eq!(store.recall("k").await.expect("alive"), None);
+}
+
+#[tokio::test]
+async fn a_call_whose_caller_has_gone_is_carried_out_whole() {
+    let store = memory();
+    // One poll hands it over; then nobody waits any more.
+    let _ = futures_util::FutureExt::now_or_never(store.remember("k", "v"));
+    assert_eq!(store.recall("k").await.expect("read").as_deref(), Some("v"));
+}
+
+#[tokio::test]
+async fn a_closed_store_says_so_and_has_let_go_of_its_file() {
+    let folder = folder();
+    let store = open(folder.path());
+    let other = store.clone();
+    store.close().await;
+    assert!(matches!(other.recall("k").await, Err(StoreError::Closed)));
+    raw_file(folder.path()).execute_batch("BEGIN EXCLUSIVE; COMMIT").expect("free");
+}
+
+#[tokio::test]
+async fn another_process_writing_changes_the_data_version_and_oneself_does_not() {
+    let folder = folder();
+    let (one, two) = (open(folder.path()), open(folder.path()));
+    let before = one.data_version().await.expect("a number");
+    one.remember("k", "mine").await.expect("written");
+    assert_eq!(one.data_version().await.expect("a number"), before);
+    two.remember("k", "theirs").await.expect("written");
+    assert_ne!(one.data_version().await.expect("a number"), before);
+}

@@ -1,0 +1,199 @@
+use super::*;
+use crate::model::ledger::{Budget, Limited};
+use crate::model::period::DateRange;
+use crate::model::prompt::DraftSlot;
+use crate::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
+use crate::store::Draft;
+
+fn draft(slot: DraftSlot, text: &str, seconds: i64) -> Draft {
+    Draft { slot, text: text.to_owned(), saved_at: at(seconds) }
+}
+
+#[tokio::test]
+async fn there_is_one_draft_for_a_new_job_and_one_for_each_follow_up() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let follow_up = DraftSlot::FollowUp(row.key);
+    for (slot, text, seconds) in
+        [(DraftSlot::NewJob, "Fi", 1), (DraftSlot::NewJob, "Fix\n", 2), (follow_up, " more ", 3)]
+    {
+        store.save_draft(&scope(), slot, text, at(seconds)).await.expect("kept");
+    }
+    let drafts = store.drafts(&scope()).await.expect("drafts");
+    assert_eq!(drafts, [draft(DraftSlot::NewJob, "Fix\n", 2), draft(follow_up, " more ", 3)]);
+    let other = Scope { project: "other".to_owned(), ..scope() };
+    assert_eq!(store.drafts(&other).await.expect("drafts"), []);
+    store.delete_draft(&scope(), follow_up).await.expect("deleted");
+    store.save_draft(&scope(), DraftSlot::NewJob, "", at(4)).await.expect("deleted");
+    assert_eq!(store.drafts(&scope()).await.expect("drafts"), []);
+}
+
+#[tokio::test]
+async fn submitting_deletes_the_draft_that_it_came_from_and_no_other() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let follow_up = DraftSlot::FollowUp(row.key);
+    for slot in [DraftSlot::NewJob, follow_up] {
+        store.save_draft(&scope(), slot, "typed", at(1)).await.expect("kept");
+    }
+    store.new_job("typed", at(2)).await;
+    assert_eq!(store.drafts(&scope()).await.expect("drafts"), [draft(follow_up, "typed", 1)]);
+    store.follow_up(row.key, "typed", at(3)).await;
+    assert_eq!(store.drafts(&scope()).await.expect("drafts"), []);
+}
+
+#[tokio::test]
+async fn changes_to_a_prompt_that_came_back_are_kept_beside_the_draft_of_a_new_job_until_they_are_sent() {
+    let store = memory();
+    let (prompt, _) = store.add_new_job(&scope(), "first words", at(0)).await.expect("on disk");
+    let slot = DraftSlot::Prompt(prompt);
+    store.save_draft(&scope(), DraftSlot::NewJob, "another", at(1)).await.expect("kept");
+    store.save_draft(&scope(), slot, "better words", at(2)).await.expect("kept");
+    let drafts = store.drafts(&scope()).await.expect("drafts");
+    assert_eq!(drafts, [draft(DraftSlot::NewJob, "another", 1), draft(slot, "better words", 2)]);
+    store.requeue(prompt, Some("better words"), at(3)).await.expect("queued");
+    assert_eq!(store.drafts(&scope()).await.expect("drafts"), [draft(DraftSlot::NewJob, "another", 1)]);
+}
+
+#[tokio::test]
+async fn a_submission_that_is_refused_keeps_the_draft() {
+    let store = memory();
+    store.save_draft(&scope(), DraftSlot::NewJob, " \n", at(1)).await.expect("kept");
+    assert!(store.add_new_job(&scope(), " \n", at(2)).await.is_err());
+    assert_eq!(store.drafts(&scope()).await.expect("drafts"), [draft(DraftSlot::NewJob, " \n", 1)]);
+}
+
+#[tokio::test]
+async fn views_are_paid_by_the_organization_and_prompts_by_the_project() {
+    let store = memory();
+    let one = Scope { organization: Some("acme".to_owned()), ..scope() };
+    let two = Scope { project: "blog".to_owned(), ..one.clone() };
+    for limited in [Limited::Views, Limited::Create] {
+        store.spend(&one, limited, at(0)).await.expect("written").expect("a place");
+    }
+    let used = async |scope: &Scope, limited| store.budget(scope, limited, at(1)).await.expect("a budget").used;
+    assert_eq!((used(&two, Limited::Views).await, used(&two, Limited::Create).await), (1, 0));
+    assert_eq!((used(&one, Limited::Views).await, used(&one, Limited::Create).await), (1, 1));
+    assert_eq!(used(&scope(), Limited::Create).await, 1, "whatever the profile says of the organization");
+    let elsewhere = Scope { base_url: "http://127.0.0.1:2".to_owned(), ..one };
+    assert_eq!(used(&elsewhere, Limited::Views).await, 0);
+}
+
+#[tokio::test]
+async fn spending_stops_at_the_limit_and_says_until_when() {
+    let store = memory();
+    for n in 0..100 {
+        let budget = store.spend(&scope(), Limited::Views, at(n)).await.expect("written").expect("a place");
+        assert_eq!(i64::from(budget.used), n + 1);
+    }
+    assert_eq!(store.spend(&scope(), Limited::Views, at(100)).await.expect("read"), Err(at(3600)));
+    assert_eq!(store.budget(&scope(), Limited::Views, at(100)).await.expect("a budget").used, 100);
+}
+
+#[tokio::test]
+async fn two_processes_share_one_ledger() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (one, two) = (open(folder.path()), open(folder.path()));
+    for n in 0..10 {
+        one.spend(&scope(), Limited::Views, at(n)).await.expect("written").expect("a place");
+        let budget = two.spend(&scope(), Limited::Views, at(n)).await.expect("written").expect("a place");
+        assert_eq!(i64::from(budget.used), 2 * n + 2);
+    }
+}
+
+#[tokio::test]
+async fn a_429_closes_a_ledger_and_a_shorter_one_does_not_open_it_sooner() {
+    let store = memory();
+    store.mark_full(&scope(), Limited::Views, at(60)).await.expect("marked");
+    store.mark_full(&scope(), Limited::Views, at(30)).await.expect("marked");
+    let budget = store.budget(&scope(), Limited::Views, at(0)).await.expect("a budget");
+    let expected = Budget { used: 0, limit: 100, resets_at: Some(at(60)), blocked_until: Some(at(60)) };
+    assert_eq!(budget, expected);
+    assert_eq!(store.spend(&scope(), Limited::Views, at(59)).await.expect("read"), Err(at(60)));
+    assert!(store.spend(&scope(), Limited::Views, at(60)).await.expect("written").is_ok());
+}
+
+#[tokio::test]
+async fn old_uses_are_dropped_but_never_so_many_that_a_clock_set_back_frees_places() {
+    let store = memory();
+    for n in 0..350 {
+        // One a minute, so that there is always a place.
+        store.spend(&scope(), Limited::Views, at(60 * n)).await.expect("written").expect("a place");
+    }
+    let kept: u32 =
+        store.raw(|db| db.query_row("SELECT count(*) FROM ledger_use", [], |row| row.get(0)).expect("a count")).await;
+    assert_eq!(kept, 200);
+    let budget = store.budget(&scope(), Limited::Views, at(0)).await.expect("a budget");
+    assert_eq!(budget.left(), 0);
+}
+
+fn query(page: u32, limit: u32) -> ViewsQuery {
+    let day = |text: &str| text.parse().expect("a date");
+    let range = DateRange::new(day("2026-11-14"), day("2026-11-20")).expect("a range");
+    ViewsQuery { range, limit, page }
+}
+
+#[tokio::test]
+async fn an_answer_with_every_kind_of_count_comes_back_as_it_was() {
+    let store = memory();
+    let odd = Counts { human: Count::Odd(line("12.5")), ai: Count::Missing, total: Count::Known(-3) };
+    let page = ViewsPage {
+        totals: Counts { human: Count::Known(i64::MAX), ai: Count::Known(0), total: Count::Known(7) },
+        rows: vec![
+            PageRow { path: line("/quickstart \"ü\""), counts: odd },
+            PageRow { path: line(""), counts: Counts::default() },
+        ],
+        has_more: None,
+    };
+    store.save_views(&scope(), query(1, 50), &page, at(5)).await.expect("kept");
+    let found = store.cached_views(&scope(), query(1, 50)).await.expect("read").expect("there");
+    assert_eq!((found.value, found.as_of), (page, at(5)));
+}
+
+#[tokio::test]
+async fn a_new_answer_replaces_the_one_to_the_same_question_and_no_other() {
+    let store = memory();
+    let page = |more| ViewsPage { has_more: Some(more), ..ViewsPage::default() };
+    store.save_views(&scope(), query(1, 50), &page(true), at(1)).await.expect("kept");
+    store.save_views(&scope(), query(2, 50), &page(true), at(2)).await.expect("kept");
+    store.save_views(&scope(), query(1, 50), &page(false), at(3)).await.expect("kept");
+    let found = async |scope: &Scope, query| {
+        let found = store.cached_views(scope, query).await.expect("read");
+        found.map(|stamped| (stamped.value.has_more, stamped.as_of))
+    };
+    assert_eq!(found(&scope(), query(1, 50)).await, Some((Some(false), at(3))));
+    assert_eq!(found(&scope(), query(2, 50)).await, Some((Some(true), at(2))));
+    assert_eq!(found(&scope(), query(1, 100)).await, None);
+    let other = Scope { project: "other".to_owned(), ..scope() };
+    assert_eq!(found(&other, query(1, 50)).await, None);
+}
+
+#[tokio::test]
+async fn a_small_fact_is_kept_under_its_key_until_it_is_replaced() {
+    let store = memory();
+    assert_eq!(store.recall("layout").await.expect("read"), None);
+    store.remember("layout", "wide").await.expect("kept");
+    store.remember("layout", "narrow").await.expect("kept");
+    store.remember("other", "x").await.expect("kept");
+    assert_eq!(store.recall("layout").await.expect("read").as_deref(), Some("narrow"));
+}
+
+#[test]
+fn every_refusal_is_a_sentence_that_says_what_to_do() {
+    let errors = [
+        StoreError::ReadOnly,
+        StoreError::Full,
+        StoreError::Busy,
+        StoreError::Damaged,
+        StoreError::Closed,
+        StoreError::Unusable("disk I/O error".to_owned()),
+        StoreError::Newer { path: "docdeck.db".into(), found: 2, known: 1 },
+    ];
+    for error in errors {
+        let failure = error.failure();
+        assert_eq!(failure.kind, crate::model::failure::FailureKind::Store);
+        let sentence = failure.sentence.to_string();
+        assert!(sentence.contains(": "), "{sentence}");
+        assert!(!sentence.contains("  ") && !sentence.contains("StoreError"), "{sentence}");
+    }
+}

@@ -1,0 +1,377 @@
+use super::*;
+use crate::model::ledger::Limited;
+use crate::model::prompt::{Delivery, DeliveryKind, PromptKind};
+use chrono::TimeDelta;
+use tempfile::tempdir;
+
+async fn delivery(store: &Store, job: JobKey, prompt: PromptId) -> Delivery {
+    let thread = store.told(job).await;
+    thread.prompts.into_iter().find(|found| found.id == prompt).expect("in the thread").delivery
+}
+
+async fn used(store: &Store, limited: Limited, now: Time) -> u32 {
+    store.budget(&scope(), limited, now).await.expect("a budget").used
+}
+
+#[tokio::test]
+async fn a_new_job_is_queued_with_its_whole_text_and_titled_by_its_first_line() {
+    let store = memory();
+    let text = format!("\n  Fix the links \r\n{}", "x".repeat(1 << 20));
+    let (prompt, row) = store.new_job(&text, at(1)).await;
+    assert_eq!((row.title.as_str(), row.undelivered), ("Fix the links", Some(DeliveryKind::Queued)));
+    assert_eq!((row.id, row.status, row.created_at), (None, None, at(1)));
+    let thread = store.told(row.key).await;
+    assert_eq!((thread.prompts[0].id, &thread.prompts[0].text), (prompt, &text));
+    assert_eq!(thread.prompts[0].delivery, Delivery::Queued { until: None });
+}
+
+#[tokio::test]
+async fn a_prompt_with_nothing_to_read_in_it_is_refused() {
+    let store = memory();
+    for text in ["", " \n\t ", "\u{200b}\u{feff}"] {
+        assert!(matches!(store.add_new_job(&scope(), text, at(0)).await, Err(StoreError::Blank)), "{text:?}");
+    }
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    assert!(matches!(store.add_follow_up(row.key, "  ", at(1)).await, Err(StoreError::Blank)));
+    assert_eq!(store.told(row.key).await.prompts.len(), 1);
+}
+
+#[tokio::test]
+async fn a_turn_is_on_disk_with_its_ledger_entry_before_anything_is_sent() {
+    let folder = tempdir().expect("a folder");
+    let store = open(folder.path());
+    let (prompt, row) = store.new_job("Fix it", at(1)).await;
+    let turn = store.turn(prompt, at(2)).await;
+    assert_eq!(turn, Turn::Go { kind: PromptKind::Create, text: "Fix it".to_owned(), job: row.key, id: None });
+    // What a process that is killed now leaves behind.
+    let next = open(folder.path());
+    assert_eq!(delivery(&next, row.key, prompt).await, Delivery::Sending);
+    assert_eq!(next.told(row.key).await.prompts[0].sent_at, Some(at(2)));
+    assert_eq!(used(&next, Limited::Create, at(2)).await, 1);
+    assert_eq!(next.senders(&scope()).await.expect("names"), ["instance-1"]);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn two_instances_never_get_the_turn_of_the_same_prompt() {
+    let folder = tempdir().expect("a folder");
+    let (one, two) = (open(folder.path()), open(folder.path()));
+    for n in 0..20 {
+        let (prompt, _) = one.new_job(&format!("Prompt {n}"), at(n)).await;
+        // Each store has a thread and a connection of its own: the two calls run at the same time.
+        let (first, second) =
+            tokio::join!(one.take_turn(prompt, "one", at(n), at(n)), two.take_turn(prompt, "two", at(n), at(n)));
+        let turns = [first.expect("an answer"), second.expect("an answer")];
+        let goes = turns.iter().filter(|turn| matches!(turn, Turn::Go { .. })).count();
+        assert_eq!(goes, 1, "{turns:?}");
+        assert!(turns.contains(&Turn::Taken), "{turns:?}");
+    }
+    assert_eq!(used(&one, Limited::Create, at(20)).await, 20);
+}
+
+#[tokio::test]
+async fn follow_ups_of_a_job_go_out_in_order_and_a_stuck_one_holds_the_rest() {
+    let store = memory();
+    let (create, row) = store.new_job("Fix it", at(0)).await;
+    let first = store.follow_up(row.key, "first", at(1)).await;
+    let second = store.follow_up(row.key, "second", at(2)).await;
+    assert_eq!(store.queued(&scope()).await.expect("list"), [(create, None)]);
+    assert_eq!(store.turn(first, at(3)).await, Turn::Behind);
+    store.turn(create, at(3)).await;
+    store.end(create, Settled::Accepted(answer("j1", Status::Active)), at(4)).await;
+    assert_eq!(store.turn(second, at(5)).await, Turn::Behind);
+    assert_eq!(store.queued(&scope()).await.expect("list"), [(first, None)]);
+    let go = store.turn(first, at(5)).await;
+    assert!(matches!(go, Turn::Go { kind: PromptKind::FollowUp, id: Some(id), .. } if id == job_id("j1")));
+    store.end(first, Settled::Rejected(line("no")), at(6)).await;
+    assert_eq!(store.turn(second, at(7)).await, Turn::Behind);
+    assert_eq!(store.queued(&scope()).await.expect("list"), []);
+    store.dismiss_prompt(first, at(8)).await.expect("let go");
+    assert!(matches!(store.turn(second, at(9)).await, Turn::Go { .. }));
+}
+
+#[tokio::test]
+async fn a_follow_up_without_a_job_to_go_to_stays_behind() {
+    let store = memory();
+    let (create, row) = store.new_job("Fix it", at(0)).await;
+    let follow_up = store.follow_up(row.key, "more", at(1)).await;
+    store.dismiss_prompt(create, at(2)).await.expect("let go");
+    assert_eq!(store.turn(follow_up, at(3)).await, Turn::Behind);
+    assert_eq!(store.queued(&scope()).await.expect("list"), []);
+}
+
+#[tokio::test]
+async fn no_hour_holds_more_turns_than_the_limit_and_the_next_one_waits_on_disk() {
+    let store = memory();
+    let mut goes = Vec::new();
+    for n in 0..130 {
+        let (prompt, row) = store.new_job(&format!("Prompt {n}"), at(n)).await;
+        match store.turn(prompt, at(n)).await {
+            Turn::Go { .. } => goes.push(n),
+            Turn::Wait { until } => {
+                assert_eq!(until, at(3600));
+                assert_eq!(delivery(&store, row.key, prompt).await, Delivery::Queued { until: Some(until) });
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(goes, (0..100).collect::<Vec<_>>());
+    let (first, until) = store.queued(&scope()).await.expect("list")[0];
+    assert_eq!(until, Some(at(3600)));
+    assert_eq!(store.turn(first, at(3599)).await, Turn::Wait { until: at(3600) });
+    assert!(matches!(store.turn(first, at(3600)).await, Turn::Go { .. }));
+    assert_eq!(used(&store, Limited::Create, at(3600)).await, 100);
+    assert_eq!(used(&store, Limited::FollowUp, at(3600)).await, 0);
+}
+
+#[tokio::test]
+async fn the_ledger_follows_the_services_time_and_not_the_local_clock() {
+    let store = memory();
+    for n in 0..100 {
+        let (prompt, _) = store.new_job("p", at(n)).await;
+        assert!(matches!(store.turn(prompt, at(n)).await, Turn::Go { .. }));
+    }
+    let (prompt, _) = store.new_job("p", at(100)).await;
+    let local = at(100) + TimeDelta::days(3);
+    let turn = store.take_turn(prompt, "i", local, at(100)).await.expect("an answer");
+    assert_eq!(turn, Turn::Wait { until: at(3600) });
+}
+
+#[tokio::test]
+async fn a_429_queues_the_prompt_again_and_closes_the_ledger_for_the_others() {
+    let store = memory();
+    let (first, _) = store.new_job("first", at(0)).await;
+    let (second, _) = store.new_job("second", at(0)).await;
+    store.turn(first, at(1)).await;
+    let row = store.end(first, Settled::Limited { until: at(61) }, at(2)).await;
+    assert_eq!(row.undelivered, Some(DeliveryKind::Queued));
+    assert_eq!(delivery(&store, row.key, first).await, Delivery::Queued { until: Some(at(61)) });
+    assert_eq!(store.turn(second, at(3)).await, Turn::Wait { until: at(61) });
+    assert_eq!(store.turn(first, at(60)).await, Turn::Wait { until: at(61) });
+    // The prompt's own wait holds by itself.
+    store.raw(|db| db.execute("UPDATE ledger SET blocked_until = NULL", []).expect("opened")).await;
+    assert_eq!(store.turn(first, at(60)).await, Turn::Wait { until: at(61) });
+    assert!(matches!(store.turn(first, at(61)).await, Turn::Go { .. }));
+}
+
+#[tokio::test]
+async fn an_accepted_new_job_gets_what_the_service_said() {
+    let store = memory();
+    let (prompt, _) = store.new_job("Fix it", at(0)).await;
+    store.turn(prompt, at(1)).await;
+    let job = Job {
+        repository: Some(line("https://github.com/acme/docs")),
+        git_ref: Some(line("agent/links")),
+        model: Some(line("sonnet")),
+        created_at: Some(at(2)),
+        ..answer("j/1 ü", Status::Active)
+    };
+    let row = store.end(prompt, Settled::Accepted(job.clone()), at(3)).await;
+    assert_eq!((row.id.clone(), row.status.clone()), (Some(job.id.clone()), Some(Status::Active)));
+    assert_eq!((&row.repository, &row.git_ref, &row.model), (&job.repository, &job.git_ref, &job.model));
+    assert_eq!((row.created_at, row.started_at, row.changed_at), (at(2), at(3), at(3)));
+    assert_eq!((row.undelivered, row.finished_at), (None, None));
+    assert_eq!(store.job_by_id(&scope(), &job.id).await.expect("read"), Some(row.clone()));
+    assert_eq!(crate::model::poll::next_poll(&row), Some(at(5)));
+    assert_eq!(store.turn(prompt, at(4)).await, Turn::Taken);
+}
+
+#[tokio::test]
+async fn every_end_of_sending_is_kept_with_its_reason() {
+    let store = memory();
+    let ends = [
+        (Settled::NotSent(line("no network")), Delivery::NotSent(line("no network"))),
+        (Settled::Rejected(line("too long")), Delivery::Rejected(line("too long"))),
+        (Settled::Unconfirmed(line("no answer")), Delivery::Unconfirmed(line("no answer"))),
+    ];
+    for (how, expected) in ends {
+        let (prompt, row) = store.new_job("Fix it", at(0)).await;
+        store.turn(prompt, at(1)).await;
+        let settled = store.end(prompt, how, at(2)).await;
+        assert_eq!(settled.undelivered, Some(expected.kind()));
+        assert_eq!(delivery(&store, row.key, prompt).await, expected);
+        assert_eq!(store.turn(prompt, at(3)).await, Turn::Taken, "never sent again by itself");
+    }
+}
+
+#[tokio::test]
+async fn a_row_shows_the_most_pressing_of_its_prompts() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Completed, at(0)).await;
+    let first = store.follow_up(row.key, "first", at(1)).await;
+    store.follow_up(row.key, "second", at(2)).await;
+    store.turn(first, at(3)).await;
+    let undelivered = async |store: &Store| store.job(row.key).await.expect("read").expect("there").undelivered;
+    assert_eq!(undelivered(&store).await, Some(DeliveryKind::Sending));
+    store.end(first, Settled::Unconfirmed(line("?")), at(4)).await;
+    assert_eq!(undelivered(&store).await, Some(DeliveryKind::Unconfirmed));
+    store.dismiss_prompt(first, at(5)).await.expect("let go");
+    assert_eq!(undelivered(&store).await, Some(DeliveryKind::Queued));
+}
+
+#[tokio::test]
+async fn a_follow_up_to_a_finished_job_gets_a_first_look_even_when_the_answer_still_calls_it_finished() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.got(row.key, with_pr("j1", Status::Completed, 1), at(60)).await.row;
+    assert_eq!((row.finished_at, crate::model::poll::next_poll(&row)), (Some(at(60)), None));
+    let prompt = store.follow_up(row.key, "more", at(100)).await;
+    store.turn(prompt, at(100)).await;
+    let row = store.end(prompt, Settled::Accepted(answer("j1", Status::Completed)), at(101)).await;
+    assert_eq!((row.status.clone(), row.started_at, row.finished_at), (Some(Status::Completed), at(101), None));
+    assert_eq!(crate::model::poll::next_poll(&row), Some(at(103)));
+    let row = store.got(row.key, answer("j1", Status::Active), at(103)).await.row;
+    assert_eq!((row.started_at, row.finished_at, row.checked_at), (at(101), None, Some(at(103))));
+    assert!(row.pr_link.is_some());
+}
+
+#[tokio::test]
+async fn a_follow_up_that_changes_nothing_leaves_the_job_finished_at_the_first_look() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Completed, at(0)).await;
+    let prompt = store.follow_up(row.key, "more", at(100)).await;
+    store.turn(prompt, at(100)).await;
+    store.end(prompt, Settled::Accepted(answer("j1", Status::Completed)), at(101)).await;
+    let row = store.got(row.key, answer("j1", Status::Completed), at(103)).await.row;
+    assert_eq!(row.finished_at, Some(at(103)));
+}
+
+#[tokio::test]
+async fn what_a_dead_instance_left_behind_becomes_unconfirmed_and_nothing_else_does() {
+    let store = memory();
+    let (dead, dead_row) = store.new_job("dead", at(0)).await;
+    let (live, live_row) = store.new_job("live", at(0)).await;
+    store.take_turn(dead, "dead", at(1), at(1)).await.expect("a turn");
+    store.take_turn(live, "live", at(1), at(1)).await.expect("a turn");
+    assert_eq!(store.senders(&scope()).await.expect("names"), ["dead", "live"]);
+    let rows = store.abandon(&scope(), "dead", at(2)).await.expect("done");
+    assert_eq!(rows.iter().map(|row| row.key).collect::<Vec<_>>(), [dead_row.key]);
+    let Delivery::Unconfirmed(reason) = delivery(&store, dead_row.key, dead).await else { panic!("not unconfirmed") };
+    assert!(reason.as_str().contains("before the answer came"), "{reason}");
+    assert_eq!(delivery(&store, live_row.key, live).await, Delivery::Sending);
+    assert_eq!(store.turn(dead, at(3)).await, Turn::Taken);
+    assert_eq!(store.abandon(&scope(), "dead", at(4)).await.expect("done"), []);
+}
+
+#[tokio::test]
+async fn an_acceptance_that_comes_after_the_sender_was_given_up_still_counts() {
+    let store = memory();
+    let (prompt, _) = store.new_job("Fix it", at(0)).await;
+    store.turn(prompt, at(1)).await;
+    store.abandon(&scope(), "instance-1", at(2)).await.expect("done");
+    store.requeue(prompt, None, at(3)).await.expect("queued again");
+    let row = store.end(prompt, Settled::Accepted(answer("j1", Status::Active)), at(4)).await;
+    assert_eq!((row.id, row.undelivered), (Some(job_id("j1")), None));
+    assert_eq!(store.turn(prompt, at(5)).await, Turn::Taken, "not sent a second time");
+    // Any other late end says nothing about a prompt that has moved on.
+    let row = store.end(prompt, Settled::Rejected(line("late")), at(6)).await;
+    assert_eq!(row.undelivered, None);
+}
+
+#[tokio::test]
+async fn the_second_job_of_a_prompt_that_was_sent_twice_is_listed_too() {
+    let store = memory();
+    let (prompt, row) = store.new_job("Fix it", at(0)).await;
+    store.turn(prompt, at(1)).await;
+    store.end(prompt, Settled::Accepted(answer("j1", Status::Active)), at(2)).await;
+    let same = store.end(prompt, Settled::Accepted(answer("j2", Status::Active)), at(3)).await;
+    assert_eq!((same.key, same.id), (row.key, Some(job_id("j1"))));
+    let ids: Vec<_> = store.jobs(&scope()).await.expect("rows").into_iter().filter_map(|row| row.id).collect();
+    assert_eq!(ids, [job_id("j1"), job_id("j2")]);
+}
+
+#[tokio::test]
+async fn sending_again_queues_the_prompt_and_an_edit_changes_text_and_title() {
+    let store = memory();
+    let (prompt, row) = store.new_job("Fix it", at(0)).await;
+    store.turn(prompt, at(1)).await;
+    store.end(prompt, Settled::Rejected(line("no")), at(2)).await;
+    assert!(matches!(store.requeue(prompt, Some(" \n"), at(3)).await, Err(StoreError::Blank)));
+    let row = store.requeue(prompt, Some("Fix that\nplease"), at(3)).await.unwrap_or(row);
+    assert_eq!((row.title.as_str(), row.undelivered), ("Fix that", Some(DeliveryKind::Queued)));
+    let go = store.turn(prompt, at(4)).await;
+    assert!(matches!(go, Turn::Go { text, .. } if text == "Fix that\nplease"));
+    assert!(matches!(store.requeue(prompt, None, at(5)).await, Err(StoreError::MovedOn)), "on its way");
+}
+
+#[tokio::test]
+async fn an_unconfirmed_prompt_can_be_sent_again_but_not_edited() {
+    let store = memory();
+    let (prompt, row) = store.new_job("Fix it", at(0)).await;
+    store.turn(prompt, at(1)).await;
+    store.end(prompt, Settled::Unconfirmed(line("?")), at(2)).await;
+    assert!(matches!(store.requeue(prompt, Some("Other"), at(3)).await, Err(StoreError::NotEditable)));
+    assert_eq!(store.told(row.key).await.prompts[0].text, "Fix it");
+    store.requeue(prompt, None, at(4)).await.expect("queued");
+    assert!(matches!(store.turn(prompt, at(5)).await, Turn::Go { .. }));
+}
+
+#[tokio::test]
+async fn letting_go_of_a_job_that_never_was_puts_its_row_away_and_keeps_the_text() {
+    let store = memory();
+    let (prompt, row) = store.new_job("Fix it", at(0)).await;
+    store.turn(prompt, at(1)).await;
+    assert!(matches!(store.dismiss_prompt(prompt, at(2)).await, Err(StoreError::MovedOn)), "on its way");
+    store.end(prompt, Settled::NotSent(line("no network")), at(2)).await;
+    let row = store.dismiss_prompt(prompt, at(3)).await.unwrap_or(row);
+    assert!(row.dismissed && row.undelivered.is_none());
+    assert_eq!(store.told(row.key).await.prompts[0].text, "Fix it");
+    assert!(matches!(store.requeue(prompt, None, at(4)).await, Err(StoreError::MovedOn)));
+
+    let kept = store.accepted("j1", Status::Active, at(5)).await;
+    let follow_up = store.follow_up(kept.key, "more", at(6)).await;
+    assert!(!store.dismiss_prompt(follow_up, at(7)).await.expect("let go").dismissed);
+}
+
+#[tokio::test]
+async fn an_unconfirmed_new_job_can_be_linked_to_the_job_that_came_of_it() {
+    let store = memory();
+    let (prompt, _) = store.new_job("Fix it", at(0)).await;
+    store.turn(prompt, at(1)).await;
+    store.end(prompt, Settled::Unconfirmed(line("?")), at(2)).await;
+    let row = store.link(prompt, with_pr("j1", Status::Completed, 7), at(500)).await.expect("linked");
+    assert_eq!((row.id, row.title.as_str(), row.undelivered), (Some(job_id("j1")), "Fix it", None));
+    assert_eq!((row.started_at, row.finished_at), (at(1), None));
+    assert!(matches!(store.link(prompt, answer("j2", Status::Active), at(501)).await, Err(StoreError::MovedOn)));
+}
+
+#[tokio::test]
+async fn a_job_that_was_tracked_meanwhile_and_the_row_of_its_prompt_become_one() {
+    let store = memory();
+    let (prompt, row) = store.new_job("Fix it", at(0)).await;
+    store.turn(prompt, at(1)).await;
+    store.end(prompt, Settled::Unconfirmed(line("?")), at(2)).await;
+    let tracked = store.track(&scope(), answer("j1", Status::Active), at(10)).await.expect("tracked");
+    let follow_up = store.follow_up(tracked.key, "more", at(11)).await;
+    store
+        .save_draft(&scope(), crate::model::prompt::DraftSlot::FollowUp(tracked.key), "typed", at(12))
+        .await
+        .expect("kept");
+    let seen = tracked.revision;
+
+    let one = store.link(prompt, with_pr("j1", Status::Completed, 7), at(20)).await.expect("linked");
+    assert_eq!((one.key, one.title.as_str(), one.id.clone()), (row.key, "Fix it", Some(job_id("j1"))));
+    assert_eq!(one.undelivered, Some(DeliveryKind::Queued));
+    assert_eq!(store.jobs(&scope()).await.expect("rows"), vec![one.clone()]);
+    let thread = store.told(one.key).await;
+    assert_eq!(thread.prompts.iter().map(|prompt| prompt.id).collect::<Vec<_>>(), [prompt, follow_up]);
+    assert_eq!(thread.events.len(), 3, "{:?}", thread.events);
+    let drafts = store.drafts(&scope()).await.expect("drafts");
+    assert_eq!(
+        (drafts[0].slot, drafts[0].text.as_str()),
+        (crate::model::prompt::DraftSlot::FollowUp(one.key), "typed")
+    );
+    // Whoever has the other row on the screen hears that it is no more, and its key still leads to the job.
+    let left = store.jobs_changed_since(&scope(), seen).await.expect("rows");
+    assert!(left.iter().any(|row| row.key == tracked.key && row.dismissed && row.id.is_none()), "{left:?}");
+    assert_eq!(store.got(tracked.key, answer("j1", Status::Archived), at(30)).await.row.key, one.key);
+    assert!(matches!(store.turn(follow_up, at(31)).await, Turn::Go { job, .. } if job == one.key));
+}
+
+#[tokio::test]
+async fn prompts_and_jobs_that_are_not_there_are_said_to_be_missing() {
+    let store = memory();
+    assert!(matches!(store.take_turn(PromptId(9), "i", at(0), at(0)).await, Err(StoreError::NoSuchPrompt)));
+    assert!(matches!(store.add_follow_up(JobKey(9), "x", at(0)).await, Err(StoreError::NoSuchJob)));
+    assert!(matches!(store.thread(JobKey(9)).await, Err(StoreError::NoSuchJob)));
+    assert_eq!(store.job(JobKey(9)).await.expect("read"), None);
+}

@@ -1,0 +1,104 @@
+//! The cache of page views: one answer per question, replaced when it is asked again.
+//!
+//! Whether an answer is still fresh is the asker's to decide, by the time that comes with it.
+
+use super::columns::{Ms, time};
+use super::error::StoreError;
+use super::scopes;
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::load::Stamped;
+use crate::model::text::CleanText;
+use crate::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use serde::{Deserialize, Serialize};
+
+type R<T> = Result<T, StoreError>;
+
+/// The answer as it lies on disk.
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredPage {
+    totals: StoredCounts,
+    rows: Vec<(String, StoredCounts)>,
+    more: Option<bool>,
+}
+
+/// Human, AI, total.
+type StoredCounts = [StoredCount; 3];
+
+/// A number, what came in place of one, or null for nothing.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum StoredCount {
+    Known(i64),
+    Odd(String),
+    Missing(()),
+}
+
+/// Replaces the answer to this question.
+pub(super) fn save(tx: &Transaction<'_>, scope: &Scope, query: ViewsQuery, page: &ViewsPage, as_of: Time) -> R<()> {
+    let answer = serde_json::to_string(&store_page(page)).map_err(|error| StoreError::Unusable(error.to_string()))?;
+    let scope = scopes::ensure(tx, scope)?;
+    let (from, to) = days(query);
+    tx.prepare_cached(
+        "INSERT OR REPLACE INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?
+    .execute(params![scope, from, to, query.limit, query.page, Ms(as_of), answer])?;
+    Ok(())
+}
+
+/// The last answer to this question. One that can't be read any more counts as none: it can be asked for again.
+pub(super) fn find(connection: &Connection, scope: &Scope, query: ViewsQuery) -> R<Option<Stamped<ViewsPage>>> {
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(None) };
+    let mut ask = connection.prepare_cached(
+        "SELECT answer, as_of FROM views_answer
+         WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND row_limit = ?4 AND page = ?5",
+    )?;
+    let (from, to) = days(query);
+    let found: Option<(String, Time)> = ask
+        .query_row(params![scope, from, to, query.limit, query.page], |row| Ok((row.get(0)?, time(row, 1)?)))
+        .optional()?;
+    let Some((answer, as_of)) = found else { return Ok(None) };
+    Ok(serde_json::from_str(&answer).ok().map(|page| Stamped { value: load_page(page), as_of }))
+}
+
+fn days(query: ViewsQuery) -> (String, String) {
+    (query.range.from().to_string(), query.range.to().to_string())
+}
+
+fn store_page(page: &ViewsPage) -> StoredPage {
+    StoredPage {
+        totals: store_counts(&page.totals),
+        rows: page.rows.iter().map(|row| (row.path.as_str().to_owned(), store_counts(&row.counts))).collect(),
+        more: page.has_more,
+    }
+}
+
+fn store_counts(counts: &Counts) -> StoredCounts {
+    [&counts.human, &counts.ai, &counts.total].map(|count| match count {
+        Count::Known(n) => StoredCount::Known(*n),
+        Count::Odd(text) => StoredCount::Odd(text.as_str().to_owned()),
+        Count::Missing => StoredCount::Missing(()),
+    })
+}
+
+fn load_page(page: StoredPage) -> ViewsPage {
+    let rows = page.rows.into_iter();
+    ViewsPage {
+        totals: load_counts(page.totals),
+        rows: rows
+            .map(|(path, counts)| PageRow { path: CleanText::line(&path), counts: load_counts(counts) })
+            .collect(),
+        has_more: page.more,
+    }
+}
+
+fn load_counts(stored: StoredCounts) -> Counts {
+    let [human, ai, total] = stored.map(|count| match count {
+        StoredCount::Known(n) => Count::Known(n),
+        StoredCount::Odd(text) => Count::Odd(CleanText::line(&text)),
+        StoredCount::Missing(()) => Count::Missing,
+    });
+    Counts { human, ai, total }
+}
