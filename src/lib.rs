@@ -2,4 +2,5 @@
 
 pub mod api;
 pub mod model;
+pub mod sim;
 pub mod store;

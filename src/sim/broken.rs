@@ -1,0 +1,112 @@
+//! How a fault looks on the wire: answers that stand in the service's stead, and real ones that get spoiled on the way.
+//!
+//! Whether a fault strikes is decided in `faults`.
+
+use super::faults::{FaultKind, RetryAfter};
+use super::limits::as_date;
+use super::reply::{Reply, refusal};
+use crate::model::Time;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use chrono::TimeDelta;
+use futures_util::stream;
+use std::convert::Infallible;
+use std::time::Duration;
+
+/// Marks a response that is not sent: the connection is closed instead.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CloseUnanswered;
+
+/// Beyond any bound that a client sets.
+const HUGE: usize = 32 * 1024 * 1024;
+
+const GATEWAY_PAGE: &str = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad \
+Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n";
+const SIGN_IN_PAGE: &str = "<!doctype html><html><head><title>Sign in to this network</title></head><body><h1>Welcome\
+</h1><p>Please sign in to go on.</p></body></html>";
+
+/// The answer of a fault that keeps the request from being carried out; `None` for those that don't.
+pub(super) fn instead(kind: FaultKind, now: Time) -> Option<Response> {
+    Some(match kind {
+        FaultKind::Refuse => closed(),
+        FaultKind::Status(status) => {
+            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            refusal(status, status.canonical_reason().unwrap_or("Error"))
+        }
+        FaultKind::TooMany(retry_after) => too_many(retry_after, now),
+        FaultKind::GatewayPage => page(StatusCode::BAD_GATEWAY, GATEWAY_PAGE),
+        FaultKind::Html => page(StatusCode::OK, SIGN_IN_PAGE),
+        FaultKind::Redirect => {
+            let mut response = page(StatusCode::FOUND, "");
+            response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/sign-in"));
+            response
+        }
+        _ => return None,
+    })
+}
+
+/// What becomes of a real answer. Only a good one gets malformed, empty, huge or slow.
+pub(super) fn spoil(kind: FaultKind, reply: Reply) -> Response {
+    let is_good = reply.status.is_success();
+    match kind {
+        FaultKind::Lost => closed(),
+        FaultKind::FailsAfterwards => refusal(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error"),
+        FaultKind::Malformed if is_good => {
+            let half = reply.body.slice(..reply.body.len() / 2);
+            Reply { body: half, ..reply }.into_response()
+        }
+        FaultKind::Empty if is_good => Reply { body: Bytes::new(), ..reply }.into_response(),
+        FaultKind::Huge if is_good => reply.with_body(huge),
+        FaultKind::Slow if is_good => reply.with_body(slow),
+        _ => reply.into_response(),
+    }
+}
+
+fn closed() -> Response {
+    let mut response = Response::new(Body::empty());
+    response.extensions_mut().insert(CloseUnanswered);
+    response
+}
+
+fn page(status: StatusCode, html: &'static str) -> Response {
+    let mut response = Response::new(Body::from(html));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html"));
+    response
+}
+
+fn too_many(retry_after: RetryAfter, now: Time) -> Response {
+    let mut response = refusal(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded");
+    let value = match retry_after {
+        RetryAfter::Seconds(seconds) => Some(seconds.to_string()),
+        RetryAfter::Date => Some(as_date(now + TimeDelta::minutes(1))),
+        RetryAfter::Absent => None,
+    };
+    if let Some(value) = value.and_then(|value| HeaderValue::from_str(&value).ok()) {
+        response.headers_mut().insert(header::RETRY_AFTER, value);
+    }
+    response
+}
+
+/// The same JSON object behind a first member of 32 MiB: valid, only too much. Made while it is sent.
+fn huge(body: Bytes) -> Body {
+    let filler = Bytes::from(vec![b'x'; 64 * 1024]);
+    let chunks = HUGE / filler.len();
+    let head = std::iter::once(Bytes::from_static(b"{\"filler\":\""));
+    let middle = std::iter::repeat_n(filler, chunks);
+    let end = [Bytes::from_static(b"\","), body.slice(1.min(body.len())..)];
+    Body::from_stream(stream::iter(head.chain(middle).chain(end).map(Ok::<_, Infallible>)))
+}
+
+/// Eight bytes a second.
+fn slow(body: Bytes) -> Body {
+    Body::from_stream(stream::unfold(body, async |mut left| {
+        if left.is_empty() {
+            return None;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let next = left.split_to(8.min(left.len()));
+        Some((Ok::<_, Infallible>(next), left))
+    }))
+}

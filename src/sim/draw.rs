@@ -1,0 +1,78 @@
+//! Seeded numbers: the same seed gives the same world on every machine.
+//!
+//! Integers all the way (splitmix64), so that no platform's mathematics library has a say. Good enough for a
+//! plausible world, for nothing else.
+
+/// A stream of numbers.
+#[derive(Debug, Clone)]
+pub(super) struct Draw(u64);
+
+/// One step of the finalizer of splitmix64: neighbours in, strangers out.
+pub(super) fn mix(n: u64) -> u64 {
+    let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    n ^ (n >> 31)
+}
+
+impl Draw {
+    /// The stream number `stream` of a seed; streams don't disturb each other.
+    pub(super) fn new(seed: u64, stream: u64) -> Self {
+        Self(mix(seed) ^ mix(!stream))
+    }
+
+    /// The next number.
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0)
+    }
+
+    /// From `low` to `high`, both included.
+    pub(super) fn between(&mut self, low: u32, high: u32) -> u32 {
+        let span = u64::from(high.saturating_sub(low)) + 1;
+        low.saturating_add(u32::try_from(self.next() % span).unwrap_or(0))
+    }
+
+    /// True `permille` times in a thousand.
+    pub(super) fn chance(&mut self, permille: u32) -> bool {
+        self.between(0, 999) < permille
+    }
+
+    /// From 0 up to, not including, 1.
+    pub(super) fn unit(&mut self) -> f64 {
+        f64::from(u32::try_from(self.next() >> 32).unwrap_or(0)) / 4_294_967_296.0
+    }
+
+    /// Puts a list into a seeded order.
+    pub(super) fn shuffle<T>(&mut self, list: &mut [T]) {
+        for last in (1..list.len()).rev() {
+            let high = u32::try_from(last).unwrap_or(u32::MAX);
+            let other = usize::try_from(self.between(0, high)).unwrap_or(0);
+            list.swap(last, other);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_repeats_itself_and_another_does_not() {
+        let take = |seed, stream| {
+            let mut draw = Draw::new(seed, stream);
+            [draw.next(), draw.next(), draw.next()]
+        };
+        assert_eq!(take(7, 1), take(7, 1));
+        assert_ne!(take(7, 1), take(8, 1));
+        assert_ne!(take(7, 1), take(7, 2));
+    }
+
+    #[test]
+    fn both_ends_of_a_span_are_drawn_and_nothing_beyond() {
+        let mut draw = Draw::new(1, 1);
+        let drawn: Vec<u32> = (0..500).map(|_| draw.between(3, 6)).collect();
+        assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&3), Some(&6)));
+        assert!((0..500).all(|_| draw.unit() < 1.0));
+    }
+}

@@ -1,0 +1,166 @@
+//! The HTTP face: routes, what a request carries, and the connections themselves.
+//!
+//! What is answered is `service`'s matter; this room reads requests, lets faults strike, and closes a connection
+//! without a byte where an answer is to get lost.
+
+use super::broken::{CloseUnanswered, instead, spoil};
+use super::reply::refusal;
+use super::service::{Call, Service};
+use super::views::Parameters;
+use crate::model::log::Operation;
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{FromRequestParts, Path, Query, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::Response;
+use axum::routing::{get, post};
+use hyper::body::Incoming;
+use hyper::service::Service as _;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+/// A prompt of 1 MiB fits however it is escaped.
+const LARGEST_BODY: usize = 8 * 1024 * 1024;
+
+type Shared = State<Arc<Service>>;
+
+/// Answers on `listener` until `stop` is used or dropped; then closes all connections.
+pub(super) async fn serve(listener: TcpListener, service: Arc<Service>, mut stop: oneshot::Receiver<()>) {
+    let router = router(service);
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            _ = &mut stop => break,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    connections.spawn(converse(stream, router.clone()));
+                }
+                // Out of file handles, mostly: somebody has to close one first.
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+            },
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+        }
+    }
+    connections.shutdown().await;
+}
+
+/// hyper closes a connection without an answer when its service fails; axum's never does, so the mark in the
+/// response is turned into a failure here.
+async fn converse(stream: TcpStream, router: Router) {
+    // Small answers, each waited for.
+    let _ = stream.set_nodelay(true);
+    let routes = TowerToHyperService::new(router);
+    let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+        let answer = routes.call(request.map(Body::new));
+        async move {
+            match answer.await {
+                Ok(response) if response.extensions().get::<CloseUnanswered>().is_some() => Err(Unanswered),
+                Ok(response) => Ok(response),
+                Err(never) => match never {},
+            }
+        }
+    });
+    let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    // A client that goes away is no failure of the service.
+    let _ = connection.await;
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the connection is closed without an answer")]
+struct Unanswered;
+
+fn router(service: Arc<Service>) -> Router {
+    Router::new()
+        .route("/v2/agent/{project}/job", post(create))
+        .route("/v2/agent/{project}/job/{id}", get(look))
+        .route("/v2/agent/{project}/job/{id}/message", post(follow_up))
+        .route("/v1/analytics/{project}/views", get(views))
+        .fallback(async || refusal(StatusCode::NOT_FOUND, "Not found"))
+        .method_not_allowed_fallback(async || refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"))
+        .layer(axum::middleware::map_response_with_state(Arc::clone(&service), date))
+        .with_state(service)
+}
+
+/// The service's own time on every answer.
+async fn date(State(service): Shared, mut response: Response) -> Response {
+    let text = httpdate::fmt_http_date(SystemTime::from(service.now()));
+    if let Ok(value) = HeaderValue::from_str(&text) {
+        response.headers_mut().insert(header::DATE, value);
+    }
+    response
+}
+
+async fn create(State(service): Shared, request: Request) -> Response {
+    handle(&service, Operation::Create, request).await
+}
+
+async fn look(State(service): Shared, request: Request) -> Response {
+    if request.method() != Method::GET {
+        return refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
+    }
+    handle(&service, Operation::Get, request).await
+}
+
+async fn follow_up(State(service): Shared, request: Request) -> Response {
+    handle(&service, Operation::FollowUp, request).await
+}
+
+async fn views(State(service): Shared, request: Request) -> Response {
+    if request.method() != Method::GET {
+        return refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
+    }
+    handle(&service, Operation::Views, request).await
+}
+
+async fn handle(service: &Service, operation: Operation, request: Request) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let body = to_bytes(body, LARGEST_BODY).await;
+    let struck = service.receive(operation);
+    if !struck.wait.is_zero() {
+        tokio::time::sleep(struck.wait).await;
+    }
+    if let Some(response) = struck.kind.and_then(|kind| instead(kind, service.now())) {
+        return response;
+    }
+    let Ok(body) = body else { return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large") };
+    let call = match read(&mut parts, operation, body).await {
+        Ok(call) => call,
+        Err(response) => return response,
+    };
+    let reply = service.answer(&call);
+    match struck.kind {
+        Some(kind) => spoil(kind, reply),
+        None => reply.into_response(),
+    }
+}
+
+async fn read(parts: &mut Parts, operation: Operation, body: Bytes) -> Result<Call, Response> {
+    let bad_path = |_| refusal(StatusCode::BAD_REQUEST, "The path is not valid UTF-8");
+    let (project, id) = match operation {
+        Operation::Create | Operation::Views => {
+            let Path(project) = Path::<String>::from_request_parts(parts, &()).await.map_err(bad_path)?;
+            (project, String::new())
+        }
+        Operation::Get | Operation::FollowUp => {
+            let Path(both) = Path::<(String, String)>::from_request_parts(parts, &()).await.map_err(bad_path)?;
+            both
+        }
+    };
+    let text = |name| parts.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let media_type = text(header::CONTENT_TYPE).and_then(|value| value.split(';').next()).unwrap_or("").trim();
+    Ok(Call {
+        operation,
+        authorization: text(header::AUTHORIZATION).map(str::to_owned),
+        is_json: media_type.eq_ignore_ascii_case("application/json"),
+        project,
+        id,
+        parameters: Query::<Parameters>::try_from_uri(&parts.uri).ok().map(|Query(parameters)| parameters),
+        body,
+    })
+}

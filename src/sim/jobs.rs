@@ -1,0 +1,139 @@
+//! One job's life: a plan made when it is set to work, read at any later moment.
+//!
+//! Pure: the moment is always an argument. What a run is to become is decided in `world`.
+
+use super::directives::{Outcome, without_directives};
+use super::draw::Draw;
+use crate::api::wire::{JobBody, SourceBody};
+use crate::model::Time;
+use chrono::SecondsFormat;
+
+/// Repository of every job of the simulated project.
+pub(super) const REPOSITORY: &str = "https://github.com/acme/docs";
+
+/// The plan of one stretch of work, from a prompt to its end.
+#[derive(Debug, Clone)]
+pub(super) struct Run {
+    pub(super) ends: Time,
+    pub(super) outcome: Outcome,
+    pub(super) archived: Option<Time>,
+}
+
+/// A pull request, and from when on the service tells of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Link {
+    pub(super) number: u32,
+    pub(super) from: Time,
+}
+
+/// A job of the simulated service.
+#[derive(Debug, Clone)]
+pub(super) struct SimJob {
+    pub(super) id: String,
+    pub(super) git_ref: String,
+    pub(super) model: &'static str,
+    pub(super) created_at: Time,
+    pub(super) run: Run,
+    pub(super) link: Option<Link>,
+}
+
+impl SimJob {
+    /// Whether the agent works on it at that moment.
+    pub(super) fn is_active(&self, now: Time) -> bool {
+        now < self.run.ends
+    }
+
+    /// The job as the service answers it at that moment. No link while active (api.md: agent job).
+    pub(super) fn body(&self, now: Time) -> JobBody {
+        let archived_at = self.run.archived.filter(|&at| at <= now && !self.is_active(now));
+        let link = self.link.filter(|link| link.from <= now && !self.is_active(now));
+        JobBody {
+            id: self.id.clone(),
+            status: self.status(now).to_owned(),
+            source: SourceBody { repository: REPOSITORY.to_owned(), git_ref: Some(self.git_ref.clone()) },
+            model: self.model.to_owned(),
+            pr_link: link.map(|link| pull_request(link.number)),
+            created_at: stamp(self.created_at),
+            archived_at: archived_at.map(stamp),
+        }
+    }
+
+    fn status(&self, now: Time) -> &str {
+        if self.is_active(now) {
+            return "active";
+        }
+        if self.run.archived.is_some_and(|at| at <= now) {
+            return "archived";
+        }
+        match &self.run.outcome {
+            Outcome::PullRequest { .. } | Outcome::NoPullRequest => "completed",
+            Outcome::Failed => "failed",
+            Outcome::Word(word) => word,
+        }
+    }
+}
+
+/// The address of a pull request.
+pub(super) fn pull_request(number: u32) -> String {
+    format!("{REPOSITORY}/pull/{number}")
+}
+
+fn stamp(at: Time) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+/// An id in the form of a ULID: 48 bits of time, 80 drawn ones.
+pub(super) fn new_id(at: Time, draw: &mut Draw) -> String {
+    let millis = u64::try_from(at.timestamp_millis()).unwrap_or(0);
+    let mut id = String::with_capacity(26);
+    push_base32(&mut id, millis, 10);
+    push_base32(&mut id, draw.next(), 8);
+    push_base32(&mut id, draw.next(), 8);
+    id
+}
+
+fn push_base32(out: &mut String, value: u64, digits: u32) {
+    const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    for place in (0..digits).rev() {
+        let digit = usize::try_from((value >> (5 * place)) & 31).unwrap_or(0);
+        out.push(DIGITS.get(digit).copied().map_or('0', char::from));
+    }
+}
+
+/// The branch for a prompt: `agent/` and the first words of it.
+pub(super) fn branch(prompt: &str) -> String {
+    const LONGEST: usize = 40;
+    let words = without_directives(prompt).to_ascii_lowercase();
+    let mut slug = String::new();
+    for word in words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
+        if slug.len() + word.len() >= LONGEST {
+            break;
+        }
+        if !slug.is_empty() {
+            slug.push('-');
+        }
+        slug.push_str(word);
+    }
+    format!("agent/{}", if slug.is_empty() { "task" } else { &slug })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_branch_carries_the_first_words_of_the_prompt() {
+        assert_eq!(branch("Fix broken links in /api [sim:fail]"), "agent/fix-broken-links-in-api");
+        assert_eq!(branch("修复链接"), "agent/task");
+        assert!(branch(&"word ".repeat(100)).len() <= 46);
+    }
+
+    #[test]
+    fn an_id_is_twenty_six_characters_and_sorts_by_time() {
+        let mut draw = Draw::new(7, 7);
+        let at = Time::from_timestamp(1_795_000_000, 0).expect("in range");
+        let (first, second) = (new_id(at, &mut draw), new_id(at + chrono::TimeDelta::seconds(1), &mut draw));
+        assert_eq!(first.len(), 26);
+        assert!(first < second);
+    }
+}

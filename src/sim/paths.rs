@@ -1,0 +1,80 @@
+//! The addresses of a plausible documentation site, most read first.
+//!
+//! The words are data: `assets/demo/pages.txt`. How often each page is read is `pages`' matter.
+
+use super::draw::Draw;
+
+const WORDS: &str = include_str!("../../assets/demo/pages.txt");
+const PATHS: u64 = 4 << 32;
+
+/// `count` different paths: the well-known ones in the file's order, then the rest of the site in a seeded order, then
+/// older versions and translations of it.
+pub(super) fn paths(seed: u64, count: u32) -> Vec<Box<str>> {
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    let mut paths: Vec<Box<str>> = section("top").take(count).map(Box::from).collect();
+    let mut site = whole_site();
+    Draw::new(seed, PATHS).shuffle(&mut site);
+    let editions = std::iter::once("").chain(section("locales"));
+    for edition in editions {
+        let left = count.saturating_sub(paths.len());
+        let edition = if edition.is_empty() { String::new() } else { format!("/{edition}") };
+        paths.extend(site.iter().take(left).map(|path| format!("{edition}{path}").into_boxed_str()));
+    }
+    // Far more pages than a site has words for.
+    let known = paths.len();
+    paths.extend((known..count).map(|n| format!("/archive/note-{n}").into_boxed_str()));
+    paths
+}
+
+/// All that can be made of the words, without those that stand on top.
+fn whole_site() -> Vec<String> {
+    let mut site = Vec::new();
+    for object in section("objects") {
+        site.extend(section("verbs").map(|verb| format!("/api/{verb}-{object}")));
+        site.extend(section("languages").map(|language| format!("/sdks/{language}/{object}")));
+    }
+    for topic in section("topics") {
+        site.push(format!("/guides/{topic}"));
+        site.extend(section("languages").map(|language| format!("/guides/{topic}/{language}")));
+        site.push(format!("/concepts/{topic}"));
+    }
+    for name in section("integrations") {
+        site.push(format!("/integrations/{name}"));
+        site.extend(section("facets").map(|facet| format!("/integrations/{name}/{facet}")));
+    }
+    for year in 2023..=2026 {
+        site.extend((1..=12).map(|month| format!("/changelog/{year}-{month:02}")));
+    }
+    site.retain(|path| !section("top").any(|top| top == path));
+    site
+}
+
+fn section(name: &'static str) -> impl Iterator<Item = &'static str> {
+    let mut lines = WORDS.lines();
+    lines.by_ref().find(move |line| line.strip_prefix("# ") == Some(name));
+    lines.take_while(|line| !line.starts_with("# "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_path_comes_twice_however_many_are_wanted() {
+        for count in [1, 30, 1_200, 25_000, 40_000] {
+            let paths = paths(7, count);
+            let different: HashSet<&str> = paths.iter().map(AsRef::as_ref).collect();
+            assert_eq!((paths.len(), different.len()), (count as usize, count as usize));
+            assert!(paths.iter().all(|path| path.starts_with('/')));
+        }
+    }
+
+    #[test]
+    fn the_best_known_page_comes_first_and_some_are_not_ascii() {
+        let paths = paths(7, 1_200);
+        assert_eq!(&*paths[0], "/quickstart");
+        assert!(paths.iter().any(|path| !path.is_ascii()));
+        assert_ne!(paths[600], super::paths(8, 1_200)[600]);
+    }
+}

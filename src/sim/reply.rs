@@ -1,0 +1,52 @@
+//! Answers in JSON, the good ones and the refusals with api.md's error body.
+
+use crate::api::wire::{DetailBody, ErrorBody};
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use serde::Serialize;
+
+/// An answer before it is put on the wire.
+#[derive(Debug, Clone)]
+pub(super) struct Reply {
+    pub(super) status: StatusCode,
+    pub(super) body: Bytes,
+    pub(super) retry_after: Option<String>,
+}
+
+impl Reply {
+    /// An answer with that body.
+    pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Self {
+        match serde_json::to_vec(body) {
+            Ok(json) => Self { status, body: json.into(), retry_after: None },
+            Err(_) => Self { status: StatusCode::INTERNAL_SERVER_ERROR, body: Bytes::new(), retry_after: None },
+        }
+    }
+
+    /// A refusal with its reason.
+    pub(super) fn error(status: StatusCode, error: &str, details: Vec<DetailBody>) -> Self {
+        Self::json(status, &ErrorBody { error: error.to_owned(), details })
+    }
+
+    /// The answer with its length known and sent.
+    pub(super) fn into_response(self) -> Response {
+        self.with_body(Body::from)
+    }
+
+    /// The answer with its body sent in another way.
+    pub(super) fn with_body(self, send: impl FnOnce(Bytes) -> Body) -> Response {
+        let mut response = Response::new(send(self.body));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(value) = self.retry_after.and_then(|value| HeaderValue::from_str(&value).ok()) {
+            headers.insert(header::RETRY_AFTER, value);
+        }
+        response
+    }
+}
+
+/// A refusal, ready to be sent.
+pub(super) fn refusal(status: StatusCode, error: &str) -> Response {
+    Reply::error(status, error, Vec::new()).into_response()
+}

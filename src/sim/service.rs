@@ -1,0 +1,230 @@
+//! The simulated service behind its HTTP face: who may ask, what is counted, what is carried out.
+//!
+//! Holds the world, the limits and the faults each behind a lock of its own; none is held while another is taken.
+
+use super::SimOptions;
+use super::draw::Draw;
+use super::faults::{Fault, Faults, Struck};
+use super::limits::Limits;
+use super::pages::Site;
+use super::reply::Reply;
+use super::views::{Parameters, Views};
+use super::world::{SeededJob, World};
+use crate::api::wire::JobBody;
+use crate::model::Time;
+use crate::model::ledger::Limited;
+use crate::model::log::Operation;
+use axum::http::StatusCode;
+use chrono::{TimeDelta, Utc};
+use serde_json::Value;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The simulated project.
+pub(super) const PROJECT: &str = "acme-docs";
+
+const KEYS: u64 = 7 << 32;
+
+/// The state of a running simulator.
+#[derive(Debug)]
+pub(super) struct Service {
+    pub(super) keys: Keys,
+    world: Mutex<World>,
+    views: Views,
+    limits: Mutex<Limits>,
+    faults: Mutex<Faults>,
+    requests: Counters,
+    carried_out: Counters,
+    /// How far the service's clock was put forward, in milliseconds.
+    ahead: AtomicI64,
+}
+
+/// The keys of the simulated project, the same for the same seed.
+#[derive(Debug)]
+pub(super) struct Keys {
+    /// May do all.
+    pub(super) write: String,
+    /// May only read.
+    pub(super) read: String,
+}
+
+/// One request, read.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) operation: Operation,
+    pub(super) authorization: Option<String>,
+    pub(super) is_json: bool,
+    pub(super) project: String,
+    pub(super) id: String,
+    /// `None` when the query could not be read.
+    pub(super) parameters: Option<Parameters>,
+    pub(super) body: axum::body::Bytes,
+}
+
+#[derive(Debug, Default)]
+struct Counters([AtomicU64; 4]);
+
+impl Counters {
+    fn of(&self, operation: Operation) -> &AtomicU64 {
+        let [create, get, follow_up, views] = &self.0;
+        match operation {
+            Operation::Create => create,
+            Operation::Get => get,
+            Operation::FollowUp => follow_up,
+            Operation::Views => views,
+        }
+    }
+
+    fn add(&self, operation: Operation) {
+        self.of(operation).fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn get(&self, operation: Operation) -> u64 {
+        self.of(operation).load(Ordering::Relaxed)
+    }
+}
+
+impl Service {
+    /// A world that begins now.
+    pub(super) fn new(options: &SimOptions) -> Self {
+        let now = Utc::now();
+        let mut draw = Draw::new(options.seed, KEYS);
+        let (high, low) = (draw.next(), draw.next());
+        Self {
+            keys: Keys {
+                write: format!("mint_sim_{high:016x}{low:016x}"),
+                read: format!("mint_sim_read_{low:016x}{high:016x}"),
+            },
+            world: Mutex::new(World::new(options, now)),
+            views: Views::new(Site::new(options.seed, options.pages, now)),
+            limits: Mutex::default(),
+            faults: Mutex::new(Faults::new(options.seed, options.faults.clone())),
+            requests: Counters::default(),
+            carried_out: Counters::default(),
+            ahead: AtomicI64::new(0),
+        }
+    }
+
+    /// The service's clock: the real one, unless it was put forward.
+    pub(super) fn now(&self) -> Time {
+        Utc::now() + TimeDelta::milliseconds(self.ahead.load(Ordering::Relaxed))
+    }
+
+    /// Puts the clock forward.
+    pub(super) fn advance(&self, by: TimeDelta) {
+        self.ahead.fetch_add(by.num_milliseconds(), Ordering::Relaxed);
+    }
+
+    /// Counts a request in and decides what strikes it.
+    pub(super) fn receive(&self, operation: Operation) -> Struck {
+        self.requests.add(operation);
+        locked(&self.faults).strike(operation)
+    }
+
+    pub(super) fn set_faults(&self, faults: Vec<Fault>) {
+        locked(&self.faults).replace(faults);
+    }
+
+    pub(super) fn requests(&self, operation: Operation) -> u64 {
+        self.requests.get(operation)
+    }
+
+    pub(super) fn carried_out(&self, operation: Operation) -> u64 {
+        self.carried_out.get(operation)
+    }
+
+    pub(super) fn received_prompts(&self) -> Vec<(String, String)> {
+        locked(&self.world).received().to_vec()
+    }
+
+    pub(super) fn seeded(&self) -> Vec<SeededJob> {
+        let now = self.now();
+        locked(&self.world).seeded(now)
+    }
+
+    /// Answers a request as api.md says. The key comes first, then the project, the limit, the request itself.
+    pub(super) fn answer(&self, call: &Call) -> Reply {
+        let now = self.now();
+        let answered = self.admit(call, now).and_then(|()| self.carry_out(call, now));
+        if answered.is_ok() {
+            self.carried_out.add(call.operation);
+        }
+        answered.unwrap_or_else(|refused| refused)
+    }
+
+    fn admit(&self, call: &Call, now: Time) -> Result<(), Reply> {
+        let refused = |status, why: &str| Err(Reply::error(status, why, Vec::new()));
+        let is_write = matches!(call.operation, Operation::Create | Operation::FollowUp);
+        match call.authorization.as_deref().and_then(bearer) {
+            Some(key) if key == self.keys.write => {}
+            Some(key) if key == self.keys.read && !is_write => {}
+            Some(key) if key == self.keys.read => {
+                return refused(StatusCode::FORBIDDEN, "This API key lacks the write scope");
+            }
+            Some(_) => return refused(StatusCode::UNAUTHORIZED, "Invalid or expired API key"),
+            None => return refused(StatusCode::UNAUTHORIZED, "Missing API key: send Authorization: Bearer <API_KEY>"),
+        }
+        if call.project != PROJECT {
+            return refused(StatusCode::NOT_FOUND, "Project not found");
+        }
+        let limited = match call.operation {
+            Operation::Create => Limited::Create,
+            Operation::FollowUp => Limited::FollowUp,
+            Operation::Views => Limited::Views,
+            Operation::Get => return Ok(()),
+        };
+        locked(&self.limits).take(limited, now).map_err(|retry_after| Reply {
+            retry_after: Some(retry_after),
+            ..Reply::error(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded", Vec::new())
+        })
+    }
+
+    fn carry_out(&self, call: &Call, now: Time) -> Result<Reply, Reply> {
+        match call.operation {
+            Operation::Create => {
+                let prompt = read_prompt(call)?;
+                let job = locked(&self.world).create(&prompt, now);
+                Ok(Reply::json(StatusCode::CREATED, &job))
+            }
+            Operation::Get => found(locked(&self.world).job(&call.id, now)),
+            Operation::FollowUp => {
+                let prompt = read_prompt(call)?;
+                found(locked(&self.world).follow_up(&call.id, &prompt, now))
+            }
+            Operation::Views => {
+                let read = call.parameters.as_ref().map_or_else(|| Err(Vec::new()), Parameters::read);
+                let wrong = |details| Reply::error(StatusCode::BAD_REQUEST, "Invalid query parameters", details);
+                let wanted = read.map_err(wrong)?;
+                Ok(Reply::json(StatusCode::OK, &self.views.answer(wanted, now)))
+            }
+        }
+    }
+}
+
+fn found(job: Option<JobBody>) -> Result<Reply, Reply> {
+    job.map(|job| Reply::json(StatusCode::OK, &job))
+        .ok_or_else(|| Reply::error(StatusCode::NOT_FOUND, "Job not found", Vec::new()))
+}
+
+fn read_prompt(call: &Call) -> Result<String, Reply> {
+    let refused = |why: &str| Reply::error(StatusCode::BAD_REQUEST, why, Vec::new());
+    if !call.is_json {
+        return Err(refused("The body must be JSON: send Content-Type: application/json"));
+    }
+    let mut body: serde_json::Map<String, Value> =
+        serde_json::from_slice(&call.body).map_err(|_| refused("The body must be a JSON object"))?;
+    match body.remove("prompt") {
+        Some(Value::String(prompt)) if !prompt.is_empty() => Ok(prompt),
+        Some(Value::String(_)) => Err(refused("prompt must have at least 1 character")),
+        _ => Err(refused("prompt must be a string")),
+    }
+}
+
+fn bearer(header: &str) -> Option<&str> {
+    let (scheme, key) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim()).filter(|key| !key.is_empty())
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,172 @@
+//! The answer to one request for page views: its parameters read as strictly as api.md allows, its rows in order.
+//!
+//! Rows are sorted by total, then by path; pages nobody read in the range are not among them, so the totals are the sum
+//! of all rows. Views are counted minute by minute, so the last ranking serves until the minute or the range changes.
+
+use super::pages::{Site, Sum};
+use crate::api::wire::{CountsBody, DetailBody, PageBody, ViewsBody};
+use crate::model::Time;
+use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
+use serde::Deserialize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The parameters as they came. Others are passed over.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Parameters {
+    pub(super) date_from: Option<String>,
+    pub(super) date_to: Option<String>,
+    pub(super) limit: Option<String>,
+    pub(super) offset: Option<String>,
+}
+
+/// What is wanted, days from `from` up to, not including, `before`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wanted {
+    pub(super) from: NaiveDate,
+    pub(super) before: NaiveDate,
+    pub(super) limit: usize,
+    pub(super) offset: usize,
+}
+
+impl Parameters {
+    /// Everything that is wrong with them at once, each in a sentence.
+    pub(super) fn read(&self) -> Result<Wanted, Vec<DetailBody>> {
+        let from = read_moment("dateFrom", self.date_from.as_deref());
+        let to = read_moment("dateTo", self.date_to.as_deref());
+        let limit = read_number("limit", self.limit.as_deref(), LIMIT_DEFAULT, LIMIT_MIN, LIMIT_MAX);
+        let offset = read_number("offset", self.offset.as_deref(), 0, 0, u32::MAX);
+        let wrong_way = match (&from, &to) {
+            (Ok(from), Ok(to)) if from >= to => Some("dateFrom must be before dateTo".to_owned()),
+            _ => None,
+        };
+        match (from, to, limit, offset, wrong_way) {
+            (Ok(from), Ok(to), Ok(limit), Ok(offset), None) => {
+                // Views are kept by the day: one that has begun before dateTo is within.
+                let is_midnight = to.time() == NaiveTime::MIN;
+                let before = if is_midnight { Some(to.date()) } else { to.date().succ_opt() };
+                Ok(Wanted { from: from.date(), before: before.unwrap_or(NaiveDate::MAX), limit, offset })
+            }
+            (from, to, limit, offset, wrong_way) => {
+                let found = [from.err(), to.err(), limit.err(), offset.err(), wrong_way];
+                Err(found.into_iter().flatten().map(|message| DetailBody { message }).collect())
+            }
+        }
+    }
+}
+
+fn read_moment(name: &str, value: Option<&str>) -> Result<NaiveDateTime, String> {
+    let text = value.ok_or_else(|| format!("{name} is required"))?;
+    let is_plain = text.len() == 10 && text.starts_with(|first: char| first.is_ascii_digit());
+    let day = is_plain.then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()).flatten();
+    day.map(|day| day.and_time(NaiveTime::MIN))
+        .or_else(|| DateTime::parse_from_rfc3339(text).ok().map(|at| at.with_timezone(&Utc).naive_utc()))
+        .or_else(|| NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").ok())
+        .ok_or_else(|| format!("{name} must be a date in ISO 8601 or YYYY-MM-DD"))
+}
+
+fn read_number(name: &str, value: Option<&str>, default: u32, low: u32, high: u32) -> Result<usize, String> {
+    let number = match value {
+        None => Some(default),
+        Some(text) if text.bytes().all(|b| b.is_ascii_digit()) => text.parse().ok(),
+        Some(_) => None,
+    };
+    let number = number.filter(|n| (low..=high).contains(n)).and_then(|n| usize::try_from(n).ok());
+    number.ok_or_else(|| match high {
+        u32::MAX => format!("{name} must be a whole number, {low} or more"),
+        _ => format!("{name} must be a whole number from {low} to {high}"),
+    })
+}
+
+/// The site's views, with the last ranking kept: who loads all rows asks for the same one page after page.
+#[derive(Debug)]
+pub(super) struct Views {
+    site: Site,
+    last: Mutex<Option<(Key, Arc<Ranking>)>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Key {
+    from: NaiveDate,
+    before: NaiveDate,
+    minute: i64,
+}
+
+/// All rows of one range in order, and their sum.
+#[derive(Debug)]
+struct Ranking {
+    totals: Sum,
+    rows: Vec<Row>,
+}
+
+/// A page by its place in the site; its views in a form that 25,000 of them can be kept in.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    place: u32,
+    human: u32,
+    ai: u32,
+}
+
+impl Views {
+    pub(super) fn new(site: Site) -> Self {
+        Self { site, last: Mutex::new(None) }
+    }
+
+    /// One page of rows with the totals of the whole range.
+    pub(super) fn answer(&self, wanted: Wanted, now: Time) -> ViewsBody {
+        let ranking = self.ranking(wanted, now);
+        let rows = ranking.rows.iter().skip(wanted.offset).take(wanted.limit);
+        let views = rows.map(|row| PageBody {
+            path: self.site.path(row.place).to_owned(),
+            counts: counts(Sum { human: row.human.into(), ai: row.ai.into() }),
+        });
+        ViewsBody {
+            totals: counts(ranking.totals),
+            views: views.collect(),
+            has_more: ranking.rows.len() > wanted.offset.saturating_add(wanted.limit),
+        }
+    }
+
+    fn ranking(&self, wanted: Wanted, now: Time) -> Arc<Ranking> {
+        let key = Key { from: wanted.from, before: wanted.before, minute: now.timestamp().div_euclid(60) };
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, ranking)) = last.as_ref()
+            && *of == key
+        {
+            return Arc::clone(ranking);
+        }
+        let now = now.with_second(0).unwrap_or(now);
+        let ranking = Arc::new(Ranking::new(&self.site, wanted, now));
+        *last = Some((key, Arc::clone(&ranking)));
+        ranking
+    }
+}
+
+impl Ranking {
+    fn new(site: &Site, wanted: Wanted, now: Time) -> Self {
+        let days = site.days(wanted.from, wanted.before, now);
+        let mut totals = Sum::default();
+        let mut rows = Vec::new();
+        for (sum, place) in site.sums(&days).zip(0_u32..).filter(|(sum, _)| sum.total() > 0) {
+            let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+            let row = Row { place, human: small(sum.human), ai: small(sum.ai) };
+            totals.human += u64::from(row.human);
+            totals.ai += u64::from(row.ai);
+            rows.push(row);
+        }
+        rows.sort_unstable_by(|a, b| {
+            let total = |row: &Row| u64::from(row.human) + u64::from(row.ai);
+            total(b).cmp(&total(a)).then_with(|| site.path(a.place).cmp(site.path(b.place)))
+        });
+        Self { totals, rows }
+    }
+}
+
+fn counts(sum: Sum) -> CountsBody {
+    CountsBody { human: sum.human, ai: sum.ai, total: sum.total() }
+}
+
+#[cfg(test)]
+#[path = "views_tests.rs"]
+mod tests;

@@ -1,0 +1,166 @@
+use super::*;
+use std::collections::HashSet;
+
+fn at(seconds: i64) -> Time {
+    Time::from_timestamp(1_795_000_000 + seconds, 0).expect("in range")
+}
+
+fn world(options: &SimOptions) -> World {
+    World::new(options, at(0))
+}
+
+fn status(world: &World, id: &str, now: Time) -> String {
+    world.job(id, now).expect("a known job").status
+}
+
+#[test]
+fn the_same_seed_lives_the_same_life_and_another_does_not() {
+    let live = |seed| {
+        let mut world = world(&SimOptions { seed, ..SimOptions::default() });
+        let made: Vec<String> = (0..20).map(|n| world.create(&format!("job {n}"), at(n)).id).collect();
+        let ends = made.iter().map(|id| format!("{:?}", world.job(id, at(10_000))));
+        (ends.collect::<Vec<_>>(), format!("{:?}", world.seeded(at(60))))
+    };
+    assert_eq!(live(7), live(7));
+    assert_ne!(live(7), live(8));
+}
+
+#[test]
+fn a_new_job_is_active_then_completed_then_has_its_link_then_is_archived() {
+    let mut world = world(&SimOptions::default());
+    let job = world.create("Fix it [sim:seconds=30][sim:late-link=4][sim:archive=60]", at(0));
+    assert_eq!((job.status.as_str(), &job.pr_link, &job.archived_at), ("active", &None, &None));
+    assert_eq!(job.source.git_ref.as_deref(), Some("agent/fix-it"));
+    assert_eq!(status(&world, &job.id, at(29)), "active");
+    let fresh = world.job(&job.id, at(30)).expect("known");
+    assert_eq!((fresh.status.as_str(), &fresh.pr_link), ("completed", &None));
+    let linked = world.job(&job.id, at(34)).expect("known");
+    assert!(linked.pr_link.is_some_and(|link| crate::model::job::pr_number(&link).is_some()));
+    let archived = world.job(&job.id, at(90)).expect("known");
+    assert_eq!(archived.status, "archived");
+    assert_eq!(archived.archived_at.as_deref(), Some("2026-11-18T11:08:10.000Z"));
+}
+
+#[test]
+fn a_prompt_can_ask_for_every_ending() {
+    let mut world = world(&SimOptions::default());
+    let mut end_of = |prompt: &str| {
+        let id = world.create(prompt, at(0)).id;
+        let end = world.job(&id, at(600)).expect("known");
+        (end.status, end.pr_link.is_some())
+    };
+    assert_eq!(end_of("[sim:pr]"), ("completed".to_owned(), true));
+    assert_eq!(end_of("[sim:no-pr]"), ("completed".to_owned(), false));
+    assert_eq!(end_of("[sim:fail]"), ("failed".to_owned(), false));
+    assert_eq!(end_of("[sim:status=reviewing]"), ("reviewing".to_owned(), false));
+    assert_eq!(end_of("[sim:archive]"), ("archived".to_owned(), true));
+}
+
+#[test]
+fn a_follow_up_wakes_even_an_archived_job_and_its_pull_request_stays_its_own() {
+    let mut world = world(&SimOptions::default());
+    let id = world.create("[sim:seconds=10][sim:archive]", at(0)).id;
+    let before = world.job(&id, at(20)).expect("known");
+    assert_eq!(before.status, "archived");
+    let woken = world.follow_up(&id, "[sim:seconds=5]", at(20)).expect("known");
+    assert_eq!((woken.status.as_str(), woken.pr_link, woken.archived_at), ("active", None, None));
+    assert_eq!(woken.created_at, before.created_at);
+    let after = world.job(&id, at(25)).expect("known");
+    assert_eq!((after.status.as_str(), after.pr_link), ("completed", before.pr_link));
+}
+
+#[test]
+fn a_follow_up_to_an_active_job_never_makes_it_end_earlier() {
+    let mut world = world(&SimOptions::default());
+    let id = world.create("[sim:seconds=100]", at(0)).id;
+    world.follow_up(&id, "[sim:seconds=5]", at(10)).expect("known");
+    assert_eq!(status(&world, &id, at(99)), "active");
+    world.follow_up(&id, "[sim:seconds=50]", at(90)).expect("known");
+    assert_eq!(status(&world, &id, at(139)), "active");
+    assert_eq!(status(&world, &id, at(140)), "completed");
+}
+
+#[test]
+fn an_unknown_job_is_not_found_and_takes_no_prompt() {
+    let mut world = world(&SimOptions::default());
+    assert!(world.job("nobody", at(0)).is_none());
+    assert!(world.follow_up("nobody", "x", at(0)).is_none());
+    assert!(world.received().is_empty());
+}
+
+#[test]
+fn speed_shortens_lives() {
+    let mut world = world(&SimOptions { speed: 10.0, ..SimOptions::default() });
+    let id = world.create("[sim:seconds=100]", at(0)).id;
+    assert_eq!(status(&world, &id, at(9)), "active");
+    assert_eq!(status(&world, &id, at(10)), "completed");
+}
+
+#[test]
+fn most_jobs_end_within_eight_minutes_with_a_pull_request_and_some_otherwise() {
+    let mut world = world(&SimOptions { jobs: 0, ..SimOptions::default() });
+    let ids: Vec<String> = (0..400).map(|n| world.create(&format!("job {n}"), at(0)).id).collect();
+    assert!(ids.iter().all(|id| status(&world, id, at(19)) == "active"));
+    let ends: Vec<JobBody> = ids.iter().map(|id| world.job(id, at(501)).expect("known")).collect();
+    let count = |what: &dyn Fn(&JobBody) -> bool| ends.iter().filter(|job| what(job)).count();
+    assert_eq!(count(&|job| job.status == "active"), 0);
+    assert!((250..340).contains(&count(&|job| job.pr_link.is_some())));
+    assert!((20..80).contains(&count(&|job| job.status == "completed" && job.pr_link.is_none())));
+    assert!((20..80).contains(&count(&|job| job.status == "failed")));
+    let later = ids.iter().filter(|id| status(&world, id, at(4000)) == "archived").count();
+    assert!((10..80).contains(&later), "{later}");
+    let comes_late = |id: &String, second: i64| {
+        let (job, soon) = (world.job(id, at(second)), world.job(id, at(second + 20)));
+        let (job, soon) = (job.expect("known"), soon.expect("known"));
+        job.status == "completed" && job.pr_link.is_none() && soon.pr_link.is_some()
+    };
+    let links_come_late = ids.iter().any(|id| (20..500).any(|second| comes_late(id, second)));
+    assert!(links_come_late);
+}
+
+#[test]
+fn prompts_are_kept_in_the_order_in_which_they_came() {
+    let mut world = world(&SimOptions::default());
+    let id = world.create("first", at(0)).id;
+    world.follow_up(&id, "second", at(1));
+    assert_eq!(world.received(), [(id.clone(), "first".to_owned()), (id, "second".to_owned())]);
+}
+
+#[test]
+fn the_population_has_every_state_and_six_jobs_that_finish_while_one_looks() {
+    let world = world(&SimOptions::default());
+    let seeded = world.seeded(at(0));
+    assert_eq!(seeded.len(), 24);
+    let words: HashSet<&str> = seeded.iter().map(|job| job.body.status.as_str()).collect();
+    assert_eq!(words, HashSet::from(["active", "completed", "failed", "archived", "reviewing"]));
+    let active = |now| world.seeded(now).iter().filter(|job| job.body.status == "active").count();
+    assert_eq!([active(at(0)), active(at(18)), active(at(100)), active(at(182))], [6, 5, 2, 0]);
+    assert!(seeded.iter().all(|job| job.created_at < at(0) && job.finished_at.is_none_or(|end| end <= at(0))));
+    assert!(seeded.iter().any(|job| !job.follow_ups.is_empty()));
+    let oldest = at(0) - seeded.iter().map(|job| job.created_at).min().expect("some");
+    assert!(oldest > TimeDelta::days(7) && oldest < TimeDelta::days(120), "{oldest}");
+    let links: HashSet<&String> = seeded.iter().filter_map(|job| job.body.pr_link.as_ref()).collect();
+    assert_eq!(links.len(), seeded.iter().filter(|job| job.body.pr_link.is_some()).count());
+}
+
+#[test]
+fn a_seeded_jobs_past_ends_in_what_the_service_says_of_it() {
+    for job in world(&SimOptions { jobs: 200, ..SimOptions::default() }).seeded(at(0)) {
+        assert!(job.changes.is_sorted_by_key(|change| change.at));
+        assert!(job.changes.iter().all(|change| change.at > job.created_at && change.at <= at(0)));
+        match job.changes.last() {
+            Some(last) => assert_eq!((&last.status, &last.pr_link), (&job.body.status, &job.body.pr_link)),
+            None => assert_eq!(job.body.status, "active"),
+        }
+        assert_eq!(job.follow_ups.len(), job.follow_up_at.len());
+    }
+}
+
+#[test]
+fn any_number_of_jobs_can_be_there_from_the_start() {
+    for jobs in [0, 1, 2, 7, 500] {
+        let seeded = world(&SimOptions { jobs, ..SimOptions::default() }).seeded(at(0));
+        let ids: HashSet<&String> = seeded.iter().map(|job| &job.id).collect();
+        assert_eq!(ids.len(), jobs as usize);
+    }
+}
