@@ -1,0 +1,365 @@
+//! What the actions of the key table do, by the layer that is on top.
+
+use super::keymap::{Action, Edit};
+use super::overlay::{Ask, Consequence, Help, Overlay, Question, Value, Wanted};
+use super::{App, Effect, Pane, Record, Screen, Tone};
+use crate::model::Time;
+use crate::model::prompt::{DeliveryKind, Resolution};
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
+use crossterm::event::KeyEvent;
+
+impl App {
+    pub(super) fn act(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        match action {
+            Action::ShowJobs => self.turn_to(Screen::Jobs, now, effects),
+            Action::ShowViews => self.turn_to(Screen::Views, now, effects),
+            Action::ShowLog => self.turn_to(Screen::Log, now, effects),
+            Action::Help => self.show_help(),
+            Action::Repaint => effects.push(Effect::Repaint),
+            Action::Suspend => effects.push(Effect::Suspend),
+            Action::Close => self.close_topmost(now, effects),
+            Action::Interrupt if self.has_layer() => self.close_topmost(now, effects),
+            Action::Interrupt | Action::Quit => self.quit(effects),
+            Action::Down => self.scroll(Scroll::By(1)),
+            Action::Up => self.scroll(Scroll::By(-1)),
+            Action::PageDown => self.scroll(Scroll::Page(1)),
+            Action::PageUp => self.scroll(Scroll::Page(-1)),
+            Action::Top => self.scroll(Scroll::Top),
+            Action::Bottom => self.scroll(Scroll::Bottom),
+            Action::Edit(edit) => self.edit(edit, now),
+            Action::Send => self.send(effects),
+            Action::Confirm => self.confirm(now, effects),
+            Action::Yes => self.yes(effects),
+            Action::SendAgain | Action::EditPrompt | Action::LinkJob | Action::LookAtJob | Action::LetGo => {
+                self.resolve_by(action, now, effects);
+            }
+            Action::CopyMain => self.copy_main(effects),
+            Action::Refresh => self.refresh(now, effects),
+            action if self.screen == Screen::Jobs => self.act_on_jobs(action, now, effects),
+            action if self.screen == Screen::Views => self.act_on_views(action, now, effects),
+            _ => {}
+        }
+    }
+
+    fn act_on_jobs(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        match action {
+            Action::NewJob => self.open_new_job(now),
+            Action::FollowUp => self.open_follow_up(now),
+            Action::Open => self.open_detail(effects),
+            Action::Peek => {
+                self.look(effects);
+                if !self.geometry().side_by_side {
+                    self.pane = Pane::Detail;
+                }
+            }
+            Action::NextPane => {
+                self.pane = match self.pane {
+                    Pane::List if !self.jobs.is_empty() => Pane::Detail,
+                    _ => Pane::List,
+                }
+            }
+            Action::OpenPr => self.open_pr(now, effects),
+            Action::CopyId => {
+                if let Some(id) = self.jobs.selected().and_then(|row| row.id.as_ref()) {
+                    effects.push(Effect::Copy { what: CleanText::line("job id"), text: id.as_str().to_owned() });
+                }
+            }
+            Action::Dismiss => self.dismiss(now, effects),
+            Action::UndoDismiss => match self.dismissals.pop() {
+                Some(key) => effects.push(Effect::SetDismissed(key, false)),
+                None => self.say(Tone::Info, "Nothing to undo.", now),
+            },
+            Action::FoldDismissed => self.jobs.toggle_dismissed(),
+            Action::Track if self.record == Record::Read => self.ask(Wanted::TrackId, ""),
+            Action::Resolve => self.open_resolve(now),
+            _ => {}
+        }
+    }
+
+    fn act_on_views(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        let effect = match action {
+            Action::NextPage => self.views.turn_page(true),
+            Action::PreviousPage => self.views.turn_page(false),
+            Action::NextRange => self.views.next_preset(now),
+            Action::PeriodBefore => self.views.step(-1, now),
+            Action::PeriodAfter => self.views.step(1, now),
+            Action::JumpToPage => {
+                self.ask(Wanted::Page, "");
+                None
+            }
+            Action::PageSize => {
+                self.ask(Wanted::PageSize, "");
+                None
+            }
+            Action::CustomRange => {
+                let range = self.views.query().range;
+                self.ask(Wanted::Range, &format!("{} {}", range.from(), range.to()));
+                None
+            }
+            _ => None,
+        };
+        effects.extend(effect);
+    }
+
+    fn has_layer(&self) -> bool {
+        !self.overlays.is_empty() || self.pane == Pane::Detail
+    }
+
+    /// Closes the topmost layer; does nothing at the root.
+    fn close_topmost(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        if self.overlays.is_empty() {
+            self.pane = Pane::List;
+            self.notice = None;
+        } else {
+            self.close(now, effects);
+        }
+    }
+
+    fn quit(&mut self, effects: &mut Vec<Effect>) {
+        let on_their_way = self.jobs.sending();
+        if on_their_way == 0 {
+            self.leave(effects);
+            return;
+        }
+        let prompts = super::format::plural(on_their_way, "prompt");
+        let text = format!(
+            "{prompts} on the way: quitting now leaves it unknown whether the service got it, and it will be shown as \
+             unconfirmed. Quit all the same?"
+        );
+        self.overlays.push(Overlay::Question(Question { text, yes: Consequence::Quit }));
+    }
+
+    fn yes(&mut self, effects: &mut Vec<Effect>) {
+        let Some(Overlay::Question(question)) = self.overlays.pop() else { return };
+        match question.yes {
+            Consequence::Quit => self.leave(effects),
+            Consequence::Resolve(prompt, resolution) => {
+                self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Resolve(_)));
+                effects.push(Effect::Resolve(prompt, resolution));
+            }
+        }
+    }
+
+    fn show_help(&mut self) {
+        let contexts = self.contexts().to_vec();
+        if matches!(self.overlays.last(), Some(Overlay::Help(_))) {
+            self.overlays.pop();
+        } else {
+            self.overlays.push(Overlay::Help(Help { contexts, scroll: 0 }));
+        }
+    }
+
+    fn ask(&mut self, wanted: Wanted, text: &str) {
+        self.overlays.push(Overlay::Ask(Box::new(Ask::new(wanted, text))));
+    }
+
+    fn confirm(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(Overlay::Ask(ask)) = self.overlays.last() else { return };
+        // What is wrong with the value stands below it already.
+        let Ok(value) = ask.value() else { return };
+        let wanted = ask.wanted.clone();
+        self.overlays.pop();
+        let effect = match (wanted, value) {
+            (Wanted::TrackId, Value::Id(id)) => {
+                self.say(Tone::Info, "Asking the service about it…", now);
+                // Kept as typed: the id is opaque.
+                Some(Effect::Track(id))
+            }
+            (Wanted::LinkId(prompt), Value::Id(id)) => {
+                self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Resolve(_)));
+                Some(Effect::Resolve(prompt, Resolution::Link(id)))
+            }
+            (Wanted::Page, Value::Number(page)) => self.views.jump(page),
+            (Wanted::PageSize, Value::Number(limit)) => self.views.set_limit(limit),
+            (Wanted::Range, Value::Range(range)) => self.views.custom(range),
+            _ => None,
+        };
+        effects.extend(effect);
+    }
+
+    /// Enter: the selected job counts as looked at, and its detail has the keys.
+    fn open_detail(&mut self, effects: &mut Vec<Effect>) {
+        if self.jobs.selected().is_some() {
+            self.look(effects);
+            self.pane = Pane::Detail;
+        }
+    }
+
+    /// The selected job was looked at.
+    fn look(&mut self, effects: &mut Vec<Effect>) {
+        effects.extend(self.jobs.selected().filter(|row| row.is_unseen()).map(|row| Effect::MarkLooked(row.key)));
+    }
+
+    fn open_pr(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(row) = self.jobs.selected() else { return };
+        match row.pr_link.clone() {
+            Some(link) if is_web_link(link.as_str()) => {
+                self.look(effects);
+                effects.push(Effect::OpenUrl(link));
+            }
+            Some(link) => self.say(Tone::Problem, &format!("Not opened, since it is no web address: {link}"), now),
+            None => self.say(Tone::Info, "This job has no pull request.", now),
+        }
+    }
+
+    fn copy_main(&mut self, effects: &mut Vec<Effect>) {
+        let copy = match (self.overlays.last(), self.screen) {
+            (Some(Overlay::Editor(editor)), _) => Some(("text", editor.input.text())),
+            (Some(_), _) => None,
+            (None, Screen::Jobs) => {
+                self.look(effects);
+                self.jobs.selected().and_then(main_text)
+            }
+            (None, Screen::Views) => self.views.selected_row().map(|row| ("path", row.path.to_string())),
+            (None, _) => None,
+        };
+        effects.extend(copy.map(|(what, text)| Effect::Copy { what: CleanText::line(what), text }));
+    }
+
+    fn refresh(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        match self.screen {
+            Screen::Jobs => match self.jobs.selected() {
+                Some(row) if row.id.is_some() => {
+                    effects.push(Effect::Refresh(row.key));
+                    self.say(Tone::Info, "Asking the service about this job…", now);
+                }
+                Some(_) => self.say(Tone::Info, "This job has no id yet, so there is nothing to ask for.", now),
+                None => {}
+            },
+            Screen::Views if !self.views.load().is_loading() => effects.push(self.views.refresh(now)),
+            _ => {}
+        }
+    }
+
+    fn dismiss(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(row) = self.jobs.selected() else { return };
+        let key: JobKey = row.key;
+        match row.undelivered {
+            Some(kind) if kind.needs_user() || kind == DeliveryKind::Sending => {
+                self.say(
+                    Tone::Info,
+                    "It has a prompt that was not delivered: press ! to decide about that first.",
+                    now,
+                );
+            }
+            _ if row.dismissed => effects.push(Effect::SetDismissed(key, false)),
+            _ => {
+                self.dismissals.push(key);
+                effects.push(Effect::SetDismissed(key, true));
+                self.say(Tone::Info, "Dismissed; u takes it back.", now);
+                self.jobs.leave_selected();
+            }
+        }
+    }
+
+    fn edit(&mut self, edit: Edit, now: Time) {
+        match self.overlays.last_mut() {
+            Some(Overlay::Editor(editor)) => editor.change(now, |input| input.edit(edit)),
+            Some(Overlay::Ask(ask)) => {
+                ask.input.edit(edit);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn type_key(&mut self, key: KeyEvent, now: Time) {
+        match self.overlays.last_mut() {
+            Some(Overlay::Editor(editor)) => editor.change(now, |input| input.type_key(key)),
+            Some(Overlay::Ask(ask)) => {
+                ask.input.type_key(key);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn paste(&mut self, text: &str, now: Time) {
+        self.dirty = true;
+        match self.overlays.last_mut() {
+            Some(Overlay::Editor(editor)) => editor.change(now, |input| input.paste(text)),
+            Some(Overlay::Ask(ask)) => {
+                ask.input.paste(text);
+            }
+            _ => self.say(Tone::Info, "Nothing takes a paste here: n opens the editor for a new job.", now),
+        }
+    }
+
+    fn scroll(&mut self, by: Scroll) {
+        let g = self.geometry();
+        if let Some(Overlay::Help(help)) = self.overlays.last_mut() {
+            let total = super::keymap::rows(&help.contexts).count() + 2 * help.contexts.len();
+            help.scroll = by.apply(help.scroll, g.help_rows(), (total + 1).saturating_sub(g.help_rows()));
+            return;
+        }
+        match (self.screen, self.pane) {
+            (Screen::Jobs, Pane::List) => match by {
+                Scroll::By(n) => self.jobs.move_by(n),
+                Scroll::Page(n) => self.jobs.move_by(n.saturating_mul(page(g.list_rows()))),
+                Scroll::Top => self.jobs.move_to_end(false),
+                Scroll::Bottom => self.jobs.move_to_end(true),
+            },
+            (Screen::Jobs, Pane::Detail) => {
+                let total = self.detail.lines().len() + self.detail_head_lines() + 1;
+                let last = total.saturating_sub(g.detail_rows());
+                self.detail.scroll = by.apply(self.detail.scroll, g.detail_rows(), last + 1);
+            }
+            (Screen::Views, _) => match by {
+                Scroll::By(n) => self.views.move_by(n),
+                Scroll::Page(n) => self.views.move_by(n.saturating_mul(page(g.views_rows()))),
+                Scroll::Top => self.views.move_to_end(false),
+                Scroll::Bottom => self.views.move_to_end(true),
+            },
+            (Screen::Log, _) => {
+                let rows = g.log_rows();
+                let step = match by {
+                    Scroll::By(n) => n,
+                    Scroll::Page(n) => n.saturating_mul(page(rows)),
+                    Scroll::Top => isize::MIN / 2,
+                    Scroll::Bottom => isize::MAX / 2,
+                };
+                self.log.scroll_by(step, rows);
+            }
+            (Screen::Welcome, _) => {}
+        }
+    }
+}
+
+/// A movement through something long.
+#[derive(Debug, Clone, Copy)]
+enum Scroll {
+    By(isize),
+    Page(isize),
+    Top,
+    Bottom,
+}
+
+impl Scroll {
+    fn apply(self, at: usize, rows: usize, total: usize) -> usize {
+        match self {
+            Self::By(n) => super::scroll::moved(at, n, total),
+            Self::Page(n) => super::scroll::moved(at, n.saturating_mul(page(rows)), total),
+            Self::Top => 0,
+            Self::Bottom => total.saturating_sub(1),
+        }
+    }
+}
+
+/// A screenful less one line, so that the eye keeps its place.
+fn page(rows: usize) -> isize {
+    isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(1)
+}
+
+/// What `y` copies of a job.
+fn main_text(row: &JobRow) -> Option<(&'static str, String)> {
+    match (&row.pr_link, &row.id) {
+        (Some(link), _) => Some(("link", link.to_string())),
+        (None, Some(id)) => Some(("job id", id.as_str().to_owned())),
+        (None, None) => None,
+    }
+}
+
+/// Whether docdeck gives it to an opener: http and https alone.
+fn is_web_link(link: &str) -> bool {
+    let lower = link.get(..8).unwrap_or(link).to_ascii_lowercase();
+    lower.starts_with("https://") || lower.starts_with("http://")
+}

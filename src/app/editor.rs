@@ -1,0 +1,98 @@
+//! The prompt editor: one text, the slot it belongs to, and how far its sending is.
+
+use super::text_input::TextInput;
+use crate::model::Time;
+use crate::model::prompt::{DraftSlot, PromptId};
+use crate::model::text::CleanText;
+use chrono::TimeDelta;
+
+/// A draft is on disk this long after the first key that is not on disk yet.
+pub const SAVE_AFTER: TimeDelta = TimeDelta::seconds(1);
+
+/// How far it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// Being written.
+    Editing,
+    /// Handed over; not known to be on disk yet.
+    Storing,
+    /// On disk and on its way.
+    Sending(PromptId),
+    /// It came back: not sent or rejected, for this reason. Sending goes on with the same prompt.
+    Back(PromptId, CleanText),
+}
+
+/// Whether the text is on disk as a draft.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Saved {
+    /// Nothing typed since the editor was opened.
+    Unchanged,
+    /// To be written at this time.
+    Due(Time),
+    /// Being written.
+    Writing,
+    /// On disk since then.
+    At(Time),
+    /// Could not be written; said in the editor.
+    Failed(CleanText),
+}
+
+/// The editor.
+#[derive(Debug)]
+pub struct Editor {
+    pub slot: DraftSlot,
+    /// What is being written: `New job`, `Follow-up to …`.
+    pub title: CleanText,
+    pub input: TextInput,
+    pub progress: Progress,
+    pub saved: Saved,
+    /// Something to say under the text: why it wasn't sent.
+    pub message: Option<CleanText>,
+}
+
+impl Editor {
+    /// Opens on a text: a draft, or nothing.
+    pub fn new(slot: DraftSlot, title: CleanText, text: &str) -> Self {
+        Self {
+            slot,
+            title,
+            input: TextInput::block(text),
+            progress: Progress::Editing,
+            saved: Saved::Unchanged,
+            message: None,
+        }
+    }
+
+    /// Whether keys may change the text: not while it is on its way.
+    pub fn is_writable(&self) -> bool {
+        matches!(self.progress, Progress::Editing | Progress::Back(..))
+    }
+
+    /// Changes the text, unless it is on its way; `change` says whether it did.
+    pub fn change(&mut self, now: Time, change: impl FnOnce(&mut TextInput) -> bool) {
+        if self.is_writable() && change(&mut self.input) {
+            self.touched(now);
+        }
+    }
+
+    /// The text changed.
+    pub fn touched(&mut self, now: Time) {
+        self.message = None;
+        if !matches!(self.saved, Saved::Due(_)) {
+            self.saved = Saved::Due(now + SAVE_AFTER);
+        }
+    }
+
+    /// Whether there is something typed that is not on disk.
+    pub fn is_unsaved(&self) -> bool {
+        matches!(self.saved, Saved::Due(_) | Saved::Failed(_))
+    }
+
+    /// The prompt that this editor sends or sent in vain.
+    pub fn prompt(&self) -> Option<PromptId> {
+        match self.progress {
+            Progress::Sending(prompt) | Progress::Back(prompt, _) => Some(prompt),
+            Progress::Editing | Progress::Storing => None,
+        }
+    }
+}

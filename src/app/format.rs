@@ -1,0 +1,119 @@
+//! Numbers, ages and durations as text, and the moment at which such a text changes: the screen wakes for that and
+//! nothing else.
+
+use crate::model::Time;
+use chrono::TimeDelta;
+
+/// A number with its thousands apart: `13,430`.
+pub fn number(n: impl Into<i128>) -> String {
+    let n: i128 = n.into();
+    let digits = n.unsigned_abs().to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3 + 1);
+    if n < 0 {
+        out.push('-');
+    }
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count of things in memory.
+pub fn count(n: usize) -> String {
+    number(i128::try_from(n).unwrap_or(i128::MAX))
+}
+
+/// `1 job`, `2 jobs`.
+pub fn plural(n: usize, one: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{} {one}s", count(n)) }
+}
+
+/// An age in a list: coarse, at most four cells: `now`, `14m`, `5h`, `9d`.
+pub fn coarse(age: TimeDelta) -> String {
+    let seconds = age.num_seconds();
+    match seconds {
+        ..60 => "now".to_owned(),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..86_400 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", (seconds / 86_400).min(999)),
+    }
+}
+
+/// When the coarse age of something changes next.
+pub fn coarse_changes(from: Time, now: Time) -> Time {
+    let age = (now - from).num_seconds();
+    let unit = match age {
+        ..3600 => 60,
+        3600..86_400 => 3600,
+        _ => 86_400,
+    };
+    let next = (age.max(0) / unit + 1).saturating_mul(unit);
+    from + TimeDelta::seconds(next)
+}
+
+/// A duration with two units: `6m 02s`, `1h 07m`, `3d 4h`, `12s`.
+pub fn duration(delta: TimeDelta) -> String {
+    let s = delta.num_seconds().max(0);
+    match s {
+        ..60 => format!("{s}s"),
+        60..3600 => format!("{}m {:02}s", s / 60, s % 60),
+        3600..86_400 => format!("{}h {:02}m", s / 3600, s % 3600 / 60),
+        _ => format!("{}d {}h", s / 86_400, s % 86_400 / 3600),
+    }
+}
+
+/// Minutes until something, rounded up, for a reset: `22m`; seconds in the last minute.
+pub fn until(delta: TimeDelta) -> String {
+    let s = delta.num_seconds().max(0);
+    if s < 60 { format!("{s}s") } else { format!("{}m", (s + 59) / 60) }
+}
+
+/// When [`until`] changes its text.
+pub fn until_changes(end: Time, now: Time) -> Time {
+    let left = (end - now).num_seconds();
+    if left <= 60 { now + TimeDelta::seconds(1) } else { end - TimeDelta::seconds((left - 1) / 60 * 60) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Time {
+        Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range")
+    }
+
+    #[test]
+    fn a_coarse_age_changes_exactly_when_its_text_does() {
+        for start in [0, 59, 60, 61, 3599, 3600, 86_399, 86_400, 200_000] {
+            let change = coarse_changes(at(0), at(start));
+            let before = coarse(change - TimeDelta::seconds(1) - at(0));
+            assert_eq!(before, coarse(TimeDelta::seconds(start)), "still the same right before, from {start}");
+            assert_ne!(coarse(change - at(0)), before, "another one then, from {start}");
+        }
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!([0, 999, 1000, -13_430, 1_234_567].map(number), ["0", "999", "1,000", "-13,430", "1,234,567"]);
+        assert_eq!(number(i64::MIN), "-9,223,372,036,854,775,808");
+    }
+
+    #[test]
+    fn durations_name_two_units() {
+        assert_eq!(duration(TimeDelta::seconds(362)), "6m 02s");
+        assert_eq!(duration(TimeDelta::seconds(4020)), "1h 07m");
+        assert_eq!(duration(TimeDelta::seconds(-5)), "0s");
+    }
+
+    #[test]
+    fn time_until_a_reset_is_rounded_up() {
+        assert_eq!(until(TimeDelta::seconds(61)), "2m");
+        assert_eq!(until(TimeDelta::seconds(60)), "1m");
+        assert_eq!(until(TimeDelta::seconds(59)), "59s");
+        assert_eq!(until_changes(at(121), at(0)), at(1));
+        assert_eq!(until(at(121) - at(1)), "2m");
+    }
+}

@@ -1,0 +1,375 @@
+//! The one table of key bindings. Dispatch, footer and help all read it; nothing else knows a key.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::fmt;
+
+/// Where a binding holds. The layer on top decides which contexts are asked, the most special one first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Context {
+    Everywhere,
+    /// Every list: jobs, page views, log, and the text of a detail or the help.
+    Lists,
+    Jobs,
+    /// The job's detail, when it has the keys.
+    Detail,
+    Views,
+    Editor,
+    /// A one-line question for a value.
+    Ask,
+    /// What to do with an undelivered prompt.
+    Resolve,
+    /// A yes-or-no question.
+    Question,
+}
+
+impl Context {
+    /// The heading over its keys in the help.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Everywhere => "everywhere",
+            Self::Lists => "lists",
+            Self::Jobs => "jobs",
+            Self::Detail => "a job's detail",
+            Self::Views => "views",
+            Self::Editor => "editor",
+            Self::Ask => "one-line input",
+            Self::Resolve => "an undelivered prompt",
+            Self::Question => "a question",
+        }
+    }
+}
+
+/// What a key does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Action {
+    ShowJobs,
+    ShowViews,
+    ShowLog,
+    NextPane,
+    Help,
+    Refresh,
+    Repaint,
+    Suspend,
+    Close,
+    Interrupt,
+    Quit,
+    Down,
+    Up,
+    Top,
+    Bottom,
+    PageDown,
+    PageUp,
+    CopyMain,
+    NewJob,
+    FollowUp,
+    Open,
+    Peek,
+    OpenPr,
+    CopyId,
+    Dismiss,
+    UndoDismiss,
+    FoldDismissed,
+    Track,
+    Resolve,
+    NextPage,
+    PreviousPage,
+    JumpToPage,
+    NextRange,
+    CustomRange,
+    PeriodBefore,
+    PeriodAfter,
+    PageSize,
+    Send,
+    Edit(Edit),
+    Confirm,
+    SendAgain,
+    EditPrompt,
+    LinkJob,
+    LookAtJob,
+    LetGo,
+    Yes,
+}
+
+/// A change or motion in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Edit {
+    Newline,
+    Undo,
+    Redo,
+    WordBack,
+    WordForward,
+    LineStart,
+    LineEnd,
+    TextStart,
+    TextEnd,
+    DeleteWordBack,
+    DeleteWordForward,
+    DeleteToLineEnd,
+    PageUp,
+    PageDown,
+}
+
+/// A key with its modifiers, in the one form in which bindings and presses are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Chord {
+    pub code: KeyCode,
+    pub mods: KeyModifiers,
+}
+
+impl Chord {
+    /// Shift is part of a character already, so it is dropped there; a `BackTab` is Shift-Tab by itself.
+    pub fn from_event(event: KeyEvent) -> Self {
+        let mut mods = event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
+        let mut code = event.code;
+        if let KeyCode::Char(c) = code {
+            mods -= KeyModifiers::SHIFT;
+            // With Control the terminals disagree about the case.
+            if mods.contains(KeyModifiers::CONTROL) {
+                code = KeyCode::Char(c.to_ascii_lowercase());
+            }
+        }
+        if code == KeyCode::BackTab {
+            mods -= KeyModifiers::SHIFT;
+        }
+        Self { code, mods }
+    }
+}
+
+impl Chord {
+    /// Whether it types something where text is typed, and so is no command there.
+    pub fn types_text(&self) -> bool {
+        let held = self.mods.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        !held && matches!(self.code, KeyCode::Char(_) | KeyCode::Tab | KeyCode::BackTab)
+    }
+}
+
+impl fmt::Display for Chord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.mods.contains(KeyModifiers::CONTROL) {
+            f.write_str("Ctrl-")?;
+        }
+        if self.mods.contains(KeyModifiers::ALT) {
+            f.write_str("Alt-")?;
+        }
+        if self.mods.contains(KeyModifiers::SHIFT) {
+            f.write_str("Shift-")?;
+        }
+        match self.code {
+            KeyCode::Char(' ') => f.write_str("Space"),
+            KeyCode::Char(c) if self.mods.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
+                write!(f, "{}", c.to_ascii_uppercase())
+            }
+            KeyCode::Char(c) => write!(f, "{c}"),
+            KeyCode::Up => f.write_str("↑"),
+            KeyCode::Down => f.write_str("↓"),
+            KeyCode::Left => f.write_str("←"),
+            KeyCode::Right => f.write_str("→"),
+            KeyCode::PageUp => f.write_str("PgUp"),
+            KeyCode::PageDown => f.write_str("PgDn"),
+            KeyCode::Delete => f.write_str("Del"),
+            KeyCode::F(n) => write!(f, "F{n}"),
+            other => write!(f, "{other:?}"),
+        }
+    }
+}
+
+const fn key(code: KeyCode) -> Chord {
+    Chord { code, mods: KeyModifiers::NONE }
+}
+const fn ch(c: char) -> Chord {
+    key(KeyCode::Char(c))
+}
+const fn ctrl(c: char) -> Chord {
+    Chord { code: KeyCode::Char(c), mods: KeyModifiers::CONTROL }
+}
+const fn alt(c: char) -> Chord {
+    Chord { code: KeyCode::Char(c), mods: KeyModifiers::ALT }
+}
+const fn with_ctrl(code: KeyCode) -> Chord {
+    Chord { code, mods: KeyModifiers::CONTROL }
+}
+const fn with_alt(code: KeyCode) -> Chord {
+    Chord { code, mods: KeyModifiers::ALT }
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Binding {
+    pub context: Context,
+    pub keys: &'static [Chord],
+    pub action: Action,
+    /// A word or two for the footer; empty where the footer leaves it out.
+    pub hint: &'static str,
+    /// A phrase for the help.
+    pub help: &'static str,
+}
+
+const fn row(
+    context: Context,
+    keys: &'static [Chord],
+    action: Action,
+    hint: &'static str,
+    help: &'static str,
+) -> Binding {
+    Binding { context, keys, action, hint, help }
+}
+
+use Context as C;
+
+/// All bindings, in the order in which footer and help show them.
+pub const BINDINGS: &[Binding] = &[
+    row(C::Jobs, &[ch('n')], Action::NewJob, "new", "new job"),
+    row(C::Jobs, &[ch('f')], Action::FollowUp, "follow-up", "follow-up to the selected job"),
+    row(C::Jobs, &[ch('!')], Action::Resolve, "resolve", "decide about an undelivered or unconfirmed prompt"),
+    row(C::Jobs, &[key(KeyCode::Enter)], Action::Open, "open", "open the job's detail"),
+    row(C::Jobs, &[ch('o')], Action::OpenPr, "open PR", "open the pull request"),
+    row(C::Jobs, &[ch(' ')], Action::Peek, "", "mark as looked at, and peek where there is no detail"),
+    row(C::Jobs, &[ch('y')], Action::CopyMain, "copy link", "copy the pull request's link, else the job's id"),
+    row(C::Jobs, &[ch('Y')], Action::CopyId, "", "copy the job's id"),
+    row(C::Jobs, &[ch('d')], Action::Dismiss, "dismiss", "dismiss the job, or take it back"),
+    row(C::Jobs, &[ch('u')], Action::UndoDismiss, "", "undo the last dismissal"),
+    row(C::Jobs, &[ch('z')], Action::FoldDismissed, "", "show or hide dismissed jobs"),
+    row(C::Jobs, &[ch('+')], Action::Track, "track", "track a job created elsewhere, by its id"),
+    row(C::Detail, &[ch('f')], Action::FollowUp, "follow-up", "follow-up to this job"),
+    row(C::Detail, &[ch('!')], Action::Resolve, "resolve", "decide about an undelivered or unconfirmed prompt"),
+    row(C::Detail, &[ch('o')], Action::OpenPr, "open PR", "open the pull request"),
+    row(C::Detail, &[ch('y')], Action::CopyMain, "copy link", "copy the pull request's link, else the job's id"),
+    row(C::Detail, &[ch('Y')], Action::CopyId, "", "copy the job's id"),
+    row(C::Detail, &[ch('n')], Action::NewJob, "", "new job"),
+    row(C::Detail, &[key(KeyCode::Enter), ch(' ')], Action::Close, "", "back to the list"),
+    row(C::Views, &[key(KeyCode::Right), ch('l')], Action::NextPage, "next page", "next page of rows"),
+    row(C::Views, &[key(KeyCode::Left), ch('h')], Action::PreviousPage, "previous", "page of rows before"),
+    row(C::Views, &[ch('p')], Action::JumpToPage, "jump", "jump to a page of rows"),
+    row(C::Views, &[ch('d')], Action::NextRange, "range", "next range: 7, 30, 90 days"),
+    row(C::Views, &[ch('D')], Action::CustomRange, "custom", "a range of your own"),
+    row(C::Views, &[ch('[')], Action::PeriodBefore, "", "the period before, same length"),
+    row(C::Views, &[ch(']')], Action::PeriodAfter, "", "the period after, same length"),
+    row(C::Views, &[ch('L')], Action::PageSize, "page size", "rows per page, 1 to 250"),
+    row(C::Views, &[ch('y')], Action::CopyMain, "", "copy the page's path"),
+    row(C::Lists, &[ch('j'), key(KeyCode::Down)], Action::Down, "", "one down"),
+    row(C::Lists, &[ch('k'), key(KeyCode::Up)], Action::Up, "", "one up"),
+    row(C::Lists, &[ch('g'), key(KeyCode::Home)], Action::Top, "", "to the first"),
+    row(C::Lists, &[ch('G'), key(KeyCode::End)], Action::Bottom, "", "to the last"),
+    row(C::Lists, &[key(KeyCode::PageDown), ctrl('d')], Action::PageDown, "", "a screenful down"),
+    row(C::Lists, &[key(KeyCode::PageUp), ctrl('b')], Action::PageUp, "", "a screenful up"),
+    row(C::Editor, &[ctrl('s'), with_ctrl(KeyCode::Enter)], Action::Send, "send", "send the prompt"),
+    row(C::Editor, &[key(KeyCode::Esc), ctrl('c')], Action::Close, "close, draft kept", "close; the draft is kept"),
+    row(C::Editor, &[ctrl('u')], Action::Edit(Edit::Undo), "undo", "undo"),
+    row(C::Editor, &[alt('u')], Action::Edit(Edit::Redo), "redo", "redo"),
+    row(C::Editor, &[ctrl('y')], Action::CopyMain, "copy", "copy the whole text"),
+    row(C::Editor, &[key(KeyCode::Enter), ctrl('j')], Action::Edit(Edit::Newline), "", "new line"),
+    row(C::Editor, &[with_ctrl(KeyCode::Left), alt('b')], Action::Edit(Edit::WordBack), "", "a word back"),
+    row(C::Editor, &[with_ctrl(KeyCode::Right), alt('f')], Action::Edit(Edit::WordForward), "", "a word forward"),
+    row(C::Editor, &[key(KeyCode::Home), ctrl('a')], Action::Edit(Edit::LineStart), "", "start of the line"),
+    row(C::Editor, &[key(KeyCode::End), ctrl('e')], Action::Edit(Edit::LineEnd), "", "end of the line"),
+    row(C::Editor, &[with_ctrl(KeyCode::Home), alt('<')], Action::Edit(Edit::TextStart), "", "start of the text"),
+    row(C::Editor, &[with_ctrl(KeyCode::End), alt('>')], Action::Edit(Edit::TextEnd), "", "end of the text"),
+    row(C::Editor, &[key(KeyCode::PageUp)], Action::Edit(Edit::PageUp), "", "a screenful up"),
+    row(C::Editor, &[key(KeyCode::PageDown)], Action::Edit(Edit::PageDown), "", "a screenful down"),
+    row(
+        C::Editor,
+        &[ctrl('w'), with_alt(KeyCode::Backspace), with_ctrl(KeyCode::Backspace)],
+        Action::Edit(Edit::DeleteWordBack),
+        "",
+        "delete the word before",
+    ),
+    row(
+        C::Editor,
+        &[alt('d'), with_ctrl(KeyCode::Delete)],
+        Action::Edit(Edit::DeleteWordForward),
+        "",
+        "delete the word after",
+    ),
+    row(C::Editor, &[ctrl('k')], Action::Edit(Edit::DeleteToLineEnd), "", "delete to the end of the line"),
+    row(C::Ask, &[key(KeyCode::Enter), ctrl('s')], Action::Confirm, "take it", "take the value"),
+    row(C::Ask, &[key(KeyCode::Esc), ctrl('c')], Action::Close, "close", "close"),
+    row(C::Ask, &[ctrl('u')], Action::Edit(Edit::Undo), "", "undo"),
+    row(C::Ask, &[key(KeyCode::Home), ctrl('a')], Action::Edit(Edit::LineStart), "", "start of the line"),
+    row(C::Ask, &[key(KeyCode::End), ctrl('e')], Action::Edit(Edit::LineEnd), "", "end of the line"),
+    row(C::Ask, &[ctrl('w')], Action::Edit(Edit::DeleteWordBack), "", "delete the word before"),
+    row(C::Resolve, &[ch('s')], Action::SendAgain, "send again", "send it again"),
+    row(C::Resolve, &[ch('e')], Action::EditPrompt, "edit", "edit it first (not an unconfirmed one)"),
+    row(C::Resolve, &[ch('l')], Action::LinkJob, "link to a job", "it is a job that exists: link it by id"),
+    row(C::Resolve, &[ch('g')], Action::LookAtJob, "look at the job", "ask the service about the job, one request"),
+    row(C::Resolve, &[ch('d')], Action::LetGo, "let it go", "let it go: it stays in the record"),
+    row(C::Question, &[ch('y'), ch('Y')], Action::Yes, "yes", "yes"),
+    row(C::Question, &[ch('n'), key(KeyCode::Esc)], Action::Close, "no", "no, as is anything else"),
+    row(C::Everywhere, &[ch('1')], Action::ShowJobs, "", "jobs"),
+    row(C::Everywhere, &[ch('2')], Action::ShowViews, "", "views"),
+    row(C::Everywhere, &[ch('3')], Action::ShowLog, "", "log"),
+    row(C::Everywhere, &[key(KeyCode::Tab), key(KeyCode::BackTab)], Action::NextPane, "", "the other pane"),
+    row(C::Everywhere, &[ch('r')], Action::Refresh, "refresh", "ask the service again"),
+    row(C::Everywhere, &[ch('?'), key(KeyCode::F(1))], Action::Help, "help", "the keys of this moment"),
+    row(C::Everywhere, &[ctrl('l')], Action::Repaint, "", "repaint the screen"),
+    row(C::Everywhere, &[ctrl('z')], Action::Suspend, "", "suspend; fg comes back"),
+    row(C::Everywhere, &[key(KeyCode::Esc)], Action::Close, "", "close the topmost layer"),
+    row(C::Everywhere, &[ctrl('c')], Action::Interrupt, "", "close the topmost layer; quit where there is none"),
+    row(C::Everywhere, &[ch('q')], Action::Quit, "quit", "quit"),
+];
+
+/// The action of a key in the first of these contexts that binds it.
+pub fn action(contexts: &[Context], chord: Chord) -> Option<Action> {
+    contexts.iter().find_map(|&context| {
+        let mut rows = BINDINGS.iter().filter(|row| row.context == context);
+        rows.find(|row| row.keys.contains(&chord)).map(|row| row.action)
+    })
+}
+
+/// The rows that hold in these contexts, the most special context first; a key taken by a more special one is left out.
+pub fn rows<'a>(contexts: &'a [Context]) -> impl Iterator<Item = &'static Binding> + 'a {
+    contexts.iter().enumerate().flat_map(move |(rank, &context)| {
+        BINDINGS.iter().filter(move |row| {
+            let shadowed = |chord: &Chord| contexts.iter().take(rank).any(|&above| binds(above, *chord));
+            row.context == context && !row.keys.iter().all(shadowed)
+        })
+    })
+}
+
+fn binds(context: Context, chord: Chord) -> bool {
+    BINDINGS.iter().any(|row| row.context == context && row.keys.contains(&chord))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_key_is_bound_twice_in_a_context() {
+        let mut seen = HashSet::new();
+        for row in BINDINGS {
+            for chord in row.keys {
+                assert!(seen.insert((row.context, *chord)), "{chord} twice in {:?}", row.context);
+            }
+        }
+    }
+
+    #[test]
+    fn every_row_has_keys_and_says_what_it_does() {
+        for row in BINDINGS {
+            assert!(!row.keys.is_empty() && !row.help.is_empty(), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_shifted_letter_and_a_control_chord_match_however_the_terminal_reports_them() {
+        let shifted = KeyEvent::new(KeyCode::Char('G'), KeyModifiers::SHIFT);
+        assert_eq!(action(&[Context::Lists], Chord::from_event(shifted)), Some(Action::Bottom));
+        let control = KeyEvent::new(KeyCode::Char('S'), KeyModifiers::CONTROL);
+        assert_eq!(action(&[Context::Editor], Chord::from_event(control)), Some(Action::Send));
+    }
+
+    #[test]
+    fn a_key_that_a_special_context_takes_is_not_listed_for_the_general_one() {
+        let contexts = [Context::Editor, Context::Everywhere];
+        let listed: Vec<Action> = rows(&contexts).map(|row| row.action).collect();
+        assert!(!listed.contains(&Action::Interrupt), "Ctrl-C closes the editor");
+    }
+
+    #[test]
+    fn chords_print_as_people_write_them() {
+        assert_eq!(ctrl('s').to_string(), "Ctrl-S");
+        assert_eq!(with_ctrl(KeyCode::Enter).to_string(), "Ctrl-Enter");
+        assert_eq!(ch(' ').to_string(), "Space");
+    }
+}

@@ -1,0 +1,253 @@
+//! The state machine of the dashboard: `update(message, now)` changes the state and names the effects to carry out.
+//!
+//! Pure and fast: it awaits nothing, reads no clock, does no I/O. One file per screen or overlay; `update` takes the
+//! messages, `act` the actions that keys stand for, `wake` says when the screen changes by itself.
+
+mod act;
+pub mod detail;
+pub mod editor;
+pub mod format;
+pub mod geometry;
+pub mod jobs;
+pub mod keymap;
+pub mod log;
+mod msg;
+pub mod overlay;
+mod scroll;
+mod submit;
+pub mod text_input;
+mod update;
+pub mod views;
+mod wake;
+mod wrap;
+
+pub use msg::{Effect, Known, Msg, Start};
+
+use crate::model::Time;
+use crate::model::connection::Connection;
+use crate::model::failure::Failure;
+use crate::model::ledger::{Budget, Limited};
+use crate::model::prompt::DraftSlot;
+use crate::model::row::{Group, JobKey};
+use crate::model::text::CleanText;
+use geometry::{Geometry, geometry};
+use keymap::{Action, Binding, Chord, Context};
+use overlay::Overlay;
+use std::collections::HashMap;
+
+/// The screens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Screen {
+    /// What to configure, when nothing is configured yet.
+    Welcome,
+    Jobs,
+    Views,
+    Log,
+}
+
+/// Which part of the jobs screen has the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pane {
+    List,
+    Detail,
+}
+
+/// What is known of the store's content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record {
+    /// Not read yet: the list is not empty but unknown.
+    Reading,
+    Read,
+    Unreadable(Failure),
+}
+
+/// How urgent a notice is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    Info,
+    Problem,
+}
+
+/// A line that is said for a while.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    pub tone: Tone,
+    pub text: CleanText,
+    pub until: Time,
+}
+
+/// All state of the dashboard. The event loop owns the only one.
+#[derive(Debug)]
+pub struct App {
+    pub start: Start,
+    pub size: (u16, u16),
+    pub screen: Screen,
+    pub pane: Pane,
+    pub overlays: Vec<Overlay>,
+    pub record: Record,
+    pub jobs: jobs::JobList,
+    pub detail: detail::Detail,
+    pub views: views::Views,
+    pub log: log::Log,
+    pub connection: Connection,
+    pub notice: Option<Notice>,
+    budgets: HashMap<Limited, Budget>,
+    drafts: HashMap<DraftSlot, String>,
+    dismissals: Vec<JobKey>,
+    on_screen: Vec<JobKey>,
+    dirty: bool,
+}
+
+impl App {
+    /// The state before anything is known, and the effects to begin with.
+    pub fn new(start: Start, now: Time) -> (Self, Vec<Effect>) {
+        let welcome = start.missing.is_some();
+        let mut app = Self {
+            size: start.size,
+            screen: if welcome { Screen::Welcome } else { Screen::Jobs },
+            pane: Pane::List,
+            overlays: Vec::new(),
+            record: Record::Reading,
+            jobs: jobs::JobList::default(),
+            detail: detail::Detail::default(),
+            views: views::Views::new(now),
+            log: log::Log::default(),
+            connection: Connection::Unknown,
+            notice: None,
+            budgets: HashMap::new(),
+            drafts: HashMap::new(),
+            dismissals: Vec::new(),
+            on_screen: Vec::new(),
+            dirty: true,
+            start,
+        };
+        app.detail.fit(app.geometry().detail_columns());
+        if let Some(text) = app.start.notice.clone() {
+            app.say(Tone::Problem, text.as_str(), now);
+        }
+        let effects = if welcome { Vec::new() } else { vec![Effect::LoadKnown] };
+        (app, effects)
+    }
+
+    /// The parts of the screen at the present size.
+    pub fn geometry(&self) -> Geometry {
+        geometry(self.size)
+    }
+
+    /// Whether anything on screen changed since the last call; the frame gate asks once per frame.
+    pub fn take_dirty(&mut self) -> bool {
+        std::mem::take(&mut self.dirty)
+    }
+
+    /// The terminal's title.
+    pub fn title(&self) -> String {
+        match self.jobs.count_of(Group::NeedsYou) {
+            0 => "docdeck".to_owned(),
+            n => format!("{n} need you · docdeck"),
+        }
+    }
+
+    /// A ledger as last reported; unused until the first report.
+    pub fn budget(&self, limited: Limited) -> Budget {
+        self.budgets.get(&limited).copied().unwrap_or_else(|| Budget::unused(limited))
+    }
+
+    /// Whether the ledger was reported at all.
+    pub fn knows_budget(&self, limited: Limited) -> bool {
+        self.budgets.contains_key(&limited)
+    }
+
+    /// The text kept for a slot.
+    pub fn draft(&self, slot: DraftSlot) -> Option<&str> {
+        self.drafts.get(&slot).map(String::as_str)
+    }
+
+    /// Whether the detail can be seen.
+    pub fn detail_is_visible(&self) -> bool {
+        self.screen == Screen::Jobs && (self.geometry().side_by_side || self.pane == Pane::Detail)
+    }
+
+    /// The contexts that are asked for a key, the most special one first.
+    pub fn contexts(&self) -> &'static [Context] {
+        use Context as C;
+        match (self.overlays.last().map(Overlay::context), self.screen, self.pane) {
+            (Some(C::Editor), ..) => &[C::Editor, C::Everywhere],
+            (Some(C::Ask), ..) => &[C::Ask, C::Everywhere],
+            (Some(C::Resolve), ..) => &[C::Resolve, C::Everywhere],
+            (Some(C::Question), ..) => &[C::Question],
+            (Some(_), ..) => &[C::Lists, C::Everywhere],
+            (None, Screen::Jobs, Pane::List) => &[C::Jobs, C::Lists, C::Everywhere],
+            (None, Screen::Jobs, Pane::Detail) => &[C::Detail, C::Lists, C::Everywhere],
+            (None, Screen::Views, _) => &[C::Views, C::Lists, C::Everywhere],
+            (None, Screen::Log, _) => &[C::Lists, C::Everywhere],
+            (None, Screen::Welcome, _) => &[C::Everywhere],
+        }
+    }
+
+    /// The bindings of this moment that have a hint and would do something, each with a key that reaches it.
+    pub fn hints(&self) -> impl Iterator<Item = (Chord, &'static Binding)> {
+        let typing = self.overlays.last().is_some_and(Overlay::takes_text);
+        let rows = keymap::rows(self.contexts()).filter(|row| !row.hint.is_empty() && self.is_possible(row.action));
+        rows.filter_map(move |row| {
+            let reaches = |chord: &&Chord| !typing || row.context != Context::Everywhere || !chord.types_text();
+            row.keys.iter().find(reaches).map(|chord| (*chord, row))
+        })
+    }
+
+    fn say(&mut self, tone: Tone, text: &str, now: Time) {
+        let seconds = match tone {
+            Tone::Info => 5,
+            Tone::Problem => 15,
+        };
+        let until = now + chrono::TimeDelta::seconds(seconds);
+        self.notice = Some(Notice { tone, text: CleanText::line(text), until });
+        self.dirty = true;
+    }
+
+    fn say_failure(&mut self, failure: &Failure, now: Time) {
+        let text = failure.sentence.clone();
+        self.say(Tone::Problem, text.as_str(), now);
+    }
+
+    /// Whether an action would do something now: such keys are hinted at, others stay out of the footer.
+    fn is_possible(&self, action: Action) -> bool {
+        let selected = self.jobs.selected();
+        let ready = self.record == Record::Read;
+        match action {
+            Action::NewJob | Action::Track => ready,
+            Action::FollowUp => selected.is_some_and(|row| row.id.is_some() && !row.gone),
+            Action::OpenPr => selected.is_some_and(|row| row.pr_link.is_some()),
+            Action::Resolve => selected.is_some_and(|row| row.undelivered.is_some_and(|kind| kind.needs_user())),
+            Action::Open | Action::CopyMain | Action::Dismiss => match self.overlays.last() {
+                Some(_) => true,
+                None => selected.is_some(),
+            },
+            Action::Refresh => self.overlays.is_empty() && matches!(self.screen, Screen::Jobs | Screen::Views),
+            Action::NextPage => self.views.has_next(),
+            Action::PreviousPage => self.views.query().page > 1,
+            Action::EditPrompt | Action::LinkJob | Action::LookAtJob => self.resolve_offers(action),
+            Action::Send | Action::Edit(_) => match self.overlays.last() {
+                Some(Overlay::Editor(editor)) => editor.is_writable(),
+                _ => true,
+            },
+            _ => true,
+        }
+    }
+
+    /// Lines of the detail before its thread: state, times, links, and a gap.
+    pub fn detail_head_lines(&self) -> usize {
+        self.jobs.selected().map_or(0, |row| detail::head(row).len() + 1)
+    }
+
+    fn resolve_offers(&self, action: Action) -> bool {
+        use crate::model::prompt::{DeliveryKind, PromptKind};
+        let Some(Overlay::Resolve(resolve)) = self.overlays.last() else { return false };
+        let unconfirmed = resolve.prompt.delivery.kind() == DeliveryKind::Unconfirmed;
+        match action {
+            Action::EditPrompt => !unconfirmed,
+            Action::LinkJob => unconfirmed && resolve.prompt.kind == PromptKind::Create,
+            Action::LookAtJob => unconfirmed && resolve.has_id,
+            _ => true,
+        }
+    }
+}

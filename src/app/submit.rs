@@ -1,0 +1,287 @@
+//! Writing and sending prompts: the editor's way from the first key to an accepted job, and what is decided about
+//! prompts that did not get through (design.md: submitting).
+
+use super::editor::{Editor, Progress, Saved};
+use super::keymap::Action;
+use super::overlay::{Ask, Consequence, Overlay, Question, Resolve, Wanted};
+use super::{App, Effect, Record, Screen, Tone, format};
+use crate::model::Time;
+use crate::model::failure::Failure;
+use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, Prompt, PromptId, PromptKind, Resolution};
+use crate::model::row::JobRow;
+use crate::model::text::CleanText;
+
+impl App {
+    pub(super) fn open_new_job(&mut self, now: Time) {
+        if self.record == Record::Read {
+            self.open_editor(DraftSlot::NewJob, CleanText::line("New job"), now);
+        }
+    }
+
+    pub(super) fn open_follow_up(&mut self, now: Time) {
+        let Some(row) = self.jobs.selected() else { return };
+        if row.id.is_none() {
+            self.say(Tone::Info, "This job has no id yet: a follow-up needs an accepted job.", now);
+        } else if row.gone {
+            self.say(Tone::Problem, "The service no longer knows this job, so it takes no follow-up.", now);
+        } else {
+            let title = CleanText::line(&format!("Follow-up: {}", row.title));
+            self.open_editor(DraftSlot::FollowUp(row.key), title, now);
+        }
+    }
+
+    fn open_editor(&mut self, slot: DraftSlot, title: CleanText, now: Time) {
+        let text = self.drafts.get(&slot).cloned().unwrap_or_default();
+        if !text.trim().is_empty() {
+            self.say(Tone::Info, "Your draft is back.", now);
+        }
+        self.overlays.push(Overlay::Editor(Box::new(Editor::new(slot, title, &text))));
+    }
+
+    /// Closes the topmost overlay; an editor keeps its text as a draft.
+    pub(super) fn close(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(overlay) = self.overlays.pop() else { return };
+        let Overlay::Editor(editor) = overlay else { return };
+        if !editor.is_writable() {
+            self.say(Tone::Info, "The prompt is on its way; the list shows how it goes.", now);
+            return;
+        }
+        let text = editor.input.text();
+        if text.trim().is_empty() {
+            if self.drafts.remove(&editor.slot).is_some() {
+                effects.push(Effect::DeleteDraft(editor.slot));
+            }
+            return;
+        }
+        if editor.is_unsaved() {
+            effects.push(Effect::SaveDraft(editor.slot, text.clone()));
+        }
+        self.drafts.insert(editor.slot, text);
+        let again = match editor.slot {
+            DraftSlot::NewJob => "n opens it again",
+            DraftSlot::FollowUp(_) => "f on this job opens it again",
+            DraftSlot::Prompt(_) => "! on its job opens it again",
+        };
+        self.say(Tone::Info, &format!("Draft kept; {again}."), now);
+    }
+
+    fn editor(&mut self) -> Option<&mut Editor> {
+        self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
+            Overlay::Editor(editor) => Some(editor.as_mut()),
+            _ => None,
+        })
+    }
+
+    pub(super) fn send(&mut self, effects: &mut Vec<Effect>) {
+        let read_only = self.start.read_only;
+        let Some(Overlay::Editor(editor)) = self.overlays.last_mut() else { return };
+        if !editor.is_writable() {
+            return;
+        }
+        if editor.input.is_blank() {
+            editor.message = Some(CleanText::line("Nothing to send: the prompt is empty."));
+            return;
+        }
+        if read_only {
+            editor.message = Some(CleanText::line(
+                "Not sent: the data folder can't be written, so nothing could be kept. Ctrl-Y copies the text.",
+            ));
+            return;
+        }
+        let text = editor.input.text();
+        effects.push(match (&editor.progress, editor.slot) {
+            (Progress::Back(prompt, _), _) => {
+                let prompt = *prompt;
+                editor.progress = Progress::Sending(prompt);
+                Effect::Resolve(prompt, Resolution::SendEdited(text.clone()))
+            }
+            (_, DraftSlot::FollowUp(job)) => {
+                editor.progress = Progress::Storing;
+                Effect::SubmitFollowUp(job, text.clone())
+            }
+            (_, DraftSlot::NewJob) => {
+                editor.progress = Progress::Storing;
+                Effect::SubmitNewJob(text.clone())
+            }
+            (_, DraftSlot::Prompt(prompt)) => {
+                editor.progress = Progress::Sending(prompt);
+                Effect::Resolve(prompt, Resolution::SendEdited(text.clone()))
+            }
+        });
+        editor.message = None;
+        let slot = editor.slot;
+        // Until the store has it as a prompt, the text stays known as a draft.
+        self.drafts.insert(slot, text);
+    }
+
+    /// The prompt is on disk as such, or not at all.
+    pub(super) fn submitted(&mut self, slot: DraftSlot, result: Result<(PromptId, JobRow), Failure>, now: Time) {
+        self.dirty = true;
+        match result {
+            Ok((prompt, row)) => {
+                self.drafts.remove(&slot);
+                let key = row.key;
+                self.put(row);
+                if slot == DraftSlot::NewJob {
+                    self.jobs.select(key);
+                }
+                if let Some(editor) = self.editor().filter(|editor| editor.slot == slot) {
+                    editor.slot = DraftSlot::Prompt(prompt);
+                    editor.progress = Progress::Sending(prompt);
+                    editor.saved = Saved::Unchanged;
+                }
+            }
+            Err(failure) => {
+                let sentence = format!("Not sent: {} The text stays here; Ctrl-Y copies it.", failure.sentence);
+                match self.editor().filter(|editor| editor.slot == slot) {
+                    Some(editor) => {
+                        editor.progress = Progress::Editing;
+                        editor.touched(now);
+                        editor.message = Some(CleanText::line(&sentence));
+                    }
+                    None => self.say(Tone::Problem, &sentence, now),
+                }
+            }
+        }
+    }
+
+    /// A prompt went a step further.
+    pub(super) fn delivered(
+        &mut self,
+        prompt: PromptId,
+        delivery: &Delivery,
+        job: &JobRow,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.dirty = true;
+        let here = self.editor().is_some_and(|editor| editor.progress == Progress::Sending(prompt));
+        let title = job.title.as_str();
+        match delivery {
+            Delivery::Sending => {}
+            Delivery::Accepted => {
+                if self.drafts.remove(&DraftSlot::Prompt(prompt)).is_some() {
+                    effects.push(Effect::DeleteDraft(DraftSlot::Prompt(prompt)));
+                }
+                self.say(Tone::Info, &format!("Accepted: {title}"), now);
+            }
+            Delivery::Queued { until: Some(until) } if *until > now => {
+                let wait = format::until(*until - now);
+                self.say(Tone::Info, &format!("On disk, goes out in {wait}: the hour's limit is used up."), now);
+            }
+            Delivery::Queued { .. } => {}
+            Delivery::NotSent(reason) | Delivery::Rejected(reason) if here => {
+                if let Some(editor) = self.editor() {
+                    editor.progress = Progress::Back(prompt, reason.clone());
+                }
+            }
+            Delivery::NotSent(reason) => self.say(Tone::Problem, &format!("Not sent: {title}. {reason}"), now),
+            Delivery::Rejected(reason) => self.say(Tone::Problem, &format!("Rejected: {title}. {reason}"), now),
+            Delivery::Unconfirmed(_) => {
+                self.say(Tone::Problem, &format!("Unconfirmed: {title}. Press ! on it to decide."), now);
+            }
+            Delivery::Dismissed => {}
+        }
+        let ends = match delivery {
+            Delivery::Accepted | Delivery::Unconfirmed(_) | Delivery::Dismissed => true,
+            Delivery::Queued { until } => until.is_some(),
+            Delivery::Sending | Delivery::NotSent(_) | Delivery::Rejected(_) => false,
+        };
+        if here && ends {
+            self.overlays.retain(|overlay| !matches!(overlay, Overlay::Editor(_)));
+        }
+    }
+
+    /// A decision about an undelivered prompt was carried out, or not.
+    pub(super) fn resolved(&mut self, prompt: PromptId, result: Result<JobRow, Failure>, now: Time) {
+        self.dirty = true;
+        match result {
+            Ok(row) => self.put(row),
+            Err(failure) => {
+                let sending = |editor: &&mut Editor| editor.progress == Progress::Sending(prompt);
+                match self.editor().filter(sending) {
+                    Some(editor) => editor.progress = Progress::Back(prompt, failure.sentence),
+                    None => self.say_failure(&failure, now),
+                }
+            }
+        }
+    }
+
+    pub(super) fn draft_saved(&mut self, slot: DraftSlot, result: Result<Time, Failure>) {
+        self.dirty = true;
+        let Some(editor) = self.editor().filter(|editor| editor.slot == slot) else { return };
+        match result {
+            Ok(at) if editor.saved == Saved::Writing => editor.saved = Saved::At(at),
+            Ok(_) => {}
+            Err(failure) => editor.saved = Saved::Failed(failure.sentence),
+        }
+    }
+
+    pub(super) fn open_resolve(&mut self, now: Time) {
+        let Some(row) = self.jobs.selected() else { return };
+        if !row.undelivered.is_some_and(DeliveryKind::needs_user) {
+            self.say(Tone::Info, "Every prompt of this job is delivered.", now);
+            return;
+        }
+        let Some(prompt) = self.detail.undelivered() else {
+            self.say(Tone::Info, "Its thread is still being read.", now);
+            return;
+        };
+        let resolve = Resolve {
+            job: row.key,
+            title: row.title.clone(),
+            prompt: prompt.clone(),
+            has_id: row.id.is_some(),
+            sent_at: prompt.sent_at,
+        };
+        self.overlays.push(Overlay::Resolve(Box::new(resolve)));
+    }
+
+    pub(super) fn resolve_by(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        let Some(Overlay::Resolve(resolve)) = self.overlays.last() else { return };
+        let (job, prompt) = (resolve.job, resolve.prompt.clone());
+        let unconfirmed = prompt.delivery.kind() == DeliveryKind::Unconfirmed;
+        if !self.resolve_offers(action) {
+            return;
+        }
+        match action {
+            Action::SendAgain if unconfirmed => {
+                let text = "The service may have carried it out already; sent again, it may be carried out twice. \
+                            Send it again?";
+                let yes = Consequence::Resolve(prompt.id, Resolution::SendAgain);
+                self.overlays.push(Overlay::Question(Question { text: text.to_owned(), yes }));
+            }
+            Action::LinkJob => self.overlays.push(Overlay::Ask(Box::new(Ask::new(Wanted::LinkId(prompt.id), "")))),
+            Action::LookAtJob => {
+                self.overlays.pop();
+                self.say(Tone::Info, "Asking the service about this job…", now);
+                effects.push(Effect::Refresh(job));
+            }
+            Action::EditPrompt => {
+                self.overlays.pop();
+                self.edit_undelivered(prompt);
+            }
+            Action::SendAgain | Action::LetGo => {
+                self.overlays.pop();
+                let how = if action == Action::LetGo { Resolution::Dismiss } else { Resolution::SendAgain };
+                effects.push(Effect::Resolve(prompt.id, how));
+            }
+            _ => {}
+        }
+    }
+
+    /// A prompt that came back is edited as itself, so that it can't go out twice under two names.
+    fn edit_undelivered(&mut self, prompt: Prompt) {
+        let slot = DraftSlot::Prompt(prompt.id);
+        let title = match prompt.kind {
+            PromptKind::Create => "New job, not delivered",
+            PromptKind::FollowUp => "Follow-up, not delivered",
+        };
+        let text = self.drafts.get(&slot).cloned().unwrap_or(prompt.text);
+        let mut editor = Editor::new(slot, CleanText::line(title), &text);
+        let reason = prompt.delivery.reason().cloned().unwrap_or_default();
+        editor.progress = Progress::Back(prompt.id, reason);
+        self.overlays.push(Overlay::Editor(Box::new(editor)));
+        self.screen = Screen::Jobs;
+    }
+}

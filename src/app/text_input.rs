@@ -1,0 +1,178 @@
+//! Editing text: the widget's operations behind the actions of the key table, without the widget's own shortcuts.
+
+use super::keymap::Edit;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use tui_textarea::{CursorMove, Scrolling, TextArea, WrapMode};
+
+/// A text area that takes its keys from the table.
+#[derive(Debug, Clone)]
+pub struct TextInput {
+    area: TextArea<'static>,
+    one_line: bool,
+}
+
+impl TextInput {
+    /// Several lines, wrapped at words.
+    pub fn block(text: &str) -> Self {
+        let mut area = TextArea::new(split_lines(text));
+        area.set_wrap_mode(WrapMode::WordOrGlyph);
+        Self::with(area, false)
+    }
+
+    /// One line, scrolled sideways.
+    pub fn line(text: &str) -> Self {
+        let area = TextArea::new(vec![split_lines(text).join(" ")]);
+        Self::with(area, true)
+    }
+
+    fn with(mut area: TextArea<'static>, one_line: bool) -> Self {
+        area.set_cursor_line_style(ratatui::style::Style::new());
+        area.set_max_histories(1000);
+        area.move_cursor(CursorMove::Bottom);
+        area.move_cursor(CursorMove::End);
+        Self { area, one_line }
+    }
+
+    /// The widget, for drawing.
+    pub fn area(&self) -> &TextArea<'static> {
+        &self.area
+    }
+
+    /// The text, lines joined by LF.
+    pub fn text(&self) -> String {
+        self.area.lines().join("\n")
+    }
+
+    /// Whether there is nothing but white space.
+    pub fn is_blank(&self) -> bool {
+        self.area.lines().iter().all(|line| line.trim().is_empty())
+    }
+
+    /// Number of lines and of characters.
+    pub fn size(&self) -> (usize, usize) {
+        let lines = self.area.lines();
+        let breaks = lines.len().saturating_sub(1);
+        (lines.len(), lines.iter().map(|line| line.chars().count()).sum::<usize>() + breaks)
+    }
+
+    /// Takes a key that no binding took; whether the text changed.
+    pub fn type_key(&mut self, key: KeyEvent) -> bool {
+        let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SUPER);
+        match key.code {
+            KeyCode::Char(c) if !held => {
+                self.area.insert_char(c);
+                true
+            }
+            KeyCode::Tab if !held && !self.one_line => self.area.insert_tab(),
+            KeyCode::Backspace if !held => self.area.delete_char(),
+            KeyCode::Delete if !held => self.area.delete_next_char(),
+            KeyCode::Left if !held => self.go(CursorMove::Back),
+            KeyCode::Right if !held => self.go(CursorMove::Forward),
+            KeyCode::Up if !held => self.go(CursorMove::Up),
+            KeyCode::Down if !held => self.go(CursorMove::Down),
+            _ => false,
+        }
+    }
+
+    /// Carries out an edit of the table; whether the text changed.
+    pub fn edit(&mut self, edit: Edit) -> bool {
+        match edit {
+            Edit::Newline if self.one_line => false,
+            Edit::Newline => {
+                self.area.insert_newline();
+                true
+            }
+            Edit::Undo => self.area.undo(),
+            Edit::Redo => self.area.redo(),
+            Edit::WordBack => self.go(CursorMove::WordBack),
+            Edit::WordForward => self.go(CursorMove::WordForward),
+            Edit::LineStart => self.go(CursorMove::Head),
+            Edit::LineEnd => self.go(CursorMove::End),
+            Edit::TextStart => {
+                self.area.move_cursor(CursorMove::Top);
+                self.go(CursorMove::Head)
+            }
+            Edit::TextEnd => {
+                self.area.move_cursor(CursorMove::Bottom);
+                self.go(CursorMove::End)
+            }
+            Edit::DeleteWordBack => self.area.delete_word(),
+            Edit::DeleteWordForward => self.area.delete_next_word(),
+            Edit::DeleteToLineEnd => self.area.delete_line_by_end(),
+            Edit::PageUp => self.scroll(Scrolling::PageUp),
+            Edit::PageDown => self.scroll(Scrolling::PageDown),
+        }
+    }
+
+    /// Puts a paste in; CR and CRLF become LF, other control characters but tab are left out.
+    pub fn paste(&mut self, text: &str) -> bool {
+        let lines = split_lines(text);
+        let text = if self.one_line { lines.join(" ").trim().to_owned() } else { lines.join("\n") };
+        !text.is_empty() && self.area.insert_str(text)
+    }
+
+    fn go(&mut self, to: CursorMove) -> bool {
+        self.area.move_cursor(to);
+        false
+    }
+
+    fn scroll(&mut self, by: Scrolling) -> bool {
+        self.area.scroll(by);
+        false
+    }
+}
+
+/// Lines of a text whatever its line ends are.
+fn split_lines(text: &str) -> Vec<String> {
+    let unified = text.replace("\r\n", "\n").replace('\r', "\n");
+    let keep = |c: &char| *c == '\t' || !c.is_control();
+    unified.split('\n').map(|line| line.chars().filter(keep).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_end_of_a_paste_becomes_one_line_feed() {
+        let mut input = TextInput::block("");
+        input.paste("a\r\nb\rc\nd\x1b[2J");
+        assert_eq!(input.text(), "a\nb\nc\nd[2J");
+    }
+
+    #[test]
+    fn a_paste_into_one_line_stays_one_line() {
+        let mut input = TextInput::line("x");
+        input.paste(" 1\n2 ");
+        assert_eq!(input.text(), "x1 2");
+        assert!(!input.edit(Edit::Newline));
+    }
+
+    #[test]
+    fn a_mebibyte_is_pasted_whole() {
+        let text = "All work and no play. ".repeat(48_000);
+        let mut input = TextInput::block("");
+        input.paste(&text);
+        assert_eq!(input.text().len(), text.len());
+        assert_eq!(input.size(), (1, text.len()));
+    }
+
+    #[test]
+    fn undo_takes_back_and_redo_brings_again() {
+        let mut input = TextInput::block("a");
+        input.edit(Edit::DeleteWordBack);
+        assert!(input.is_blank());
+        input.edit(Edit::Undo);
+        assert_eq!(input.text(), "a");
+        input.edit(Edit::Redo);
+        assert!(input.is_blank());
+    }
+
+    #[test]
+    fn the_widgets_own_shortcuts_do_nothing() {
+        let mut input = TextInput::block("abc");
+        let changed = input.type_key(KeyEvent::new(KeyCode::Char('h'), KeyModifiers::CONTROL));
+        assert!(!changed);
+        assert_eq!(input.text(), "abc");
+    }
+}

@@ -1,0 +1,240 @@
+//! Messages into state: one match, each arm short or a call into the part that it concerns.
+
+use super::editor::Saved;
+use super::jobs::Line;
+use super::keymap::{self, Chord, Context};
+use super::overlay::Overlay;
+use super::{App, Effect, Msg, Pane, Record, Screen, Tone};
+use crate::model::Time;
+use crate::model::failure::Failure;
+use crate::model::ledger::Limited;
+use crate::model::news::News;
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+impl App {
+    /// Takes one message; the effects are to be carried out in their order.
+    pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match msg {
+            Msg::Input(event) => self.input(event, now, &mut effects),
+            Msg::News(news) => self.news(news, now, &mut effects),
+            Msg::Loaded(result) => self.loaded(result, now),
+            Msg::JobsChanged(rows) => rows.into_iter().for_each(|row| self.put(row)),
+            Msg::Thread { job, result } => {
+                let next = self.detail.take(job, result, now);
+                effects.extend(next.map(Effect::LoadThread));
+                self.dirty |= self.detail_is_visible();
+            }
+            Msg::Submitted { slot, result } => self.submitted(slot, result, now),
+            Msg::Resolved { prompt, result } => self.resolved(prompt, result, now),
+            Msg::Refreshed { result, .. } => self.local_change(result, now),
+            Msg::Tracked { id, result } => self.tracked(&id, result, now),
+            Msg::Views { query, result, old } => {
+                let changed = self.views.take(query, result, old, now);
+                self.dirty |= changed && self.screen == Screen::Views;
+            }
+            Msg::DraftSaved { slot, result } => self.draft_saved(slot, result),
+            Msg::Handed { what, result } => match result {
+                Ok(()) => self.say(Tone::Info, what.as_str(), now),
+                Err(failure) => self.say_failure(&failure, now),
+            },
+            Msg::Wake => self.wake(now, &mut effects),
+            Msg::Resumed => {
+                self.dirty = true;
+                effects.push(Effect::Repaint);
+            }
+            Msg::Terminate => self.leave(&mut effects),
+        }
+        self.settle(&mut effects);
+        effects
+    }
+
+    /// What holds after every message: the selection in sight, the detail of the selected job, the jobs on screen.
+    fn settle(&mut self, effects: &mut Vec<Effect>) {
+        let g = self.geometry();
+        self.jobs.keep_in_sight(g.list_rows());
+        self.views.keep_in_sight(g.views_rows());
+        let selected = self.jobs.selected().map(|row| row.key);
+        effects.extend(self.detail.show(selected).map(Effect::LoadThread));
+        let seen: Vec<JobKey> = match self.screen {
+            Screen::Jobs => self.working_on_screen(g.list_rows()),
+            _ => Vec::new(),
+        };
+        if seen != self.on_screen {
+            self.on_screen.clone_from(&seen);
+            effects.push(Effect::OnScreen(seen));
+        }
+    }
+
+    fn working_on_screen(&self, rows: usize) -> Vec<JobKey> {
+        let lines = self.jobs.visible(rows);
+        let jobs = lines.filter_map(|line| match line {
+            Line::Job(row) if row.is_working() => Some(row.key),
+            _ => None,
+        });
+        jobs.collect()
+    }
+
+    fn input(&mut self, event: Event, now: Time, effects: &mut Vec<Effect>) {
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key, now, effects),
+            Event::Paste(text) => self.paste(&text, now),
+            Event::Resize(columns, rows) => {
+                self.size = (columns, rows);
+                self.detail.fit(self.geometry().detail_columns());
+                self.dirty = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent, now: Time, effects: &mut Vec<Effect>) {
+        let chord = Chord::from_event(key);
+        if !super::geometry::is_usable(self.size) {
+            // Nothing can be seen, so nothing but leaving is offered.
+            let interrupt = chord == Chord { code: KeyCode::Char('c'), mods: KeyModifiers::CONTROL };
+            let quits = chord == Chord { code: KeyCode::Char('q'), mods: KeyModifiers::NONE };
+            let suspends = chord == Chord { code: KeyCode::Char('z'), mods: KeyModifiers::CONTROL };
+            if quits || interrupt {
+                self.leave(effects);
+            } else if suspends {
+                effects.push(Effect::Suspend);
+            }
+            return;
+        }
+        self.dirty = true;
+        let takes_text = self.overlays.last().is_some_and(Overlay::takes_text);
+        // What types a character where text is typed is no command of the screens below.
+        let contexts = self.contexts();
+        let asked: &[Context] = match contexts {
+            [first, ..] if takes_text && chord.types_text() => std::slice::from_ref(first),
+            all => all,
+        };
+        match keymap::action(asked, chord) {
+            Some(action) => self.act(action, now, effects),
+            None if takes_text => self.type_key(key, now),
+            None if matches!(self.overlays.last(), Some(Overlay::Question(_))) => {
+                self.overlays.pop();
+            }
+            None => {}
+        }
+    }
+
+    fn news(&mut self, news: News, now: Time, effects: &mut Vec<Effect>) {
+        match news {
+            News::Job(row) => self.put(*row),
+            News::Prompt { prompt, delivery, job } => {
+                effects.extend(self.detail.stale(job.key).map(Effect::LoadThread));
+                self.put((*job).clone());
+                self.delivered(prompt, &delivery, &job, now, effects);
+            }
+            News::Thread(job) => effects.extend(self.detail.stale(job).map(Effect::LoadThread)),
+            News::Connection(connection) => {
+                self.dirty |= self.connection != connection;
+                self.connection = connection;
+            }
+            News::Budget(limited, budget) => {
+                self.dirty |= self.budgets.insert(limited, budget) != Some(budget);
+            }
+            News::Logged(entry) => {
+                self.log.push(entry);
+                self.dirty |= self.screen == Screen::Log;
+            }
+            News::Trouble(failure) => self.say_failure(&failure, now),
+            News::Notice(text) => self.say(Tone::Problem, text.as_str(), now),
+        }
+    }
+
+    pub(super) fn put(&mut self, row: JobRow) {
+        // Off the jobs screen only the header's counts could change.
+        self.dirty |= self.jobs.upsert(row);
+    }
+
+    fn loaded(&mut self, result: Result<Box<super::Known>, Failure>, now: Time) {
+        self.dirty = true;
+        match result {
+            Ok(known) => {
+                self.jobs.replace(known.jobs);
+                self.drafts.extend(known.drafts);
+                self.log.prepend(known.log);
+                self.record = Record::Read;
+            }
+            Err(failure) => {
+                self.say_failure(&failure, now);
+                self.record = Record::Unreadable(failure);
+            }
+        }
+    }
+
+    fn local_change(&mut self, result: Result<JobRow, Failure>, now: Time) {
+        match result {
+            Ok(row) => self.put(row),
+            Err(failure) => self.say_failure(&failure, now),
+        }
+    }
+
+    fn tracked(&mut self, id: &CleanText, result: Result<JobRow, Failure>, now: Time) {
+        match result {
+            Ok(row) => {
+                let key = row.key;
+                self.put(row);
+                self.jobs.select(key);
+                self.say(Tone::Info, &format!("Tracking {id}."), now);
+            }
+            Err(failure) => self.say_failure(&failure, now),
+        }
+    }
+
+    fn wake(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        if self.notice.as_ref().is_some_and(|notice| notice.until <= now) {
+            self.notice = None;
+        }
+        if let Some(Overlay::Editor(editor)) = self.overlays.last_mut()
+            && let Saved::Due(at) = editor.saved
+            && at <= now
+        {
+            editor.saved = Saved::Writing;
+            effects.push(Effect::SaveDraft(editor.slot, editor.input.text()));
+        }
+        let freed = |limited: Limited| self.budget(limited).resets_at.is_some_and(|at| at <= now);
+        if Limited::ALL.into_iter().any(freed) {
+            // Not asked for again until the report comes.
+            for budget in self.budgets.values_mut() {
+                budget.resets_at = budget.resets_at.filter(|at| *at > now);
+            }
+            effects.push(Effect::ReportBudgets);
+        }
+        self.dirty = true;
+    }
+
+    /// Ends the program; what is typed goes to disk first.
+    pub(super) fn leave(&mut self, effects: &mut Vec<Effect>) {
+        for overlay in &mut self.overlays {
+            if let Overlay::Editor(editor) = overlay
+                && editor.is_writable()
+                && editor.is_unsaved()
+            {
+                editor.saved = Saved::Writing;
+                effects.push(Effect::SaveDraft(editor.slot, editor.input.text()));
+            }
+        }
+        effects.push(Effect::Quit);
+    }
+
+    /// Turns to a screen; layers over the old one close.
+    pub(super) fn turn_to(&mut self, screen: Screen, now: Time, effects: &mut Vec<Effect>) {
+        if self.screen == Screen::Welcome {
+            return;
+        }
+        while !self.overlays.is_empty() {
+            self.close(now, effects);
+        }
+        self.screen = screen;
+        self.pane = Pane::List;
+        if screen == Screen::Views {
+            effects.extend(self.views.shown_first());
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! The page views: which range, which page of rows, what is loaded and how fresh it is.
+
+use super::msg::Effect;
+use super::scroll;
+use crate::model::Time;
+use crate::model::failure::Failure;
+use crate::model::load::{Load, Stamped};
+use crate::model::period::{DateRange, Preset};
+use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PageRow, ViewsPage, ViewsQuery, as_f64};
+
+/// An answer with the question that it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    pub query: ViewsQuery,
+    pub page: ViewsPage,
+}
+
+/// State of the views screen.
+#[derive(Debug)]
+pub struct Views {
+    /// The range as a key chose it; none for a range of one's own.
+    preset: Option<Preset>,
+    query: ViewsQuery,
+    load: Load<Answered>,
+    selected: usize,
+    top: usize,
+}
+
+impl Views {
+    /// The last seven days, nothing asked for yet.
+    pub fn new(now: Time) -> Self {
+        let range = Preset::Week.range(now.date_naive());
+        let query = ViewsQuery { range, limit: LIMIT_DEFAULT, page: 1 };
+        Self { preset: Some(Preset::Week), query, load: Load::Idle, selected: 0, top: 0 }
+    }
+
+    /// What is asked for now.
+    pub fn query(&self) -> ViewsQuery {
+        self.query
+    }
+
+    /// The preset in force.
+    pub fn preset(&self) -> Option<Preset> {
+        self.preset
+    }
+
+    /// What is loaded; it may still be the answer to an earlier question.
+    pub fn load(&self) -> &Load<Answered> {
+        &self.load
+    }
+
+    /// Rows of the answer that is shown.
+    pub fn rows(&self) -> &[PageRow] {
+        self.load.shown().map_or(&[], |shown| shown.value.page.rows.as_slice())
+    }
+
+    /// Place of the selected row.
+    pub fn selected(&self) -> usize {
+        self.selected
+    }
+
+    /// The selected row.
+    pub fn selected_row(&self) -> Option<&PageRow> {
+        self.rows().get(self.selected)
+    }
+
+    /// First visible row.
+    pub fn top(&self) -> usize {
+        self.top
+    }
+
+    /// Whether what is shown answers what is asked for.
+    pub fn is_current(&self) -> bool {
+        self.load.shown().is_some_and(|shown| shown.value.query == self.query)
+    }
+
+    /// Whether there is a page after this one: known only once this one is loaded.
+    pub fn has_next(&self) -> bool {
+        self.load.shown().is_some_and(|shown| shown.value.query == self.query && self.query.has_next(&shown.value.page))
+    }
+
+    /// The largest number on the printed scale: the total of the largest row, at least 1.
+    pub fn scale(&self) -> f64 {
+        let whole = |row: &PageRow| {
+            let parts = row.counts.human.value().unwrap_or(0).saturating_add(row.counts.ai.value().unwrap_or(0));
+            parts.max(row.counts.total.value().unwrap_or(0))
+        };
+        as_f64(self.rows().iter().map(whole).max().unwrap_or(0).max(1))
+    }
+
+    /// The first look at this screen asks; later ones don't.
+    pub fn shown_first(&mut self) -> Option<Effect> {
+        matches!(self.load, Load::Idle).then(|| self.ask(false))
+    }
+
+    /// Asks again, past the cache. The days of a preset are counted from today.
+    pub fn refresh(&mut self, now: Time) -> Effect {
+        if let Some(preset) = self.preset {
+            self.query.range = preset.range(now.date_naive());
+        }
+        self.ask(true)
+    }
+
+    fn ask(&mut self, force: bool) -> Effect {
+        self.load.start();
+        Effect::LoadViews { query: self.query, force }
+    }
+
+    fn turn_to(&mut self, query: ViewsQuery) -> Option<Effect> {
+        if query == self.query && !matches!(self.load, Load::Idle | Load::Failed { .. }) {
+            return None;
+        }
+        self.query = query;
+        self.selected = 0;
+        self.top = 0;
+        Some(self.ask(false))
+    }
+
+    /// The page after or before.
+    pub fn turn_page(&mut self, forward: bool) -> Option<Effect> {
+        let page = if forward {
+            self.has_next().then(|| self.query.page.saturating_add(1))?
+        } else {
+            (self.query.page > 1).then(|| self.query.page - 1)?
+        };
+        self.jump(page)
+    }
+
+    /// To a page, counted from 1.
+    pub fn jump(&mut self, page: u32) -> Option<Effect> {
+        self.turn_to(ViewsQuery { page: page.max(1), ..self.query })
+    }
+
+    /// Another number of rows per page; the first row shown stays on the page.
+    pub fn set_limit(&mut self, limit: u32) -> Option<Effect> {
+        let limit = limit.clamp(LIMIT_MIN, LIMIT_MAX);
+        let page = u32::try_from(self.query.offset() / u64::from(limit)).unwrap_or(0).saturating_add(1);
+        self.turn_to(ViewsQuery { limit, page, ..self.query })
+    }
+
+    /// The next preset.
+    pub fn next_preset(&mut self, now: Time) -> Option<Effect> {
+        let at = self.preset.and_then(|preset| Preset::ALL.iter().position(|other| *other == preset));
+        let next = at.map_or(0, |at| (at + 1) % Preset::ALL.len());
+        let preset = Preset::ALL.get(next).copied()?;
+        self.preset = Some(preset);
+        self.set_range(preset.range(now.date_naive()))
+    }
+
+    /// A range of one's own.
+    pub fn custom(&mut self, range: DateRange) -> Option<Effect> {
+        self.preset = None;
+        self.set_range(range)
+    }
+
+    /// The period before or after, of the same length; none after one that holds today.
+    pub fn step(&mut self, steps: i32, now: Time) -> Option<Effect> {
+        let range = self.query.range.step(steps).filter(|range| range.from() <= now.date_naive())?;
+        self.preset = Preset::ALL.into_iter().find(|preset| preset.range(now.date_naive()) == range);
+        self.set_range(range)
+    }
+
+    fn set_range(&mut self, range: DateRange) -> Option<Effect> {
+        self.turn_to(ViewsQuery { range, page: 1, ..self.query })
+    }
+
+    /// Takes an answer; one to an older question is dropped. Whether anything changed.
+    pub fn take(
+        &mut self,
+        query: ViewsQuery,
+        result: Result<Stamped<ViewsPage>, Failure>,
+        old: Option<Stamped<ViewsPage>>,
+        now: Time,
+    ) -> bool {
+        if query != self.query {
+            return false;
+        }
+        let answered = |stamped: Stamped<ViewsPage>| Stamped {
+            value: Answered { query, page: stamped.value },
+            as_of: stamped.as_of,
+        };
+        match (result, old) {
+            (Err(failure), Some(old)) => {
+                self.load = Load::Failed { failure, at: now, before: Some(answered(old)) };
+            }
+            (result, _) => self.load.finish(result.map(answered), now),
+        }
+        self.selected = self.selected.min(self.rows().len().saturating_sub(1));
+        true
+    }
+
+    /// Moves the selection by so many rows.
+    pub fn move_by(&mut self, by: isize) {
+        self.selected = scroll::moved(self.selected, by, self.rows().len());
+    }
+
+    /// To the first or last row of the page.
+    pub fn move_to_end(&mut self, last: bool) {
+        self.selected = if last { self.rows().len().saturating_sub(1) } else { 0 };
+    }
+
+    /// Keeps the selection in sight.
+    pub fn keep_in_sight(&mut self, rows: usize) {
+        self.top = scroll::follow(self.top, self.selected, rows, self.rows().len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::failure::FailureKind;
+    use crate::model::text::CleanText;
+    use crate::model::views::Counts;
+
+    fn now() -> Time {
+        "2026-11-20T12:00:00Z".parse().expect("a time")
+    }
+
+    fn page(rows: usize, has_more: bool) -> Stamped<ViewsPage> {
+        let row = |n: usize| PageRow { path: CleanText::line(&format!("/{n}")), counts: Counts::default() };
+        let value =
+            ViewsPage { totals: Counts::default(), rows: (0..rows).map(row).collect(), has_more: Some(has_more) };
+        Stamped { value, as_of: now() }
+    }
+
+    fn query(effect: Option<Effect>) -> ViewsQuery {
+        match effect {
+            Some(Effect::LoadViews { query, .. }) => query,
+            other => panic!("expected a request, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn pages_turn_only_where_there_are_some() {
+        let mut views = Views::new(now());
+        let first = query(views.shown_first());
+        assert!(views.turn_page(true).is_none(), "nothing known of a next page yet");
+        assert!(views.turn_page(false).is_none());
+        views.take(first, Ok(page(50, true)), None, now());
+        let second = query(views.turn_page(true));
+        assert_eq!((second.page, second.offset()), (2, 50));
+        views.take(second, Ok(page(3, false)), None, now());
+        assert!(views.turn_page(true).is_none());
+    }
+
+    #[test]
+    fn an_answer_to_an_older_question_is_dropped() {
+        let mut views = Views::new(now());
+        let first = query(views.shown_first());
+        query(views.next_preset(now()));
+        assert!(!views.take(first, Ok(page(5, false)), None, now()));
+        assert!(views.load().is_loading());
+    }
+
+    #[test]
+    fn what_was_loaded_stays_when_asking_again_fails() {
+        let mut views = Views::new(now());
+        let first = query(views.shown_first());
+        views.take(first, Ok(page(5, false)), None, now());
+        views.refresh(now());
+        views.take(first, Err(Failure::new(FailureKind::Offline, "no network")), None, now());
+        assert_eq!(views.rows().len(), 5);
+        assert!(views.load().failure().is_some());
+    }
+
+    #[test]
+    fn the_ranges_go_round_and_step_by_their_length() {
+        let mut views = Views::new(now());
+        assert_eq!(query(views.next_preset(now())).range.days(), 30);
+        assert_eq!(query(views.next_preset(now())).range.days(), 90);
+        assert_eq!(query(views.next_preset(now())).range.days(), 7);
+        let before = query(views.step(-1, now())).range;
+        assert_eq!(before.to_string(), "2026-11-07 … 2026-11-13");
+        assert_eq!(views.preset(), None);
+        query(views.step(1, now()));
+        assert_eq!(views.preset(), Some(Preset::Week));
+        assert!(views.step(1, now()).is_none(), "nothing after today");
+    }
+
+    #[test]
+    fn another_page_size_keeps_the_first_row_on_the_page() {
+        let mut views = Views::new(now());
+        query(views.jump(5));
+        let resized = query(views.set_limit(25));
+        assert_eq!((resized.limit, resized.page), (25, 9));
+        assert_eq!(query(views.set_limit(9999)).limit, LIMIT_MAX);
+    }
+}

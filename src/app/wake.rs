@@ -1,0 +1,79 @@
+//! When the screen changes by itself: the heartbeat, ages, a countdown, a notice's end, a draft to be written.
+
+use super::editor::Saved;
+use super::jobs::Line;
+use super::overlay::Overlay;
+use super::{App, Screen, format};
+use crate::model::Time;
+use crate::model::connection::Connection;
+use crate::model::ledger::Limited;
+use chrono::TimeDelta;
+
+/// Half a heartbeat.
+const BEAT: i64 = 500;
+
+impl App {
+    /// The next moment at which the screen changes without a message; none when nothing moves.
+    pub fn next_wake(&self, now: Time) -> Option<Time> {
+        let notice = self.notice.as_ref().map(|notice| notice.until);
+        let draft = match self.overlays.last() {
+            Some(Overlay::Editor(editor)) => match editor.saved {
+                Saved::Due(at) => Some(at),
+                _ => None,
+            },
+            _ => None,
+        };
+        [notice, draft, self.beat(now), self.header_changes(now), self.body_changes(now)].into_iter().flatten().min()
+    }
+
+    /// Whether the heartbeat's glyph is the large one; still when nothing is polled.
+    pub fn is_beating(&self, now: Time) -> bool {
+        self.beat(now).is_some() && now.timestamp_millis().rem_euclid(2 * BEAT) < BEAT
+    }
+
+    fn beat(&self, now: Time) -> Option<Time> {
+        let alive = self.connection == Connection::Live && self.jobs.active() > 0;
+        (alive && !self.start.calm && self.size.0 > 0).then(|| {
+            let into = now.timestamp_millis().rem_euclid(BEAT);
+            now + TimeDelta::milliseconds(BEAT - into)
+        })
+    }
+
+    /// Seconds step by one, or by ten where that saves bytes.
+    fn next_second(&self, now: Time) -> Time {
+        let step: i64 = if self.start.calm { 10_000 } else { 1000 };
+        now + TimeDelta::milliseconds(step - now.timestamp_millis().rem_euclid(step))
+    }
+
+    fn header_changes(&self, now: Time) -> Option<Time> {
+        let connection = match &self.connection {
+            Connection::Offline { next_try, .. } if *next_try > now => Some(self.next_second(now)),
+            Connection::Resting { until } if *until > now => Some(format::until_changes(*until, now)),
+            _ => None,
+        };
+        let limited = if self.screen == Screen::Views { Limited::Views } else { Limited::Create };
+        let reset = self.budget(limited).resets_at.filter(|at| *at > now);
+        let reset = reset.map(|at| format::until_changes(at, now));
+        connection.into_iter().chain(reset).min()
+    }
+
+    fn body_changes(&self, now: Time) -> Option<Time> {
+        match self.screen {
+            Screen::Jobs => {
+                let rows = self.jobs.visible(self.geometry().list_rows());
+                let ages = rows.filter_map(|line| match line {
+                    Line::Job(row) => Some(format::coarse_changes(row.age_from(), now)),
+                    Line::Heading(..) => None,
+                });
+                let counting = self.detail_is_visible() && self.jobs.selected().is_some_and(|row| row.is_working());
+                let detail = counting.then(|| self.next_second(now));
+                ages.chain(detail).min()
+            }
+            Screen::Views => {
+                let as_of = self.views.load().shown().map(|shown| shown.as_of);
+                as_of.map(|as_of| format::coarse_changes(as_of, now))
+            }
+            Screen::Welcome | Screen::Log => None,
+        }
+    }
+}

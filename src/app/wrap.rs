@@ -1,0 +1,76 @@
+//! Breaking text into lines of a width in cells, at words where possible.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// Wraps `text` to `width` cells, at most `max` lines; the flag says whether something was left out.
+pub(super) fn wrap(text: &str, width: usize, max: usize) -> (Vec<String>, bool) {
+    let mut lines = Vec::new();
+    for paragraph in text.lines() {
+        // One line more than wanted tells whether something is left out.
+        wrap_paragraph(paragraph, width.max(1), max + 1, &mut lines);
+        if lines.len() > max {
+            lines.truncate(max);
+            return (lines, true);
+        }
+    }
+    (lines, false)
+}
+
+fn wrap_paragraph(paragraph: &str, width: usize, max: usize, lines: &mut Vec<String>) {
+    let mut line = String::new();
+    let mut cells = 0;
+    for word in paragraph.split_word_bounds() {
+        if lines.len() >= max {
+            return;
+        }
+        if cells > 0 && cells + word.width() > width {
+            lines.push(std::mem::take(&mut line).trim_end().to_owned());
+            cells = 0;
+            if word.trim().is_empty() {
+                continue;
+            }
+        }
+        // A word wider than the line is broken between its graphemes.
+        for grapheme in word.graphemes(true) {
+            if cells > 0 && cells + grapheme.width() > width {
+                lines.push(std::mem::take(&mut line));
+                cells = 0;
+            }
+            line.push_str(grapheme);
+            cells += grapheme.width();
+        }
+    }
+    lines.push(line.trim_end().to_owned());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lines_break_at_words_and_long_words_at_cells() {
+        let (lines, cut) = wrap("Fix the broken links", 10, 9);
+        assert_eq!((lines, cut), (vec!["Fix the".to_owned(), "broken".to_owned(), "links".to_owned()], false));
+        let (lines, _) = wrap("abcdefghij日本語", 4, 9);
+        assert_eq!(lines, ["abcd", "efgh", "ij日", "本語"]);
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut_and_said() {
+        let (lines, cut) = wrap("a b c d e f g h", 1, 3);
+        assert_eq!((lines.len(), cut), (3, true));
+        let (lines, cut) = wrap("1\n2\n3\n4", 10, 2);
+        assert_eq!((lines.len(), cut), (2, true));
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_than_asked(text in "[a-z 日é\\n]{0,200}", width in 2_usize..30, max in 1_usize..20) {
+            let (lines, _) = wrap(&text, width, max);
+            prop_assert!(lines.len() <= max);
+            prop_assert!(lines.iter().all(|line| line.width() <= width));
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The selected job: what is known of it, then its thread.
+
+use super::text::{Row, left};
+use super::{View, boxed, put};
+use crate::app::Pane;
+use crate::app::detail::{Fact, INDENT, ThreadLine, Who, head};
+use crate::app::format::{coarse, duration};
+use crate::model::Time;
+use crate::model::connection::Connection;
+use crate::model::job::Status;
+use crate::model::load::Load;
+use crate::model::poll::next_poll;
+use crate::model::prompt::{Delivery, DeliveryKind};
+use crate::model::row::JobRow;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+const LABEL: usize = 6;
+
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+    let View { app, theme, .. } = view;
+    let border = if app.pane == Pane::Detail { theme.focus } else { theme.border };
+    let Some(job) = app.jobs.selected() else {
+        let inner = boxed(frame, area, Line::styled(" Detail ", theme.muted), border);
+        put(frame, inner, 1, Line::styled("  Select a job to see its thread here.", theme.muted));
+        return;
+    };
+    let title_width = usize::from(area.width.saturating_sub(4));
+    let title = Line::styled(format!(" {} ", super::text::fit(job.title.as_str(), title_width)), theme.title);
+    let inner = boxed(frame, area, title, border);
+    let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+    let width = usize::from(text.width);
+    let facts = head(job);
+    let mut lines = facts.iter().map(|fact| fact_line(view, job, *fact, width)).collect::<Vec<_>>();
+    lines.push(Line::default());
+    match app.detail.thread() {
+        Load::Idle | Load::Loading { before: None } => lines.push(Line::styled("Reading the thread…", theme.muted)),
+        Load::Failed { failure, before: None, .. } => {
+            lines.push(Line::styled(failure.sentence.to_string(), theme.bad));
+        }
+        _ => {}
+    }
+    let above = lines.len();
+    let skip = app.detail.scroll;
+    for (row, line) in lines.into_iter().skip(skip).enumerate() {
+        put(frame, text, row, line);
+    }
+    let thread = app.detail.lines();
+    let first = skip.saturating_sub(above);
+    let at = above.saturating_sub(skip);
+    for (n, line) in thread.iter().skip(first).take(usize::from(text.height)).enumerate() {
+        put(frame, text, at + n, thread_line(view, line, width));
+    }
+    more_below(frame, view, area, (above + thread.len()).saturating_sub(skip + usize::from(text.height)));
+}
+
+/// Says in the lower border how much is out of sight.
+fn more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: usize) {
+    if hidden > 0 && area.width > 20 {
+        let text = format!(" {hidden} more ↓ ");
+        let width = u16::try_from(text.chars().count()).unwrap_or(0);
+        let spot = Rect::new(area.right().saturating_sub(width + 2), area.bottom().saturating_sub(1), width, 1);
+        frame.render_widget(Line::styled(text, view.theme.muted), spot);
+    }
+}
+
+fn fact_line<'a>(view: View<'_>, job: &JobRow, fact: Fact, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let mut row = Row::new(width);
+    let mut labelled = |label: &str, value: &str, style: Style| {
+        row.push(left(label, LABEL), theme.muted).push(value, style);
+    };
+    match fact {
+        Fact::State => {
+            let (glyph, style) = super::jobs::glyph(view, job);
+            row.push(glyph, style).push(" ", theme.text);
+            let (text, style) = state(view, job);
+            row.push(text, style);
+        }
+        Fact::Checked => labelled("seen", &checked(view, job), theme.muted),
+        Fact::PullRequest => {
+            let link = job.pr_link.as_ref().map(|link| link.as_str()).unwrap_or_default();
+            labelled("PR", link.strip_prefix("https://").unwrap_or(link), theme.text);
+        }
+        Fact::Repository => {
+            let repository = job.repository.as_ref().map(|text| text.as_str()).unwrap_or_default();
+            let short = repository.strip_prefix("https://github.com/").unwrap_or(repository);
+            let at = job.git_ref.as_ref().map(|git_ref| format!(" @ {git_ref}")).unwrap_or_default();
+            labelled("repo", &format!("{short}{at}"), theme.text);
+        }
+        Fact::Model => labelled("model", job.model.as_ref().map(|text| text.as_str()).unwrap_or_default(), theme.text),
+        Fact::Id => {
+            let made = local(view, job.created_at).format("%Y-%m-%d %H:%M");
+            let id = job.id.as_ref().map(|id| id.clean().to_string()).unwrap_or_default();
+            labelled("job", &format!("{id}, created {made}"), theme.text);
+        }
+    }
+    row.line()
+}
+
+fn ago(from: Time, now: Time) -> String {
+    match coarse(now - from) {
+        text if text == "now" => "just now".to_owned(),
+        text => format!("{text} ago"),
+    }
+}
+
+/// What it does or how it ended, in words.
+fn state(view: View<'_>, job: &JobRow) -> (String, Style) {
+    let View { theme, now, .. } = view;
+    if let Some(kind) = job.undelivered {
+        let text = match kind {
+            DeliveryKind::Unconfirmed => "a prompt is unconfirmed: ! decides",
+            DeliveryKind::NotSent => "a prompt was not sent: ! decides",
+            DeliveryKind::Rejected => "a prompt was rejected: ! decides",
+            DeliveryKind::Sending => "sending…",
+            DeliveryKind::Queued => "a prompt waits to be sent",
+            DeliveryKind::Accepted | DeliveryKind::Dismissed => "",
+        };
+        let style = if kind.needs_user() { theme.warning } else { theme.text };
+        return (text.to_owned(), style);
+    }
+    if job.gone {
+        return ("gone: the service no longer knows this job".to_owned(), theme.warning);
+    }
+    let took = || job.finished_at.map(|end| format!(", took {}", duration(end - job.started_at))).unwrap_or_default();
+    match &job.status {
+        None if job.id.is_none() => ("let go: it never became a job".to_owned(), theme.muted),
+        None => ("accepted, not looked at yet".to_owned(), theme.text),
+        Some(Status::Active) => (format!("working for {}", duration(now - job.started_at)), theme.working),
+        Some(Status::Unknown(_)) => {
+            let word = job.status.as_ref().map(Status::word).unwrap_or_default();
+            (format!("the service says: {word}"), theme.working)
+        }
+        Some(status @ Status::Completed) if job.pr_link.is_none() => {
+            (format!("{status} {} without a pull request{}", ago(job.age_from(), now), took()), theme.text)
+        }
+        Some(Status::Failed) => (format!("failed {}{}", ago(job.age_from(), now), took()), theme.bad),
+        Some(status) => (format!("{status} {}{}", ago(job.age_from(), now), took()), theme.text),
+    }
+}
+
+/// When it was last asked for, and when it will be again.
+fn checked(view: View<'_>, job: &JobRow) -> String {
+    let View { app, now, .. } = view;
+    let last = job.checked_at.map_or_else(|| "not yet".to_owned(), |at| ago_exact(at, now, job.is_working()));
+    let next = match (&app.connection, next_poll(job)) {
+        (Connection::Live | Connection::Unknown, Some(at)) if at > now => {
+            format!(", next look in {}", duration(at - now))
+        }
+        (Connection::Live | Connection::Unknown, Some(_)) => ", next look is due".to_owned(),
+        (_, Some(_)) => ", next look when the service answers again".to_owned(),
+        (_, None) => String::new(),
+    };
+    format!("{last}{next}")
+}
+
+fn ago_exact(at: Time, now: Time, counting: bool) -> String {
+    if counting { format!("{} ago", duration(now - at)) } else { ago(at, now) }
+}
+
+fn local(view: View<'_>, at: Time) -> chrono::DateTime<chrono::FixedOffset> {
+    at.with_timezone(&view.app.start.offset)
+}
+
+/// Time of day today, else the day.
+fn when(view: View<'_>, at: Time) -> String {
+    let (then, today) = (local(view, at), local(view, view.now));
+    let format = if then.date_naive() == today.date_naive() { "%H:%M" } else { "%m-%d" };
+    then.format(format).to_string()
+}
+
+fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let mut row = Row::new(width);
+    match line {
+        ThreadLine::Entry { at, who, text } => {
+            let (name, style) = match who {
+                Who::You => ("you", theme.key),
+                Who::Agent => ("agent", theme.good),
+                Who::Docdeck => ("docdeck", theme.muted),
+            };
+            row.push(left(&when(view, *at), 6), theme.muted);
+            row.push(left(name, INDENT - 6), style).push(text, theme.text);
+        }
+        ThreadLine::More(text) => {
+            row.to(INDENT).push(text, theme.text);
+        }
+        ThreadLine::Cut(text) => {
+            row.to(INDENT).push(text, theme.muted);
+        }
+        ThreadLine::Delivery(delivery) => {
+            row.to(INDENT);
+            let (text, style) = delivery_text(view, delivery);
+            row.push(text, style);
+        }
+    }
+    row.line()
+}
+
+fn delivery_text(view: View<'_>, delivery: &Delivery) -> (String, Style) {
+    let theme = view.theme;
+    match delivery {
+        Delivery::Queued { until: Some(until) } if *until > view.now => {
+            (format!("… queued, goes out at {}", local(view, *until).format("%H:%M")), theme.muted)
+        }
+        Delivery::Queued { .. } => ("… queued".to_owned(), theme.muted),
+        Delivery::Sending => ("↑ sending".to_owned(), theme.working),
+        Delivery::Accepted => (String::new(), theme.text),
+        Delivery::NotSent(_) => ("! not sent: ! sends it again".to_owned(), theme.bad),
+        Delivery::Rejected(_) => ("! rejected: ! edits and sends it again".to_owned(), theme.bad),
+        Delivery::Unconfirmed(_) => ("! unconfirmed: ! decides".to_owned(), theme.warning),
+        Delivery::Dismissed => ("let go".to_owned(), theme.muted),
+    }
+}

@@ -1,0 +1,90 @@
+//! The log: requests and transitions, newest at the bottom.
+
+use super::text::{Row, left, right};
+use super::{View, boxed, put};
+use crate::app::format::{count, number};
+use crate::model::log::{LogEntry, LogKind};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+    let View { app, theme, .. } = view;
+    let title =
+        Line::styled(format!(" Log: last {} of at most {} ", count(app.log.len()), crate::app::log::KEPT), theme.title);
+    let inner = boxed(frame, area, title, theme.focus);
+    let width = usize::from(inner.width);
+    if app.log.is_empty() {
+        put(frame, inner, 1, Line::styled("  Nothing was asked of the service yet.", theme.muted));
+        return;
+    }
+    let columns = Columns::fitting(width);
+    put(frame, inner, 0, columns.heads(view));
+    let rows = app.geometry().log_rows();
+    for (n, entry) in app.log.visible(rows).enumerate() {
+        put(frame, inner, n + 1, columns.entry(view, entry));
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    width: usize,
+    subject: usize,
+}
+
+const TIME: usize = 10;
+const OPERATION: usize = 9;
+const STATUS: usize = 6;
+const MILLIS: usize = 9;
+
+impl Columns {
+    fn fitting(width: usize) -> Self {
+        let room = width.saturating_sub(TIME + OPERATION + STATUS + MILLIS + 3);
+        Self { width, subject: (room / 2).min(40) }
+    }
+
+    fn heads<'a>(&self, view: View<'_>) -> Line<'a> {
+        let muted = view.theme.muted;
+        let mut row = Row::new(self.width);
+        row.push(left(" time", TIME), muted).push(left("what", OPERATION), muted).push(left("status", STATUS), muted);
+        row.push(right("ms", MILLIS), muted).push("  ", muted).push(left("about", self.subject), muted);
+        row.push("result", muted);
+        row.line()
+    }
+
+    fn entry<'a>(&self, view: View<'_>, entry: &LogEntry) -> Line<'a> {
+        let theme = view.theme;
+        let at = entry.at.with_timezone(&view.app.start.offset).format(" %H:%M:%S");
+        let mut row = Row::new(self.width);
+        row.push(left(&at.to_string(), TIME), theme.muted);
+        let subject = |row: &mut Row<'a>| {
+            let text = left(entry.subject.as_str(), self.subject.saturating_sub(1));
+            row.push("  ", theme.text).push(text, theme.text).push(" ", theme.text);
+        };
+        match &entry.what {
+            LogKind::Request { operation, status, millis, reason } => {
+                let code = status.map_or_else(|| "–".to_owned(), |status| status.to_string());
+                let style = match status {
+                    Some(200..300) => theme.good,
+                    _ => theme.bad,
+                };
+                row.push(left(operation.name(), OPERATION), theme.text).push(left(&code, STATUS), style);
+                row.push(right(&number(*millis), MILLIS), theme.muted);
+                subject(&mut row);
+                let reason = reason.as_ref().map(|reason| reason.as_str()).unwrap_or_default();
+                row.push(reason, if reason.is_empty() { theme.text } else { theme.warning });
+            }
+            LogKind::Transition(text) => {
+                row.push(left("change", OPERATION), theme.working).push(left("", STATUS + MILLIS), theme.text);
+                subject(&mut row);
+                row.push(text.as_str(), theme.text);
+            }
+            LogKind::Note(text) => {
+                row.push(left("note", OPERATION), theme.muted).push(left("", STATUS + MILLIS), theme.text);
+                subject(&mut row);
+                row.push(text.as_str(), theme.muted);
+            }
+        }
+        row.line()
+    }
+}

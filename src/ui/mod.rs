@@ -1,0 +1,97 @@
+//! Drawing: the state, a theme and the time into a frame. Writes nothing back; visits only what is visible.
+
+mod bars;
+mod detail;
+mod editor;
+mod frame_lines;
+mod help;
+mod jobs;
+mod log;
+mod overlays;
+mod text;
+mod theme;
+mod views;
+mod welcome;
+
+pub use theme::{Depth, Theme};
+
+use crate::app::geometry::{MIN, is_usable};
+use crate::app::overlay::Overlay;
+use crate::app::{App, Pane, Screen};
+use crate::model::Time;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+use ratatui::widgets::{Block, Clear, Paragraph, Wrap};
+
+/// What all drawing is done from.
+#[derive(Debug, Clone, Copy)]
+struct View<'a> {
+    app: &'a App,
+    theme: &'a Theme,
+    now: Time,
+}
+
+/// Draws the whole screen.
+pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
+    let view = View { app, theme, now };
+    let area = frame.area();
+    // The state learns of a resize by a message; until then what is known is drawn no larger than the screen.
+    let size = (app.size.0.min(area.width), app.size.1.min(area.height));
+    if !is_usable(size) || (area.width, area.height) != app.size {
+        if !is_usable((area.width, area.height)) {
+            too_small(frame, theme);
+        }
+        return;
+    }
+    let g = app.geometry();
+    frame_lines::header(frame, view, g.header);
+    match app.screen {
+        Screen::Welcome => welcome::draw(frame, view, g.body),
+        Screen::Jobs => {
+            if g.side_by_side || app.pane == Pane::List {
+                jobs::draw(frame, view, g.list);
+            }
+            if g.side_by_side || app.pane == Pane::Detail {
+                detail::draw(frame, view, g.detail);
+            }
+        }
+        Screen::Views => views::draw(frame, view, g.body),
+        Screen::Log => log::draw(frame, view, g.body),
+    }
+    for overlay in &app.overlays {
+        match overlay {
+            Overlay::Editor(open) => editor::draw(frame, view, open, g.editor()),
+            Overlay::Ask(ask) => overlays::ask(frame, view, ask, g.small(7)),
+            Overlay::Resolve(resolve) => overlays::resolve(frame, view, resolve, g.editor()),
+            Overlay::Question(question) => overlays::question(frame, view, question, g.small(7)),
+            Overlay::Help(open) => help::draw(frame, view, open, g.help()),
+        }
+    }
+    frame_lines::footer(frame, view, g.footer);
+}
+
+fn too_small(frame: &mut Frame<'_>, theme: &Theme) {
+    let area = frame.area();
+    let text = format!("docdeck needs {}×{}, here are {}×{}. q quits.", MIN.0, MIN.1, area.width, area.height);
+    let paragraph = Paragraph::new(text).style(theme.text).wrap(Wrap { trim: true });
+    frame.render_widget(paragraph, area);
+}
+
+/// A box with a title, cleared inside; gives the inside.
+fn boxed(frame: &mut Frame<'_>, area: Rect, title: Line<'_>, border: Style) -> Rect {
+    let block = Block::bordered().border_style(border).title(title);
+    let inner = block.inner(area);
+    frame.render_widget(Clear, area);
+    frame.render_widget(block, area);
+    inner
+}
+
+/// One line at the given row of an area; nothing beyond it.
+fn put(frame: &mut Frame<'_>, area: Rect, row: usize, line: Line<'_>) {
+    let Ok(row) = u16::try_from(row) else { return };
+    if row < area.height {
+        frame.render_widget(line, Rect { y: area.y + row, height: 1, ..area });
+    }
+}

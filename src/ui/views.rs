@@ -1,0 +1,272 @@
+//! Page views: the range, the site's totals, and one page of rows with bars on a printed scale.
+//!
+//! ```text
+//!  2026-11-14 … 2026-11-20, 7 days UTC, today partial   [7d] 30d 90d custom      as of 14:02
+//!  human 128,402   ███████████████████████▒▒▒▒▒▒▒▒▒▒▒  AI 61,220      total 189,622   AI share 32.3%
+//!
+//!    #  path                                human       AI    total  share   0 ─────────────────────── 13,430
+//!    1  /quickstart                         9,120    4,310   13,430    32%   ████████████████▒▒▒▒▒▒▒▒
+//! ```
+
+use super::text::{Row, fit_end, left, right};
+use super::{View, bars, put};
+use crate::app::format::{coarse, number};
+use crate::app::views::Answered;
+use crate::model::load::{Load, Stamped};
+use crate::model::period::{DateRange, Preset};
+use crate::model::views::{Count, Counts, PageRow, as_f64};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Wrap};
+use unicode_width::UnicodeWidthStr;
+
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+    let width = usize::from(area.width);
+    put(frame, area, 0, range_line(view, width));
+    let Some(shown) = view.app.views.load().shown() else {
+        nothing_yet(frame, view, area);
+        return;
+    };
+    put(frame, area, 1, state_line(view, shown, width));
+    put(frame, area, 2, totals_line(view, &shown.value.page.totals, width));
+    let columns = Columns::fitting(view, width);
+    put(frame, area, 4, columns.heads(view));
+    let rows = view.app.geometry().views_rows();
+    let top = view.app.views.top();
+    for (n, row) in view.app.views.rows().iter().enumerate().skip(top).take(rows) {
+        put(frame, area, 5 + n - top, columns.row(view, shown.value.query.offset(), n, row));
+    }
+    if shown.value.page.rows.is_empty() {
+        let text = if shown.value.query.page > 1 {
+            "  No rows on this page: ← goes back."
+        } else {
+            "  No page was viewed in this range."
+        };
+        put(frame, area, 6, Line::styled(text, view.theme.muted));
+    }
+    let last = usize::from(area.height.saturating_sub(1));
+    put(frame, area, last, place_line(view, shown, width));
+}
+
+/// Before the first answer: loading, or why there is none.
+fn nothing_yet(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+    let theme = view.theme;
+    let (text, style) = match view.app.views.load() {
+        Load::Failed { failure, .. } => (format!("Not loaded. {}", failure.sentence), theme.warning),
+        Load::Loading { .. } => ("Loading…".to_owned(), theme.muted),
+        Load::Idle | Load::Ready(_) => ("Not loaded; r asks for it.".to_owned(), theme.muted),
+    };
+    let inner = Rect {
+        x: area.x + 2,
+        y: area.y + 2,
+        width: area.width.saturating_sub(4),
+        height: area.height.saturating_sub(2),
+    };
+    frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inner);
+}
+
+/// The range as people say it: both days included, UTC, and whether today is in it.
+fn describe(range: DateRange, view: View<'_>, width: usize) -> String {
+    let days = match range.days() {
+        1 => "1 day".to_owned(),
+        n => format!("{n} days"),
+    };
+    let holds_today = range.contains(view.now.date_naive());
+    let whole = format!("{range}, {days} UTC{}", if holds_today { ", today partial" } else { "" });
+    if whole.width() < width { whole } else { format!("{range} UTC{}", if holds_today { ", partial" } else { "" }) }
+}
+
+fn range_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+    let View { app, theme, .. } = view;
+    let views = &app.views;
+    let mut row = Row::new(width);
+    row.push(" ", theme.text).push(describe(views.query().range, view, width), theme.title);
+    let mut presets: Vec<(String, bool)> =
+        Preset::ALL.iter().map(|preset| (preset.name().to_owned(), views.preset() == Some(*preset))).collect();
+    presets.push(("custom".to_owned(), views.preset().is_none()));
+    let needed: usize = presets.iter().map(|(name, on)| name.len() + if *on { 3 } else { 1 }).sum();
+    if row.room() > needed + 3 {
+        row.push("   ", theme.text);
+        for (name, on) in presets {
+            let (text, style) = if on { (format!("[{name}] "), theme.mark) } else { (format!("{name} "), theme.muted) };
+            row.push(text, style);
+        }
+    }
+    row.line()
+}
+
+/// How fresh what is shown is, and what it is when it isn't what was asked for.
+fn state_line<'a>(view: View<'_>, shown: &Stamped<Answered>, width: usize) -> Line<'a> {
+    let View { app, theme, now } = view;
+    let at = shown.as_of.with_timezone(&app.start.offset);
+    let age = coarse(now - shown.as_of);
+    let is_today = at.date_naive() == now.with_timezone(&app.start.offset).date_naive();
+    let clock = at.format(if is_today { "%H:%M" } else { "%m-%d %H:%M" });
+    let as_of = if age == "now" { format!("as of {clock}") } else { format!("as of {clock}, {age} ago") };
+    let mut row = Row::new(width);
+    row.push(" ", theme.text);
+    let other = (!app.views.is_current())
+        .then(|| format!("still showing {}, page {}", shown.value.query.range, shown.value.query.page));
+    match (app.views.load(), other) {
+        (Load::Loading { .. }, Some(other)) => row.push(format!("loading… {other}"), theme.warning),
+        (Load::Loading { .. }, None) => row.push(format!("asking again…  {as_of}"), theme.muted),
+        (Load::Failed { failure, .. }, other) => {
+            row.push(failure.sentence.as_str(), theme.warning);
+            let old = other.unwrap_or(as_of);
+            row.push(format!("  {old}"), theme.muted)
+        }
+        (_, Some(other)) => row.push(other, theme.warning),
+        (_, None) => row.push(as_of, theme.muted),
+    };
+    row.line()
+}
+
+fn totals_line<'a>(view: View<'_>, totals: &Counts, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let human = format!("human {}", count_text(&totals.human));
+    let ai = format!("AI {}", count_text(&totals.ai));
+    let share = totals.ai_share().map(|share| format!("   AI share {:.1}%", share * 100.0)).unwrap_or_default();
+    let total = format!("   total {}{share}{}", count_text(&totals.total), mark(totals));
+    let narrow = width < 60;
+    let total = match totals.ai_share() {
+        Some(share) if narrow => format!(" ({:.1}%)", share * 100.0),
+        _ if narrow => String::new(),
+        _ => total,
+    };
+    let mut row = Row::new(width);
+    row.push(" ", theme.text).push(&human, theme.human.add_modifier(Modifier::BOLD)).push("  ", theme.text);
+    let rest = ai.len() + total.chars().count() + 3;
+    let bar_width = row.room().saturating_sub(rest).min(60);
+    if bar_width >= 6 {
+        let whole = totals.human.value().unwrap_or(0).saturating_add(totals.ai.value().unwrap_or(0));
+        for span in bars::stacked(totals, as_f64(whole), bar_width, theme) {
+            row.push(span.content, span.style);
+        }
+        row.push("  ", theme.text);
+    }
+    row.push(&ai, theme.ai.add_modifier(Modifier::BOLD)).push(&total, theme.text);
+    row.line()
+}
+
+fn count_text(count: &Count) -> String {
+    match count {
+        Count::Known(n) => number(*n),
+        Count::Odd(raw) => raw.to_string(),
+        Count::Missing => "?".to_owned(),
+    }
+}
+
+/// A sign on numbers that don't add up; they are shown as received.
+fn mark(counts: &Counts) -> &'static str {
+    if counts.add_up() { "" } else { "≠" }
+}
+
+/// Widths of the columns at the present width.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    rank: usize,
+    path: usize,
+    number: usize,
+    /// Whether human and AI have columns of their own.
+    split: bool,
+    bar: usize,
+    width: usize,
+}
+
+const SHARE: usize = 6;
+
+impl Columns {
+    fn fitting(view: View<'_>, width: usize) -> Self {
+        let longest = view.app.views.rows().iter().flat_map(|row| {
+            [&row.counts.human, &row.counts.ai, &row.counts.total].map(|count| count_text(count).chars().count())
+        });
+        let number = longest.max().unwrap_or(0).clamp(6, 14) + 1;
+        let split = width >= 70;
+        let rank = if width >= 60 { 6 } else { 0 };
+        let fixed = rank + number * if split { 3 } else { 1 } + SHARE + 3;
+        let room = width.saturating_sub(fixed + 2);
+        let bar = (room * 2 / 5).clamp(6, 60);
+        Self { rank, path: room.saturating_sub(bar), number, split, bar, width }
+    }
+
+    fn heads<'a>(&self, view: View<'_>) -> Line<'a> {
+        let theme = view.theme;
+        let mut row = Row::new(self.width);
+        if self.rank > 0 {
+            row.push(right("#", self.rank - 2), theme.muted).push("  ", theme.muted);
+        } else {
+            row.push(" ", theme.muted);
+        }
+        row.push(left("path", self.path), theme.muted);
+        if self.split {
+            row.push(right("human", self.number), theme.human).push(right("AI", self.number), theme.ai);
+        }
+        row.push(right("total", self.number), theme.muted).push(right("AI %", SHARE), theme.muted);
+        let full = whole_number(view.app.views.scale());
+        row.push("   ", theme.muted).push(bars::scale(&full, self.bar), theme.muted);
+        row.line()
+    }
+
+    fn row<'a>(&self, view: View<'_>, offset: u64, n: usize, page: &PageRow) -> Line<'a> {
+        let View { app, theme, .. } = view;
+        let selected = app.views.selected() == n;
+        let stale = !app.views.is_current();
+        let text = match (selected, stale) {
+            (true, _) => theme.selected,
+            (false, true) => theme.muted,
+            (false, false) => theme.text,
+        };
+        let mut row = Row::new(self.width);
+        row.push(if selected { "▌" } else { " " }, theme.mark);
+        if self.rank > 0 {
+            // The service's order, not a rank: not all rows are known.
+            let place = offset.saturating_add(u64::try_from(n).unwrap_or(0)).saturating_add(1);
+            row.push(right(&number(place), self.rank - 3), theme.muted).push("  ", theme.text);
+        }
+        row.push(left(&fit_end(page.path.as_str(), self.path.saturating_sub(1)), self.path), text);
+        let mut cell = |count: &Count, style: Style| {
+            row.push(right(&count_text(count), self.number), style);
+        };
+        if self.split {
+            cell(&page.counts.human, text);
+            cell(&page.counts.ai, text);
+        }
+        cell(&page.counts.total, text);
+        let share = page.counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
+        row.push(right(&share, SHARE), theme.muted);
+        row.push(left(mark(&page.counts), 3), theme.warning);
+        for Span { content, style, .. } in bars::stacked(&page.counts, app.views.scale(), self.bar, theme) {
+            row.push(content, style);
+        }
+        row.line()
+    }
+}
+
+fn whole_number(n: f64) -> String {
+    let digits = format!("{n:.0}");
+    digits.parse::<i128>().map(number).unwrap_or(digits)
+}
+
+/// Which rows these are, and whether there are more.
+fn place_line<'a>(view: View<'_>, shown: &Stamped<Answered>, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let query = shown.value.query;
+    let n = u64::try_from(shown.value.page.rows.len()).unwrap_or(0);
+    let (first, last) = (query.offset().saturating_add(1), query.offset().saturating_add(n));
+    let more = if query.has_next(&shown.value.page) { "more →" } else { "the last page" };
+    let rows = if n == 0 { "no rows".to_owned() } else { format!("rows {}–{}", number(first), number(last)) };
+    let mut row = Row::new(width);
+    row.push(format!(" page {}, {rows}, {more}", number(query.page)), theme.text);
+    let legend = "  █ human  ▒ AI";
+    if row.room() > legend.chars().count() + 40 {
+        row.push(format!("   {} per page, in the service's order", query.limit), theme.muted);
+    }
+    if row.room() <= legend.chars().count() {
+        return row.line();
+    }
+    row.to(width.saturating_sub(legend.chars().count() + 1));
+    row.push("  █", theme.human).push(" human", theme.muted).push("  ▒", theme.ai).push(" AI", theme.muted);
+    row.line()
+}

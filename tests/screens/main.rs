@@ -1,0 +1,368 @@
+//! Snapshots of every screen and layer in the states it can be in, at a small, a usual and a large size.
+
+#![expect(clippy::expect_used, reason = "a test that can't build its world should fail")]
+
+mod world;
+
+use docdeck::app::{App, Msg};
+use docdeck::model::failure::{Failure, FailureKind};
+use docdeck::model::load::Stamped;
+use docdeck::model::news::News;
+use docdeck::model::text::CleanText;
+use docdeck::model::views::ViewsPage;
+use docdeck::ui::{Depth, Theme, draw};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::style::{Color, Style};
+use unicode_width::UnicodeWidthStr;
+use world::{World, now};
+
+const SIZES: [(u16, u16); 4] = [(40, 12), (80, 24), (120, 40), (160, 48)];
+
+fn render(app: &App, depth: Depth) -> Buffer {
+    let mut terminal = Terminal::new(TestBackend::new(app.size.0, app.size.1)).expect("a test terminal");
+    let theme = Theme::new(depth);
+    terminal.draw(|frame| draw(frame, app, &theme, now())).expect("a frame");
+    terminal.backend().buffer().clone()
+}
+
+fn text(buffer: &Buffer) -> String {
+    let width = usize::from(buffer.area.width);
+    let rows = buffer.content.chunks(width.max(1)).map(|row| {
+        // The cell behind a wide character holds nothing of its own.
+        let mut line = String::new();
+        let mut covered = 0;
+        for cell in row {
+            if covered == 0 {
+                line.push_str(cell.symbol());
+                covered = cell.symbol().width().saturating_sub(1);
+            } else {
+                covered -= 1;
+            }
+        }
+        line.trim_end().to_owned()
+    });
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+/// Compares the state that `build` makes at every size with what was approved.
+fn snapshots(name: &str, build: impl Fn(&mut World)) {
+    for (columns, rows) in SIZES {
+        let mut world = World::new((columns, rows));
+        build(&mut world);
+        insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), text(&render(&world.app, Depth::None)));
+    }
+}
+
+#[test]
+fn jobs_while_the_record_is_being_read() {
+    snapshots("jobs_reading", |_| {});
+}
+
+#[test]
+fn jobs_when_none_are_known() {
+    snapshots("jobs_empty", World::nothing_known);
+}
+
+#[test]
+fn jobs_when_the_record_cannot_be_read() {
+    snapshots("jobs_unreadable", |world| {
+        let failure = Failure::new(FailureKind::Store, "The record can't be read: disk I/O error. Run docdeck again.");
+        world.tell(Msg::Loaded(Err(failure)));
+    });
+}
+
+#[test]
+fn jobs_in_every_group() {
+    snapshots("jobs_full", World::jobs);
+}
+
+#[test]
+fn jobs_while_the_service_cannot_be_reached() {
+    snapshots("jobs_offline", |world| {
+        world.jobs();
+        world.offline();
+    });
+}
+
+#[test]
+fn a_job_that_is_open() {
+    snapshots("job_open", |world| {
+        world.jobs();
+        world.keys("Enter");
+    });
+}
+
+#[test]
+fn a_long_thread_that_is_scrolled() {
+    snapshots("job_scrolled", |world| {
+        world.jobs();
+        world.long_thread();
+        world.keys("Enter j j j");
+    });
+}
+
+#[test]
+fn dismissed_jobs_when_shown() {
+    snapshots("jobs_dismissed", |world| {
+        world.jobs();
+        world.keys("z G");
+    });
+}
+
+#[test]
+fn the_editor_before_the_first_key() {
+    snapshots("editor_empty", |world| {
+        world.jobs();
+        world.keys("n");
+    });
+}
+
+#[test]
+fn the_editor_with_a_draft_on_disk() {
+    snapshots("editor_draft", |world| {
+        world.jobs();
+        world.keys("n");
+        world.paste("Add a Python quickstart\n\nCover installation, the first request and errors. 日本語も見る。");
+        world.saved();
+    });
+}
+
+#[test]
+fn the_editor_when_nothing_was_typed() {
+    snapshots("editor_blank", |world| {
+        world.jobs();
+        world.keys("n Ctrl-s");
+    });
+}
+
+#[test]
+fn the_editor_when_a_prompt_came_back() {
+    snapshots("editor_back", |world| {
+        world.jobs();
+        world.keys("n");
+        world.paste("Rewrite the landing page");
+        world.rejected("400: prompt is too long for this project. Shorten it, then send it again.");
+    });
+}
+
+#[test]
+fn an_unconfirmed_prompt() {
+    snapshots("resolve_unconfirmed", |world| {
+        world.jobs();
+        world.unconfirmed_selected();
+        world.keys("!");
+    });
+}
+
+#[test]
+fn the_question_before_sending_again() {
+    snapshots("question", |world| {
+        world.jobs();
+        world.unconfirmed_selected();
+        world.keys("! s");
+    });
+}
+
+#[test]
+fn an_id_that_is_asked_for() {
+    snapshots("ask_track", |world| {
+        world.jobs();
+        world.keys("+");
+    });
+}
+
+#[test]
+fn a_range_that_is_the_wrong_way_round() {
+    snapshots("ask_range_wrong", |world| {
+        world.jobs();
+        world.views(52, true);
+        world.keys("D Ctrl-a");
+        world.paste("2026-12-01 ");
+    });
+}
+
+#[test]
+fn the_keys_of_the_jobs_list() {
+    snapshots("help_jobs", |world| {
+        world.jobs();
+        world.keys("?");
+    });
+}
+
+#[test]
+fn views_before_the_first_answer() {
+    snapshots("views_loading", |world| {
+        world.jobs();
+        world.keys("2");
+    });
+}
+
+#[test]
+fn views_without_any_answer() {
+    snapshots("views_failed", |world| {
+        world.jobs();
+        world.views_fail();
+    });
+}
+
+#[test]
+fn views_of_an_empty_range() {
+    snapshots("views_empty", |world| {
+        world.jobs();
+        world.views(0, false);
+    });
+}
+
+#[test]
+fn views_in_full() {
+    snapshots("views_full", |world| {
+        world.jobs();
+        world.views(50, true);
+        world.keys("j j");
+    });
+}
+
+#[test]
+fn views_that_are_old_since_asking_again_failed() {
+    snapshots("views_stale", |world| {
+        world.jobs();
+        world.views(50, true);
+        world.keys("r");
+        world.views_fail_again();
+    });
+}
+
+#[test]
+fn views_of_the_range_before_while_another_one_loads() {
+    snapshots("views_switching", |world| {
+        world.jobs();
+        world.views(50, true);
+        world.keys("d");
+    });
+}
+
+#[test]
+fn views_with_numbers_that_do_not_add_up() {
+    snapshots("views_odd", |world| {
+        world.jobs();
+        world.odd_views();
+    });
+}
+
+#[test]
+fn the_log_before_the_first_request() {
+    snapshots("log_empty", |world| {
+        world.nothing_known();
+        world.keys("3");
+    });
+}
+
+#[test]
+fn the_log_in_full() {
+    snapshots("log_full", |world| {
+        world.jobs();
+        world.log();
+        world.keys("3");
+    });
+}
+
+#[test]
+fn the_welcome_page() {
+    for size in SIZES {
+        let world = World::unconfigured(size);
+        insta::assert_snapshot!(format!("welcome_{}x{}", size.0, size.1), text(&render(&world.app, Depth::None)));
+    }
+}
+
+#[test]
+fn a_screen_that_is_too_small() {
+    for size in [(39, 12), (40, 11), (20, 5), (7, 2), (1, 1)] {
+        let mut world = World::new(size);
+        world.jobs();
+        insta::assert_snapshot!(format!("small_{}x{}", size.0, size.1), text(&render(&world.app, Depth::None)));
+    }
+}
+
+#[test]
+fn no_size_and_no_layer_makes_the_drawing_fail() {
+    for keys in ["", "Enter", "n", "+", "?", "2", "2 D", "3", "d"] {
+        for columns in [1, 2, 5, 13, 39, 40, 41, 59, 60, 69, 70, 80, 119, 120, 121, 200, 300] {
+            for rows in [1, 2, 3, 5, 11, 12, 13, 24, 100] {
+                let mut world = World::new((160, 48));
+                world.jobs();
+                world.views(50, true);
+                world.keys("1");
+                world.keys(keys);
+                world.resize(columns, rows);
+                render(&world.app, Depth::Many);
+            }
+        }
+    }
+}
+
+/// The styles of all cells in which this text stands first.
+fn style_of(buffer: &Buffer, wanted: &str) -> Style {
+    let shown = text(buffer);
+    let (row, line) = shown.lines().enumerate().find(|(_, line)| line.contains(wanted)).expect("the text is shown");
+    let column = line.split(wanted).next().map(|before| before.chars().count()).expect("a start");
+    let at = (u16::try_from(column).expect("small"), u16::try_from(row).expect("small"));
+    buffer.cell(at).expect("inside").style()
+}
+
+#[test]
+fn colours_carry_the_meaning_that_the_signs_carry_too() {
+    let mut world = World::new((160, 48));
+    world.jobs();
+    let buffer = render(&world.app, Depth::Sixteen);
+    assert_eq!(style_of(&buffer, "failed").fg, Some(Color::Red));
+    assert_eq!(style_of(&buffer, "unconfirmed").fg, Some(Color::Yellow));
+    assert_eq!(style_of(&buffer, "◐ Add").fg, Some(Color::Cyan));
+    world.views(50, true);
+    let buffer = render(&world.app, Depth::Sixteen);
+    assert_eq!(style_of(&buffer, "█").fg, Some(Color::Blue));
+    assert_eq!(style_of(&buffer, "▒").fg, Some(Color::Yellow));
+}
+
+#[test]
+fn without_colour_nothing_is_coloured() {
+    let mut world = World::new((160, 48));
+    world.jobs();
+    world.views(50, true);
+    let buffer = render(&world.app, Depth::None);
+    let coloured = |cell: &ratatui::buffer::Cell| cell.fg != Color::Reset || cell.bg != Color::Reset;
+    assert!(!buffer.content.iter().any(coloured));
+}
+
+#[test]
+fn hostile_text_from_the_service_cannot_leave_its_cell() {
+    let mut world = World::new((120, 40));
+    world.hostile_job("\x1b]0;owned\x07\x1b[2JFix \u{202e}txet \u{1b}]8;;https://evil\u{1b}\\link");
+    let shown = text(&render(&world.app, Depth::None));
+    assert!(shown.contains("Fix txet link"), "{shown}");
+    assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'));
+}
+
+#[test]
+fn a_page_whose_answer_is_late_never_shows_zero() {
+    let mut world = World::new((80, 24));
+    world.jobs();
+    world.keys("2");
+    let shown = text(&render(&world.app, Depth::None));
+    assert!(shown.contains("Loading"), "{shown}");
+    assert!(!shown.contains("human 0"));
+    let empty = Stamped { value: ViewsPage::default(), as_of: now() };
+    world.tell(Msg::Views { query: world.app.views.query(), result: Ok(empty), old: None });
+    let shown = text(&render(&world.app, Depth::None));
+    assert!(shown.contains("human ?"), "counts that are missing are not 0: {shown}");
+}
+
+#[test]
+fn a_notice_of_trouble_is_marked_by_more_than_colour() {
+    let mut world = World::new((80, 24));
+    world.jobs();
+    world.tell(Msg::News(News::Notice(CleanText::line("The store was moved aside."))));
+    let shown = text(&render(&world.app, Depth::None));
+    assert!(shown.ends_with(" ! The store was moved aside."), "{shown}");
+}

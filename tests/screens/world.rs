@@ -1,0 +1,336 @@
+//! States of the dashboard, reached by the messages and keys that lead there in use.
+
+use chrono::{FixedOffset, TimeDelta};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use docdeck::app::{App, Effect, Known, Msg, Start};
+use docdeck::model::Time;
+use docdeck::model::connection::Connection;
+use docdeck::model::endpoint::Scope;
+use docdeck::model::failure::{Failure, FailureKind};
+use docdeck::model::job::{JobId, Status};
+use docdeck::model::ledger::{Budget, Limited};
+use docdeck::model::load::Stamped;
+use docdeck::model::log::{LogEntry, LogKind, Operation};
+use docdeck::model::news::News;
+use docdeck::model::prompt::{
+    Delivery, DeliveryKind, DraftSlot, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread,
+};
+use docdeck::model::row::{JobKey, JobRow};
+use docdeck::model::text::CleanText;
+use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
+
+/// The moment at which every picture is taken.
+pub(crate) fn now() -> Time {
+    "2026-11-20T14:02:30Z".parse().expect("a time")
+}
+
+fn ago(minutes: i64) -> Time {
+    now() - TimeDelta::minutes(minutes)
+}
+
+/// The state machine with what it asked for and did not get yet.
+pub(crate) struct World {
+    pub(crate) app: App,
+    pub(crate) effects: Vec<Effect>,
+    thread: Thread,
+}
+
+fn start(size: (u16, u16)) -> Start {
+    Start {
+        scope: Scope { base_url: "https://api.example.com".to_owned(), project: "acme".to_owned(), organization: None },
+        profile: CleanText::line("acme-docs"),
+        demo: false,
+        size,
+        calm: false,
+        notice: None,
+        read_only: false,
+        offset: FixedOffset::east_opt(0).expect("UTC"),
+        missing: None,
+    }
+}
+
+fn row(key: i64, title: &str, status: Option<Status>, minutes: i64) -> JobRow {
+    JobRow {
+        key: JobKey(key),
+        id: JobId::new(&format!("01J9ZK4M8Q{key:04}")),
+        title: CleanText::line(title),
+        status,
+        repository: Some(CleanText::line("https://github.com/acme/docs")),
+        git_ref: Some(CleanText::line("agent/broken-links")),
+        model: Some(CleanText::line("sonnet")),
+        pr_link: None,
+        created_at: ago(minutes + 6),
+        archived_at: None,
+        started_at: ago(minutes + 6),
+        finished_at: Some(ago(minutes)),
+        changed_at: ago(minutes),
+        checked_at: Some(ago(minutes)),
+        looked_at: None,
+        gone: false,
+        dismissed: false,
+        undelivered: None,
+        revision: key,
+    }
+}
+
+fn with_pr(mut row: JobRow, number: u32) -> JobRow {
+    row.pr_link = Some(CleanText::line(&format!("https://github.com/acme/docs/pull/{number}")));
+    row
+}
+
+fn looked(mut row: JobRow) -> JobRow {
+    row.looked_at = Some(now());
+    row
+}
+
+fn working(mut row: JobRow) -> JobRow {
+    row.finished_at = None;
+    row.checked_at = Some(now() - TimeDelta::seconds(7));
+    row
+}
+
+fn undelivered(mut row: JobRow, kind: DeliveryKind) -> JobRow {
+    row.undelivered = Some(kind);
+    row.id = None;
+    row.status = None;
+    row.finished_at = None;
+    row.checked_at = None;
+    row
+}
+
+fn rows() -> Vec<JobRow> {
+    let done = |key: i64, title: &str, number: u32, hours: i64| {
+        looked(with_pr(row(key, title, Some(Status::Completed), hours * 60), number))
+    };
+    let mut gone = looked(row(14, "Draft the SLA page", Some(Status::Active), 3000));
+    gone.gone = true;
+    let mut dismissed = looked(row(15, "An old experiment", Some(Status::Failed), 9000));
+    dismissed.dismissed = true;
+    vec![
+        with_pr(row(1, "Fix broken links in /api", Some(Status::Completed), 14), 1423),
+        undelivered(row(2, "Rewrite the SSO guide", None, 2), DeliveryKind::Unconfirmed),
+        row(3, "Translate /billing into German and keep every code sample as it is", Some(Status::Failed), 300),
+        working(row(4, "Add a Python quickstart", Some(Status::Active), -4)),
+        working(row(5, "設定ガイドを更新する (update the settings guide)", Some(Status::Active), 30)),
+        working(row(6, "Check every code sample", Some(Status::parse("reviewing")), 40)),
+        undelivered(row(7, "Explain rate limits", None, 1), DeliveryKind::Queued),
+        done(8, "Update the changelog", 1419, 3),
+        done(9, "Document webhooks", 1418, 5),
+        looked(row(10, "Find pages without a description", Some(Status::Completed), 400)),
+        done(11, "Merge the two install pages 👨‍👩‍👧", 1402, 30),
+        looked(row(12, "Old migration notes", Some(Status::Archived), 12_960)),
+        looked(row(13, "Try the new template", Some(Status::Failed), 2000)),
+        gone,
+        dismissed,
+    ]
+}
+
+fn prompt(id: i64, kind: PromptKind, text: &str, delivery: Delivery, minutes: i64) -> Prompt {
+    let at = ago(minutes);
+    Prompt { id: PromptId(id), kind, text: text.to_owned(), delivery, written_at: at, sent_at: Some(at) }
+}
+
+fn thread() -> Thread {
+    let long = "Fix broken links in /api\n\nGo through every page under /api, follow each link, and fix or remove the \
+                ones that lead nowhere.";
+    let event = |kind: EventKind, minutes: i64| JobEvent { at: ago(minutes), kind };
+    Thread {
+        prompts: vec![
+            prompt(1, PromptKind::Create, long, Delivery::Accepted, 60),
+            prompt(2, PromptKind::FollowUp, "Also check the redirects", Delivery::Accepted, 20),
+        ],
+        events: vec![
+            event(EventKind::Status { from: Some(Status::Active), to: Status::Completed }, 54),
+            event(EventKind::PullRequest(CleanText::line("https://github.com/acme/docs/pull/1423")), 54),
+            event(EventKind::Status { from: Some(Status::Completed), to: Status::Active }, 19),
+            event(EventKind::Status { from: Some(Status::Active), to: Status::Completed }, 14),
+        ],
+    }
+}
+
+fn counts(human: i64, ai: i64) -> Counts {
+    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+}
+
+impl World {
+    pub(crate) fn new(size: (u16, u16)) -> Self {
+        let (app, effects) = App::new(start(size), now());
+        Self { app, effects, thread: thread() }
+    }
+
+    pub(crate) fn unconfigured(size: (u16, u16)) -> Self {
+        let missing = CleanText::line("No API key and no project are configured yet.");
+        let (app, effects) = App::new(Start { missing: Some(missing), ..start(size) }, now());
+        Self { app, effects, thread: thread() }
+    }
+
+    /// Gives a message, and answers what it leads the app to read from the store.
+    pub(crate) fn tell(&mut self, msg: Msg) {
+        let mut waiting = vec![msg];
+        while let Some(msg) = waiting.pop() {
+            for effect in self.app.update(msg, now()) {
+                if let Effect::LoadThread(job) = effect {
+                    waiting.push(Msg::Thread { job, result: Ok(self.thread.clone()) });
+                }
+                self.effects.push(effect);
+            }
+        }
+    }
+
+    /// Presses keys, separated by spaces: characters, `Enter`, `Esc`, `Ctrl-x`.
+    pub(crate) fn keys(&mut self, keys: &str) {
+        for name in keys.split_whitespace() {
+            let (mods, name) =
+                name.strip_prefix("Ctrl-").map_or((KeyModifiers::NONE, name), |rest| (KeyModifiers::CONTROL, rest));
+            let code = match name {
+                "Enter" => KeyCode::Enter,
+                "Esc" => KeyCode::Esc,
+                one => KeyCode::Char(one.chars().next().expect("a key")),
+            };
+            self.tell(Msg::Input(Event::Key(KeyEvent::new(code, mods))));
+        }
+    }
+
+    pub(crate) fn paste(&mut self, text: &str) {
+        self.tell(Msg::Input(Event::Paste(text.to_owned())));
+    }
+
+    pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
+        self.tell(Msg::Input(Event::Resize(columns, rows)));
+    }
+
+    fn budgets(&mut self) {
+        let resets_at = Some(now() + TimeDelta::minutes(22));
+        for (limited, used) in [(Limited::Create, 37), (Limited::FollowUp, 4), (Limited::Views, 12)] {
+            let budget = Budget { used, limit: 100, resets_at, blocked_until: None };
+            self.tell(Msg::News(News::Budget(limited, budget)));
+        }
+    }
+
+    pub(crate) fn nothing_known(&mut self) {
+        self.tell(Msg::Loaded(Ok(Box::new(Known::default()))));
+    }
+
+    pub(crate) fn jobs(&mut self) {
+        self.tell(Msg::Loaded(Ok(Box::new(Known { jobs: rows(), ..Known::default() }))));
+        self.budgets();
+        self.tell(Msg::News(News::Connection(Connection::Live)));
+        // From the newest among those that need the user to the first one in the pictures.
+        self.app.jobs.select(JobKey(1));
+        self.tell(Msg::News(News::Thread(JobKey(1))));
+    }
+
+    pub(crate) fn hostile_job(&mut self, title: &str) {
+        let jobs = vec![row(1, title, Some(Status::Active), 3)];
+        self.tell(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))));
+    }
+
+    pub(crate) fn offline(&mut self) {
+        let connection =
+            Connection::Offline { reason: CleanText::line("no network"), next_try: now() + TimeDelta::seconds(12) };
+        self.tell(Msg::News(News::Connection(connection)));
+    }
+
+    pub(crate) fn long_thread(&mut self) {
+        let text: Vec<String> = (1..=60).map(|n| format!("Step {n}: look at page number {n}.")).collect();
+        self.thread.prompts.push(prompt(3, PromptKind::FollowUp, &text.join("\n"), Delivery::Accepted, 10));
+        self.tell(Msg::News(News::Thread(JobKey(1))));
+    }
+
+    pub(crate) fn unconfirmed_selected(&mut self) {
+        let reason = CleanText::line("The connection was lost after the request had gone out.");
+        let text = "Rewrite the SSO guide\n\nStart from the questions that support gets.";
+        let lost = prompt(9, PromptKind::Create, text, Delivery::Unconfirmed(reason), 2);
+        self.thread = Thread { prompts: vec![lost], events: Vec::new() };
+        self.app.jobs.select(JobKey(2));
+        self.tell(Msg::News(News::Thread(JobKey(2))));
+    }
+
+    pub(crate) fn saved(&mut self) {
+        let later = now() + TimeDelta::seconds(1);
+        for effect in self.app.update(Msg::Wake, later) {
+            if let Effect::SaveDraft(slot, _) = effect {
+                self.tell(Msg::DraftSaved { slot, result: Ok(later) });
+            }
+        }
+    }
+
+    pub(crate) fn rejected(&mut self, reason: &str) {
+        self.keys("Ctrl-s");
+        let job = undelivered(row(30, "Rewrite the landing page", None, 0), DeliveryKind::Rejected);
+        let prompt = PromptId(30);
+        self.tell(Msg::Submitted { slot: DraftSlot::NewJob, result: Ok((prompt, job.clone())) });
+        let delivery = Delivery::Rejected(CleanText::line(reason));
+        self.tell(Msg::News(News::Prompt { prompt, delivery, job: Box::new(job) }));
+    }
+
+    pub(crate) fn views(&mut self, rows: i64, has_more: bool) {
+        self.keys("2");
+        let page = |n: i64| {
+            let path = match n {
+                0 => "/quickstart".to_owned(),
+                1 => "/api/create-job".to_owned(),
+                2 => "/guides/deploying/to-your-own-cluster/with-a-custom-certificate-authority".to_owned(),
+                3 => "/ja/クイックスタート".to_owned(),
+                n => format!("/guides/page-{n}"),
+            };
+            let human = 9120 / (n + 1) + 3;
+            let ai = if n % 3 == 1 { human * 2 } else { human / 2 };
+            PageRow { path: CleanText::line(&path), counts: counts(human, ai) }
+        };
+        let totals = if rows == 0 { counts(0, 0) } else { counts(128_402, 61_220) };
+        let value = ViewsPage { totals, rows: (0..rows).map(page).collect(), has_more: Some(has_more) };
+        let answer = Stamped { value, as_of: ago(3) };
+        self.tell(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
+    }
+
+    pub(crate) fn odd_views(&mut self) {
+        self.keys("2");
+        let odd = |path: &str, human: Count, ai: Count, total: Count| PageRow {
+            path: CleanText::line(path),
+            counts: Counts { human, ai, total },
+        };
+        let rows = vec![
+            odd("/sum", Count::Known(10), Count::Known(5), Count::Known(99)),
+            odd("/negative", Count::Known(-3), Count::Known(5), Count::Known(2)),
+            odd("/huge", Count::Odd(CleanText::line("99999999999999999999")), Count::Known(1), Count::Known(1)),
+            odd("/missing", Count::Missing, Count::Known(7), Count::Known(7)),
+        ];
+        let value = ViewsPage { totals: counts(20, 18), rows, has_more: None };
+        let answer = Stamped { value, as_of: now() };
+        self.tell(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
+    }
+
+    pub(crate) fn views_fail(&mut self) {
+        self.keys("2");
+        self.views_fail_again();
+    }
+
+    pub(crate) fn views_fail_again(&mut self) {
+        let failure =
+            Failure::new(FailureKind::Offline, "The service can't be reached: no network. What is known stays here.");
+        self.tell(Msg::Views { query: self.app.views.query(), result: Err(failure), old: None });
+    }
+
+    pub(crate) fn log(&mut self) {
+        let request = |operation, status, millis, reason: Option<&str>| LogKind::Request {
+            operation,
+            status,
+            millis,
+            reason: reason.map(CleanText::line),
+        };
+        let entries = [
+            request(Operation::Create, Some(201), 412, None),
+            request(Operation::Get, Some(200), 38, None),
+            LogKind::Transition(CleanText::line("active → completed")),
+            request(Operation::Views, Some(429), 21, Some("limit reached, retry in 60 s")),
+            request(Operation::FollowUp, None, 10_000, Some("timed out after the request went out")),
+            LogKind::Note(CleanText::line("polling for all instances on this computer")),
+        ];
+        for (n, what) in entries.into_iter().cycle().take(70).enumerate() {
+            let at = ago(70) + TimeDelta::seconds(i64::try_from(n).expect("small") * 41);
+            let entry = LogEntry { at, subject: CleanText::line("01J9ZK4M8Q0001"), what };
+            self.tell(Msg::News(News::Logged(entry)));
+        }
+    }
+}
