@@ -1,7 +1,7 @@
 //! What the actions of the key table do, by the layer that is on top.
 
 use super::keymap::{Action, Edit};
-use super::overlay::{Ask, Consequence, Help, Overlay, Question, Value, Wanted};
+use super::overlay::{Ask, Consequence, Help, Overlay, Value, Wanted};
 use super::{App, Effect, Pane, Record, Screen, Tone};
 use crate::model::Time;
 use crate::model::prompt::{DeliveryKind, Resolution};
@@ -20,7 +20,7 @@ impl App {
             Action::Suspend => effects.push(Effect::Suspend),
             Action::Close => self.close_topmost(now, effects),
             Action::Interrupt if self.has_layer() => self.close_topmost(now, effects),
-            Action::Interrupt | Action::Quit => self.quit(effects),
+            Action::Interrupt | Action::Quit => self.leave(effects),
             Action::Down => self.scroll(Scroll::By(1)),
             Action::Up => self.scroll(Scroll::By(-1)),
             Action::PageDown => self.scroll(Scroll::Page(1)),
@@ -116,29 +116,11 @@ impl App {
         }
     }
 
-    fn quit(&mut self, effects: &mut Vec<Effect>) {
-        let on_their_way = self.jobs.sending();
-        if on_their_way == 0 {
-            self.leave(effects);
-            return;
-        }
-        let prompts = super::format::plural(on_their_way, "prompt");
-        let text = format!(
-            "{prompts} on the way: quitting now leaves it unknown whether the service got it, and it will be shown as \
-             unconfirmed. Quit all the same?"
-        );
-        self.overlays.push(Overlay::Question(Question { text, yes: Consequence::Quit }));
-    }
-
     fn yes(&mut self, effects: &mut Vec<Effect>) {
         let Some(Overlay::Question(question)) = self.overlays.pop() else { return };
-        match question.yes {
-            Consequence::Quit => self.leave(effects),
-            Consequence::Resolve(prompt, resolution) => {
-                self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Resolve(_)));
-                effects.push(Effect::Resolve(prompt, resolution));
-            }
-        }
+        let Consequence::Resolve(prompt, resolution) = question.yes;
+        self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Resolve(_)));
+        effects.push(Effect::Resolve(prompt, resolution));
     }
 
     fn show_help(&mut self) {

@@ -5,7 +5,6 @@
 
 use super::scroll;
 use crate::model::Time;
-use crate::model::prompt::DeliveryKind;
 use crate::model::row::{Group, JobKey, JobRow};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -284,11 +283,6 @@ impl JobList {
         let Some(at) = self.selected_position() else { return };
         let by = if at + 1 < self.shown() { 1 } else { -1 };
         self.move_by(by);
-    }
-
-    /// How many jobs have a prompt on its way to the service.
-    pub fn sending(&self) -> usize {
-        self.rows.iter().filter(|row| row.undelivered == Some(DeliveryKind::Sending)).count()
     }
 
     /// Shows or hides dismissed jobs; a hidden selection moves to the last one shown.

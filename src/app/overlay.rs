@@ -142,7 +142,6 @@ pub struct Question {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Consequence {
     Resolve(PromptId, Resolution),
-    Quit,
 }
 
 /// The list of keys.
