@@ -1,0 +1,321 @@
+//! Any sequence of keys, messages and sizes: the state machine and the drawing stay whole, and nothing is sent twice.
+
+#![expect(clippy::expect_used, reason = "a test that can't build its world should fail")]
+
+use chrono::{FixedOffset, TimeDelta};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use docdeck::app::{App, Effect, Known, Msg, Start};
+use docdeck::model::Time;
+use docdeck::model::connection::Connection;
+use docdeck::model::endpoint::Scope;
+use docdeck::model::failure::{Failure, FailureKind};
+use docdeck::model::job::{JobId, Status};
+use docdeck::model::load::Stamped;
+use docdeck::model::news::News;
+use docdeck::model::prompt::{Delivery, DeliveryKind, DraftSlot, Prompt, PromptId, PromptKind, Resolution, Thread};
+use docdeck::model::row::{JobKey, JobRow};
+use docdeck::model::text::CleanText;
+use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
+use docdeck::ui::{Depth, Theme, draw};
+use proptest::prelude::*;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use std::collections::HashSet;
+
+/// What happens to the dashboard.
+#[derive(Debug, Clone)]
+enum Step {
+    Key(KeyEvent),
+    Paste(String),
+    Resize(u16, u16),
+    /// The oldest effect that waits is answered, well or not.
+    Answer(bool),
+    Row(i64, u8, Option<DeliveryKind>),
+    Delivered(i64, u8),
+    Connection(bool),
+    Later(i64),
+    Resumed,
+}
+
+fn keys() -> impl Strategy<Value = Step> {
+    let plain = prop::sample::select(vec![
+        KeyCode::Enter,
+        KeyCode::Esc,
+        KeyCode::Tab,
+        KeyCode::Up,
+        KeyCode::Down,
+        KeyCode::Left,
+        KeyCode::Right,
+        KeyCode::PageUp,
+        KeyCode::PageDown,
+        KeyCode::Home,
+        KeyCode::End,
+        KeyCode::Backspace,
+        KeyCode::Delete,
+        KeyCode::F(1),
+    ]);
+    let chars = prop::sample::select("abcdefghijklmnoprstuvxyzDGLPRSTY!?+[]1234 /".chars().collect::<Vec<_>>());
+    let held = prop::sample::select("suwkjaelyzdb".chars().collect::<Vec<_>>());
+    prop_oneof![
+        3 => plain.prop_map(|code| Step::Key(KeyEvent::new(code, KeyModifiers::NONE))),
+        6 => chars.prop_map(|c| Step::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE))),
+        2 => held.prop_map(|c| Step::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL))),
+    ]
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let kinds = prop::option::of(prop::sample::select(DeliveryKind::ALL.to_vec()));
+    let step = prop_oneof![
+        12 => keys(),
+        1 => "[a-z\\n\\r日é]{0,30}".prop_map(Step::Paste),
+        1 => (0_u16..170, 0_u16..60).prop_map(|(columns, rows)| Step::Resize(columns, rows)),
+        6 => any::<bool>().prop_map(Step::Answer),
+        3 => (1_i64..12, 0_u8..6, kinds).prop_map(|(key, status, kind)| Step::Row(key, status, kind)),
+        2 => (1_i64..12, 0_u8..7).prop_map(|(prompt, delivery)| Step::Delivered(prompt, delivery)),
+        1 => any::<bool>().prop_map(Step::Connection),
+        2 => (0_i64..4000).prop_map(Step::Later),
+        1 => Just(Step::Resumed),
+    ];
+    prop::collection::vec(step, 1..120)
+}
+
+fn status(n: u8) -> Option<Status> {
+    match n {
+        0 => None,
+        1 => Some(Status::Active),
+        2 => Some(Status::Completed),
+        3 => Some(Status::Failed),
+        4 => Some(Status::Archived),
+        _ => Some(Status::parse("odd")),
+    }
+}
+
+fn row(key: i64, n: u8, undelivered: Option<DeliveryKind>, revision: i64, now: Time) -> JobRow {
+    let pending = undelivered.filter(|kind| !matches!(kind, DeliveryKind::Accepted | DeliveryKind::Dismissed));
+    JobRow {
+        key: JobKey(key),
+        id: if n == 0 { None } else { JobId::new(&format!("job-{key}")) },
+        title: CleanText::line(&format!("Job {key}")),
+        status: status(n),
+        repository: None,
+        git_ref: None,
+        model: None,
+        pr_link: (n == 2).then(|| CleanText::line("https://example.com/a/pull/7")),
+        created_at: now,
+        archived_at: None,
+        started_at: now,
+        finished_at: None,
+        changed_at: now,
+        checked_at: None,
+        looked_at: None,
+        gone: n == 5 && key % 2 == 0,
+        dismissed: n == 4 && key % 2 == 0,
+        undelivered: pending,
+        revision,
+    }
+}
+
+fn delivery(n: u8, now: Time) -> Delivery {
+    let why = CleanText::line("a reason");
+    match n {
+        0 => Delivery::Queued { until: Some(now + TimeDelta::minutes(9)) },
+        1 => Delivery::Queued { until: None },
+        2 => Delivery::Sending,
+        3 => Delivery::Accepted,
+        4 => Delivery::NotSent(why),
+        5 => Delivery::Rejected(why),
+        _ => Delivery::Unconfirmed(why),
+    }
+}
+
+/// The dashboard with what it asked for; plays the store and the service.
+struct Play {
+    app: App,
+    now: Time,
+    waiting: Vec<Effect>,
+    revision: i64,
+    next_prompt: i64,
+    /// Prompts handed over and not answered: none may be handed over again meanwhile.
+    open_slots: HashSet<DraftSlot>,
+    open_prompts: HashSet<PromptId>,
+}
+
+impl Play {
+    fn new() -> Self {
+        let start = Start {
+            scope: Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None },
+            profile: CleanText::line("p"),
+            demo: false,
+            size: (80, 24),
+            calm: false,
+            notice: None,
+            read_only: false,
+            offset: FixedOffset::east_opt(3600).expect("an offset"),
+            missing: None,
+        };
+        let now = Time::from_timestamp(1_800_000_000, 0).expect("a time");
+        let (app, waiting) = App::new(start, now);
+        let (open_slots, open_prompts) = (HashSet::new(), HashSet::new());
+        Self { app, now, waiting, revision: 0, next_prompt: 100, open_slots, open_prompts }
+    }
+
+    fn tell(&mut self, msg: Msg) {
+        for effect in self.app.update(msg, self.now) {
+            match &effect {
+                Effect::SubmitNewJob(text) => {
+                    assert!(!text.trim().is_empty(), "nothing blank is sent");
+                    assert!(self.open_slots.insert(DraftSlot::NewJob), "the same prompt handed over twice");
+                }
+                Effect::SubmitFollowUp(job, text) => {
+                    assert!(!text.trim().is_empty(), "nothing blank is sent");
+                    assert!(self.open_slots.insert(DraftSlot::FollowUp(*job)), "the same follow-up handed over twice");
+                }
+                Effect::Resolve(prompt, Resolution::SendEdited(_)) => {
+                    assert!(self.open_prompts.insert(*prompt), "the same prompt handed over twice");
+                }
+                _ => {}
+            }
+            self.waiting.push(effect);
+        }
+        let shown = self.app.jobs.selected().map(|row| row.key);
+        assert!(shown.is_some() || self.app.jobs.is_empty(), "something is selected whenever there is something");
+        if let Some(wake) = self.app.next_wake(self.now) {
+            // A draft or notice that is due counts as now.
+            assert!(wake >= self.now - TimeDelta::days(1), "no wake in the far past");
+        }
+    }
+
+    fn answer(&mut self, well: bool) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let failure = || Failure::new(FailureKind::Store, "It did not work.");
+        self.revision += 1;
+        let (revision, now) = (self.revision, self.now);
+        let changed = |key: i64| row(key, 1, None, revision, now);
+        let msg = match self.waiting.remove(0) {
+            Effect::LoadKnown => {
+                let jobs =
+                    (1..6).map(|key| row(key, 1 + u8::try_from(key % 5).expect("small"), None, 0, now)).collect();
+                let known = Known { jobs, drafts: vec![(DraftSlot::NewJob, "kept".to_owned())], log: Vec::new() };
+                Msg::Loaded(Ok(Box::new(known)))
+            }
+            Effect::LoadThread(job) => {
+                let prompt = Prompt {
+                    id: PromptId(job.0),
+                    kind: PromptKind::Create,
+                    text: "words\n".repeat(50),
+                    delivery: delivery(6, now),
+                    written_at: now,
+                    sent_at: Some(now),
+                };
+                let thread = Thread { prompts: vec![prompt], events: Vec::new() };
+                Msg::Thread { job, result: if well { Ok(thread) } else { Err(failure()) } }
+            }
+            Effect::SubmitNewJob(_) => {
+                self.open_slots.remove(&DraftSlot::NewJob);
+                self.next_prompt += 1;
+                let made =
+                    (PromptId(self.next_prompt), row(self.next_prompt, 0, Some(DeliveryKind::Queued), revision, now));
+                Msg::Submitted { slot: DraftSlot::NewJob, result: if well { Ok(made) } else { Err(failure()) } }
+            }
+            Effect::SubmitFollowUp(job, _) => {
+                self.open_slots.remove(&DraftSlot::FollowUp(job));
+                self.next_prompt += 1;
+                let made = (PromptId(self.next_prompt), changed(job.0));
+                Msg::Submitted { slot: DraftSlot::FollowUp(job), result: if well { Ok(made) } else { Err(failure()) } }
+            }
+            Effect::Resolve(prompt, _) => {
+                self.open_prompts.remove(&prompt);
+                Msg::Resolved { prompt, result: if well { Ok(changed(prompt.0)) } else { Err(failure()) } }
+            }
+            Effect::Refresh(job) | Effect::MarkLooked(job) | Effect::SetDismissed(job, _) => {
+                Msg::Refreshed { job, result: if well { Ok(changed(job.0)) } else { Err(failure()) } }
+            }
+            Effect::Track(id) => {
+                Msg::Tracked { id: id.clean(), result: if well { Ok(changed(50)) } else { Err(failure()) } }
+            }
+            Effect::SaveDraft(slot, _) | Effect::DeleteDraft(slot) => {
+                Msg::DraftSaved { slot, result: if well { Ok(now) } else { Err(failure()) } }
+            }
+            Effect::LoadViews { query, .. } => {
+                let counts = Counts { human: Count::Known(5), ai: Count::Known(-1), total: Count::Missing };
+                let row = PageRow { path: CleanText::line("/a"), counts: counts.clone() };
+                let value = ViewsPage { totals: counts, rows: vec![row; 60], has_more: None };
+                let result = if well { Ok(Stamped { value, as_of: now }) } else { Err(failure()) };
+                Msg::Views { query, result, old: None }
+            }
+            Effect::OpenUrl(what) | Effect::Copy { what, .. } => {
+                Msg::Handed { what, result: if well { Ok(()) } else { Err(failure()) } }
+            }
+            _ => Msg::Wake,
+        };
+        self.tell(msg);
+    }
+
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Key(key) => self.tell(Msg::Input(Event::Key(key))),
+            Step::Paste(text) => self.tell(Msg::Input(Event::Paste(text))),
+            Step::Resize(columns, rows) => self.tell(Msg::Input(Event::Resize(columns, rows))),
+            Step::Answer(well) => self.answer(well),
+            Step::Row(key, status, undelivered) => {
+                self.revision += 1;
+                let row = row(key, status, undelivered, self.revision, self.now);
+                self.tell(Msg::News(News::Job(Box::new(row))));
+            }
+            Step::Delivered(prompt, n) => {
+                self.revision += 1;
+                let (prompt, delivery) = (PromptId(prompt + 95), delivery(n, self.now));
+                let job = Box::new(row(prompt.0, 1, Some(delivery.kind()), self.revision, self.now));
+                self.tell(Msg::News(News::Prompt { prompt, delivery, job }));
+            }
+            Step::Connection(live) => {
+                let reason = CleanText::line("no network");
+                let next_try = self.now + TimeDelta::seconds(8);
+                let offline = Connection::Offline { reason, next_try };
+                self.tell(Msg::News(News::Connection(if live { Connection::Live } else { offline })));
+            }
+            Step::Later(millis) => {
+                self.now += TimeDelta::milliseconds(millis);
+                self.tell(Msg::Wake);
+            }
+            Step::Resumed => self.tell(Msg::Resumed),
+        }
+    }
+
+    fn draw(&self) {
+        let Ok(mut terminal) = Terminal::new(TestBackend::new(self.app.size.0, self.app.size.1));
+        let theme = Theme::new(Depth::Many);
+        let Ok(_) = terminal.draw(|frame| draw(frame, &self.app, &theme, self.now));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_happens_the_screen_can_be_drawn_and_nothing_is_handed_over_twice(steps in steps()) {
+        let mut play = Play::new();
+        play.answer(true);
+        for step in steps {
+            play.step(step);
+            play.draw();
+        }
+    }
+
+    #[test]
+    fn leaving_takes_what_is_typed_to_disk_first(text in "[a-z日 ]{0,20}[a-z日]") {
+        let mut play = Play::new();
+        play.answer(true);
+        play.waiting.clear();
+        play.step(Step::Key(KeyEvent::new(KeyCode::Char('n'), KeyModifiers::NONE)));
+        play.step(Step::Paste(text.clone()));
+        play.tell(Msg::Terminate);
+        let saved = play.waiting.iter().position(|effect| {
+            matches!(effect, Effect::SaveDraft(DraftSlot::NewJob, saved) if saved.contains(&text))
+        });
+        let quit = play.waiting.iter().position(|effect| *effect == Effect::Quit);
+        prop_assert!(saved.is_some() && saved < quit, "{:?}", play.waiting);
+    }
+}
