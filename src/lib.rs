@@ -2,6 +2,7 @@
 
 pub mod api;
 pub mod app;
+pub mod engine;
 pub mod model;
 pub mod sim;
 pub mod store;

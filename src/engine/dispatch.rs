@@ -1,0 +1,248 @@
+//! The task that sends prompts, in the order and at the pace that the store's turns allow (design.md: submitting).
+//! Each request is made once; only a 429, which says that nothing was done, leads to another one.
+
+use super::clock::local_now;
+use super::inner::{Inner, lock};
+use super::lease::Duty;
+use super::look::Heard;
+use super::poll::{Order, sleep_until};
+use crate::api::{ApiError, Reached};
+use crate::model::Time;
+use crate::model::failure::Failure;
+use crate::model::job::{Job, JobId};
+use crate::model::ledger::Limited;
+use crate::model::log::Operation;
+use crate::model::prompt::{Delivery, PromptId, PromptKind};
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
+use crate::store::{Settled, StoreError, Turn};
+use chrono::TimeDelta;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+/// Prompts on their way at the same time, each for another job.
+const AT_ONCE: usize = 4;
+/// How long to wait after the store could not be read or written.
+const STORE_PAUSE: Duration = Duration::from_secs(5);
+
+struct Dispatcher {
+    inner: Arc<Inner>,
+    sends: JoinSet<PromptId>,
+}
+
+/// A prompt whose turn it is.
+struct Letter {
+    prompt: PromptId,
+    kind: PromptKind,
+    text: String,
+    job: JobKey,
+    id: Option<JobId>,
+}
+
+/// Sends until it is aborted. `trouble` came up at the start, before anybody listened.
+pub(super) async fn run(inner: Arc<Inner>, trouble: Option<Failure>) {
+    if let Some(trouble) = trouble {
+        inner.trouble(trouble).await;
+    }
+    if let Err(error) = inner.bury_the_dead().await {
+        inner.trouble(error.failure()).await;
+    }
+    inner.report_budgets().await;
+    let mut dispatcher = Dispatcher { inner, sends: JoinSet::new() };
+    loop {
+        let wake = dispatcher.pass().await;
+        let Dispatcher { inner, sends } = &mut dispatcher;
+        tokio::select! {
+            () = inner.dispatch_wake.notified() => {}
+            Some(done) = sends.join_next() => match done {
+                Ok(prompt) => { lock(&inner.busy).remove(&prompt); }
+                // A send that panicked leaves its prompt in `Sending`, which is all that is known of it. The others
+                // under way can't be taken twice: the store gives each turn once.
+                Err(_) => lock(&inner.busy).clear(),
+            },
+            () = sleep_until(wake), if wake.is_some() => {}
+        }
+    }
+}
+
+impl Dispatcher {
+    /// Gives every prompt that may go out its turn. Returns when to look again without being told.
+    async fn pass(&mut self) -> Option<Instant> {
+        let leads = self.inner.leases.holds(Duty::Dispatch);
+        let own: HashMap<PromptId, JobKey> = lock(&self.inner.own).clone();
+        if !leads && own.is_empty() {
+            return None;
+        }
+        match self.give_turns(leads, &own).await {
+            Ok(wake) => wake.map(|until| self.inner.clock.instant_of_service(until)),
+            Err(error) => {
+                self.inner.trouble(error.failure()).await;
+                Instant::now().checked_add(STORE_PAUSE)
+            }
+        }
+    }
+
+    /// Gives the earliest moment, in the service's time, that a queued prompt waits for.
+    async fn give_turns(&mut self, leads: bool, own: &HashMap<PromptId, JobKey>) -> Result<Option<Time>, StoreError> {
+        let queued = self.inner.store.queued(&self.inner.scope).await?;
+        let mut wake: Option<Time> = None;
+        let mut strangers_wait = false;
+        for (prompt, until) in queued {
+            let (is_busy, places) = {
+                let busy = lock(&self.inner.busy);
+                (busy.contains(&prompt), AT_ONCE.saturating_sub(busy.len()))
+            };
+            if is_busy || !(leads || own.contains_key(&prompt)) {
+                continue;
+            }
+            if places == 0 {
+                break;
+            }
+            let now = self.inner.clock.now();
+            if let Some(until) = until.filter(|until| *until > now) {
+                wake = Some(wake.map_or(until, |wake| wake.min(until)));
+                continue;
+            }
+            match self.inner.store.take_turn(prompt, self.inner.instance.name(), local_now(), now).await? {
+                Turn::Go { kind, text, job, id } => self.send(Letter { prompt, kind, text, job, id }),
+                Turn::Wait { until } => {
+                    // Never at once again, whatever the store says.
+                    let until = until.max(now + TimeDelta::seconds(1));
+                    wake = Some(wake.map_or(until, |wake| wake.min(until)));
+                    match own.get(&prompt) {
+                        Some(job) => self.tell_waiting(prompt, *job, until).await?,
+                        None => strangers_wait = true,
+                    }
+                }
+                Turn::Behind | Turn::Taken => {}
+            }
+        }
+        if strangers_wait {
+            self.inner.catch_up().await?;
+        }
+        Ok(wake)
+    }
+
+    async fn tell_waiting(&self, prompt: PromptId, job: JobKey, until: Time) -> Result<(), StoreError> {
+        if let Some(row) = self.inner.store.job(job).await? {
+            self.inner.tell_step(prompt, Delivery::Queued { until: Some(until) }, row).await;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, letter: Letter) {
+        lock(&self.inner.busy).insert(letter.prompt);
+        let inner = Arc::clone(&self.inner);
+        self.sends.spawn(async move {
+            let prompt = letter.prompt;
+            inner.deliver(letter).await;
+            prompt
+        });
+    }
+}
+
+impl Inner {
+    /// One request, and what came of it into the record. The turn was taken: on disk the prompt is being sent.
+    async fn deliver(self: &Arc<Self>, letter: Letter) {
+        let Letter { prompt, kind, text, job, id } = letter;
+        let limited = limited(kind);
+        let sending = self.sending();
+        if let Ok(Some(row)) = self.store.job(job).await {
+            self.tell_step(prompt, Delivery::Sending, row).await;
+        }
+        self.report_budget(limited).await;
+        let how = match (kind, &id) {
+            (PromptKind::Create, _) => {
+                let answer = self.client.create_job(&text).await;
+                // The log carries no prompt's text, so no title either.
+                let subject = answer.result.as_ref().map_or_else(|_| CleanText::line("new job"), |job| job.id.clean());
+                let result = self.account(Operation::Create, subject, answer).await;
+                self.settled(result)
+            }
+            (PromptKind::FollowUp, Some(id)) => {
+                let answer = self.client.send_follow_up(id, &text).await;
+                let result = self.account(Operation::FollowUp, id.clean(), answer).await;
+                self.settled(result)
+            }
+            (PromptKind::FollowUp, None) => {
+                Settled::NotSent(CleanText::line("The job has no id yet, so nothing was sent: send it again later."))
+            }
+        };
+        let row = self.settle(prompt, &how).await;
+        drop(sending);
+        if let Some(row) = row {
+            self.tell_settled(prompt, how, row, limited).await;
+        }
+    }
+
+    fn settled(&self, result: Result<Job, ApiError>) -> Settled {
+        let error = match result {
+            Ok(job) => return Settled::Accepted(job),
+            Err(error) => error,
+        };
+        let now = self.clock.now();
+        if let Some(until) = error.limited_until(now) {
+            return Settled::Limited { until };
+        }
+        let sentence = error.failure(now).sentence;
+        match error.reached() {
+            Reached::No => Settled::NotSent(sentence),
+            Reached::Refused => Settled::Rejected(sentence),
+            Reached::Maybe => Settled::Unconfirmed(sentence),
+        }
+    }
+
+    /// Writes the outcome down, as often as it takes while the disk is full or the file locked: it is known, and what
+    /// is not written is unconfirmed after a restart.
+    async fn settle(&self, prompt: PromptId, how: &Settled) -> Option<JobRow> {
+        loop {
+            match self.store.settle(prompt, how.clone(), local_now()).await {
+                Ok(row) => return Some(row),
+                Err(error) => {
+                    let again = may_pass(&error);
+                    self.trouble(error.failure()).await;
+                    if !again {
+                        lock(&self.own).remove(&prompt);
+                        return None;
+                    }
+                    tokio::time::sleep(STORE_PAUSE).await;
+                }
+            }
+        }
+    }
+
+    async fn tell_settled(&self, prompt: PromptId, how: Settled, row: JobRow, limited: Limited) {
+        let accepted = matches!(how, Settled::Accepted(_));
+        if !matches!(how, Settled::Limited { .. }) {
+            lock(&self.own).remove(&prompt);
+        }
+        let delivery = match how {
+            Settled::Accepted(_) => Delivery::Accepted,
+            Settled::NotSent(reason) => Delivery::NotSent(reason),
+            Settled::Rejected(reason) => Delivery::Rejected(reason),
+            Settled::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
+            Settled::Limited { until } => Delivery::Queued { until: Some(until) },
+        };
+        self.order(Order::Rows { rows: vec![row.clone()], by_others: false });
+        if accepted {
+            self.order(Order::Heard(Heard::well()));
+        }
+        self.tell_step(prompt, delivery, row).await;
+        self.report_budget(limited).await;
+    }
+}
+
+/// Whether the same write may succeed later.
+fn may_pass(error: &StoreError) -> bool {
+    matches!(error, StoreError::ReadOnly | StoreError::Full | StoreError::Busy | StoreError::Unusable(_))
+}
+
+fn limited(kind: PromptKind) -> Limited {
+    match kind {
+        PromptKind::Create => Limited::Create,
+        PromptKind::FollowUp => Limited::FollowUp,
+    }
+}

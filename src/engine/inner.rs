@@ -1,0 +1,261 @@
+//! What the engine's tasks and its handle share: client, store, clock, leases, and the ways to tell news. Each task's
+//! own state stays in its file.
+
+use super::Setup;
+use super::clock::{Observed, ServiceClock, local_now};
+use super::lease::{Duty, Instance, Leases};
+use super::poll::Order;
+use super::views::Loading;
+use crate::api::{Answer, ApiError, Client};
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::log::{LogEntry, LogKind, Operation};
+use crate::model::news::News;
+use crate::model::prompt::{Delivery, DeliveryKind, PromptId};
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
+use crate::model::views::ViewsQuery;
+use crate::store::{Store, StoreError};
+use chrono::TimeDelta;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
+
+/// The same trouble is told again only after this long.
+const TROUBLE_AGAIN: Duration = Duration::from_secs(60);
+
+/// Shared by the tasks of one engine.
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) client: Client,
+    pub(super) store: Store,
+    pub(super) scope: Scope,
+    pub(super) clock: ServiceClock,
+    pub(super) leases: Leases,
+    pub(super) instance: Instance,
+    /// There is something to send, or the time until which something waits has changed.
+    pub(super) dispatch_wake: Notify,
+    pub(super) watch_wake: Notify,
+    /// Prompts handed over here and not settled: sent by this instance whoever holds the lease.
+    pub(super) own: Mutex<HashMap<PromptId, JobKey>>,
+    /// Prompts that this instance is sending.
+    pub(super) busy: Mutex<HashSet<PromptId>>,
+    pub(super) loading: Mutex<HashMap<ViewsQuery, Loading>>,
+    /// View requests that the store could not write down.
+    pub(super) unwritten_spends: Mutex<Vec<Time>>,
+    news: mpsc::Sender<News>,
+    orders: mpsc::UnboundedSender<Order>,
+    sending: AtomicUsize,
+    /// Highest revision seen by [`Inner::catch_up`].
+    revision: tokio::sync::Mutex<i64>,
+    trouble: Mutex<Option<(CleanText, Instant)>>,
+}
+
+/// What was found while beginning.
+#[derive(Debug)]
+pub(super) struct Beginning {
+    /// The store's data version before anything was read; none when this instance is alone.
+    pub(super) data_version: Option<i64>,
+    pub(super) trouble: Option<Failure>,
+}
+
+impl Inner {
+    /// Reads what the store remembers and begins to live as an instance.
+    pub(super) async fn begin(setup: Setup) -> Result<(Self, mpsc::UnboundedReceiver<Order>, Beginning), Failure> {
+        let Setup { client, store, scope, lock_folder, news, .. } = setup;
+        let unread = |error: StoreError| error.failure();
+        // Before the rows are read, so that no change falls between the two.
+        let data_version = match lock_folder {
+            Some(_) => Some(store.data_version().await.map_err(unread)?),
+            None => None,
+        };
+        let remembered = store.recall(&clock_key(&scope)).await.map_err(unread)?;
+        let offset = remembered.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
+        let rows = store.jobs(&scope).await.map_err(unread)?;
+        let revision = rows.iter().map(|row| row.revision).max().unwrap_or(0);
+        let (instance, locked) = Instance::begin(lock_folder.clone());
+        let trouble = locked.err().map(|_| {
+            Failure::new(
+                FailureKind::Local,
+                "docdeck can't lock files in its data folder: another docdeck may take prompts that are being sent \
+                 for lost. Keep the data folder on a file system with locks.",
+            )
+        });
+        let (orders, receiver) = mpsc::unbounded_channel();
+        let inner = Self {
+            leases: Leases::new(lock_folder, &scope),
+            clock: ServiceClock::new(local_now(), offset),
+            client,
+            store,
+            scope,
+            instance,
+            dispatch_wake: Notify::new(),
+            watch_wake: Notify::new(),
+            own: Mutex::default(),
+            busy: Mutex::default(),
+            loading: Mutex::default(),
+            unwritten_spends: Mutex::default(),
+            news,
+            orders,
+            sending: AtomicUsize::new(0),
+            revision: tokio::sync::Mutex::new(revision),
+            trouble: Mutex::default(),
+        };
+        Ok((inner, receiver, Beginning { data_version, trouble }))
+    }
+
+    /// Tells a fact. Whoever stopped listening misses it, nothing else happens.
+    pub(super) async fn tell(&self, news: News) {
+        let _ = self.news.send(news).await;
+    }
+
+    /// Tells that something beside a request went wrong, not more than once a minute for the same.
+    pub(super) async fn trouble(&self, failure: Failure) {
+        {
+            let mut last = lock(&self.trouble);
+            if last.as_ref().is_some_and(|(told, at)| *told == failure.sentence && at.elapsed() < TROUBLE_AGAIN) {
+                return;
+            }
+            *last = Some((failure.sentence.clone(), Instant::now()));
+        }
+        self.tell(News::Trouble(failure)).await;
+    }
+
+    /// Writes a line of the log.
+    pub(super) async fn log(&self, subject: CleanText, what: LogKind) {
+        self.tell(News::Logged(LogEntry { at: local_now(), subject, what })).await;
+    }
+
+    /// Takes in what comes with every answer: the service's time and a line of the log.
+    pub(super) async fn account<T>(
+        &self,
+        operation: Operation,
+        subject: CleanText,
+        answer: Answer<T>,
+    ) -> Result<T, ApiError> {
+        if let Some(date) = answer.date {
+            let Observed { moved, keep } = self.clock.observe(date, local_now());
+            if moved {
+                self.dispatch_wake.notify_one();
+            }
+            if let Some(offset) = keep {
+                // Lost on a full disk: the next run starts from the local clock, as the first one did.
+                let _ = self.store.remember(&clock_key(&self.scope), &offset.num_milliseconds().to_string()).await;
+            }
+        }
+        let millis = u32::try_from(answer.took.as_millis()).unwrap_or(u32::MAX);
+        let reason = answer.result.as_ref().err().map(ApiError::short);
+        self.log(subject, LogKind::Request { operation, status: answer.status, millis, reason }).await;
+        answer.result
+    }
+
+    /// Tells a step of a prompt with the row of its job, as the store has it.
+    pub(super) async fn tell_step(&self, prompt: PromptId, delivery: Delivery, row: JobRow) {
+        let key = row.key;
+        self.tell(News::Prompt { prompt, delivery, job: Box::new(row) }).await;
+        self.tell(News::Thread(key)).await;
+    }
+
+    /// Tells and schedules every row that changed since the last time, whoever changed it.
+    pub(super) async fn catch_up(&self) -> Result<(), StoreError> {
+        let mut revision = self.revision.lock().await;
+        let rows = self.store.jobs_changed_since(&self.scope, *revision).await?;
+        *revision = rows.iter().map(|row| row.revision).fold(*revision, i64::max);
+        drop(revision);
+        for row in &rows {
+            self.tell(News::Job(Box::new(row.clone()))).await;
+            self.tell_own_steps(row).await?;
+            self.tell(News::Thread(row.key)).await;
+        }
+        self.order(Order::Rows { rows, by_others: true });
+        Ok(())
+    }
+
+    /// Where the prompts stand that were handed over here and may be sent by another instance: whoever waits for them
+    /// hears of them in the same way.
+    async fn tell_own_steps(&self, row: &JobRow) -> Result<(), StoreError> {
+        if !lock(&self.own).values().any(|job| *job == row.key) {
+            return Ok(());
+        }
+        for prompt in self.store.thread(row.key).await?.prompts {
+            // Its own sends tell their steps themselves.
+            if !lock(&self.own).contains_key(&prompt.id) || lock(&self.busy).contains(&prompt.id) {
+                continue;
+            }
+            if !matches!(prompt.delivery.kind(), DeliveryKind::Queued | DeliveryKind::Sending) {
+                lock(&self.own).remove(&prompt.id);
+            }
+            let job = Box::new(row.clone());
+            self.tell(News::Prompt { prompt: prompt.id, delivery: prompt.delivery, job }).await;
+        }
+        Ok(())
+    }
+
+    /// Takes the leases that are free.
+    pub(super) fn take_leases(&self) {
+        if !self.leases.holds(Duty::Poll) && self.leases.try_take(Duty::Poll) {
+            self.order(Order::Lease);
+        }
+        if !self.leases.holds(Duty::Dispatch) && self.leases.try_take(Duty::Dispatch) {
+            self.dispatch_wake.notify_one();
+            self.watch_wake.notify_one();
+        }
+    }
+
+    /// What dead instances left in `Sending` becomes unconfirmed.
+    pub(super) async fn bury_the_dead(&self) -> Result<(), StoreError> {
+        for name in self.store.senders(&self.scope).await? {
+            if name == self.instance.name() || !self.instance.is_dead(&name) {
+                continue;
+            }
+            for row in self.store.abandon(&self.scope, &name, local_now()).await? {
+                let subject = row.id.as_ref().map_or_else(|| CleanText::line("new job"), |id| id.clean());
+                let note = "docdeck ended while sending: unconfirmed";
+                self.log(subject, LogKind::Note(CleanText::line(note))).await;
+                let key = row.key;
+                self.tell(News::Job(Box::new(row))).await;
+                self.tell(News::Thread(key)).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the poller; it may have ended already.
+    pub(super) fn order(&self, order: Order) {
+        let _ = self.orders.send(order);
+    }
+
+    /// Counts a request that sends a prompt, for as long as the guard lives.
+    pub(super) fn sending(self: &Arc<Self>) -> Sending {
+        self.sending.fetch_add(1, Ordering::Relaxed);
+        Sending(Arc::clone(self))
+    }
+
+    pub(super) fn is_sending(&self) -> bool {
+        self.sending.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// See [`Inner::sending`].
+#[derive(Debug)]
+pub(super) struct Sending(Arc<Inner>);
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        self.0.sending.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Under which key the store keeps the offset of this service's clock, in milliseconds.
+fn clock_key(scope: &Scope) -> String {
+    format!("service-clock {}", scope.base_url)
+}
+
+/// Nothing here panics while it holds a lock, so a poisoned one holds good data.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

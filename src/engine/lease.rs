@@ -1,0 +1,291 @@
+//! Which instance on this computer polls and dispatches, and which instances are alive: OS file locks, freed by the
+//! kernel when their holder dies (design.md: polling). What holding a lease means is decided by the tasks.
+
+use crate::model::endpoint::Scope;
+use std::collections::hash_map::RandomState;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Lock files of instances that died are tidied away once they are this old.
+const LITTER_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What only one instance does for a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Duty {
+    /// Looking at jobs.
+    Poll,
+    /// Sending what is queued.
+    Dispatch,
+}
+
+impl Duty {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Poll => "poll",
+            Self::Dispatch => "dispatch",
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    poll: Option<Holding>,
+    dispatch: Option<Holding>,
+    /// Between `release` and `allow`: nothing may be taken.
+    forbidden: bool,
+}
+
+/// A lease in hand; dropping the file gives it back.
+#[derive(Debug)]
+enum Holding {
+    Locked {
+        _file: File,
+    },
+    /// Alone by construction, or on a file system without locks.
+    Unlocked,
+}
+
+/// The leases of one scope.
+#[derive(Debug)]
+pub(super) struct Leases {
+    folder: Option<PathBuf>,
+    hash: String,
+    held: Mutex<Held>,
+}
+
+impl Leases {
+    /// Without a folder this instance is alone and gets every lease.
+    pub(super) fn new(folder: Option<PathBuf>, scope: &Scope) -> Self {
+        Self { folder, hash: scope_hash(scope), held: Mutex::new(Held::default()) }
+    }
+
+    /// Whether the duty is this instance's.
+    pub(super) fn holds(&self, duty: Duty) -> bool {
+        slot(&mut self.lock(), duty).is_some()
+    }
+
+    /// Tries to take the duty. True when it is this instance's now, whether new or from before.
+    ///
+    /// Where files can't be locked at all the lease is taken without one: work done twice is better than none, and what
+    /// must not happen twice is guarded by the store.
+    pub(super) fn try_take(&self, duty: Duty) -> bool {
+        let mut held = self.lock();
+        if held.forbidden {
+            return false;
+        }
+        let slot = slot(&mut held, duty);
+        if slot.is_none() {
+            *slot = match &self.folder {
+                None => Some(Holding::Unlocked),
+                Some(folder) => match lock_file(&folder.join(format!("{}-{}.lock", duty.word(), self.hash)), true) {
+                    Ok(file) => Some(Holding::Locked { _file: file }),
+                    Err(LockFailure::Taken) => None,
+                    Err(LockFailure::Missing | LockFailure::Unusable) => Some(Holding::Unlocked),
+                },
+            };
+        }
+        slot.is_some()
+    }
+
+    /// Gives all leases back, and takes none until [`Leases::allow`].
+    pub(super) fn release(&self) {
+        *self.lock() = Held { forbidden: true, ..Held::default() };
+    }
+
+    /// Leases may be taken again.
+    pub(super) fn allow(&self) {
+        self.lock().forbidden = false;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn slot(held: &mut Held, duty: Duty) -> &mut Option<Holding> {
+    match duty {
+        Duty::Poll => &mut held.poll,
+        Duty::Dispatch => &mut held.dispatch,
+    }
+}
+
+/// This process as the store names it, alive for as long as its lock file is locked.
+#[derive(Debug)]
+pub(super) struct Instance {
+    name: String,
+    lock: Mutex<Option<(PathBuf, File)>>,
+    folder: Option<PathBuf>,
+}
+
+impl Instance {
+    /// A name of its own and, with a folder, the lock that says that it lives. An `Err` means that no lock could be
+    /// had; the name holds all the same.
+    pub(super) fn begin(folder: Option<PathBuf>) -> (Self, io::Result<()>) {
+        let name = format!("{}-{:016x}", std::process::id(), random());
+        let mut instance = Self { name, lock: Mutex::new(None), folder };
+        let Some(folder) = instance.folder.clone() else { return (instance, Ok(())) };
+        tidy(&folder);
+        let path = lock_path(&folder, &instance.name);
+        let locked = lock_file(&path, true);
+        let result = match locked {
+            Ok(file) => {
+                instance.lock = Mutex::new(Some((path, file)));
+                Ok(())
+            }
+            Err(why) => Err(io::Error::other(format!("{why:?}"))),
+        };
+        (instance, result)
+    }
+
+    /// The name in the store.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the instance of that name has ended: its lock file is gone or can be locked. When in doubt it lives.
+    pub(super) fn is_dead(&self, name: &str) -> bool {
+        if name == self.name {
+            return false;
+        }
+        // A name that this program never gives can't be that of a living instance (and must not become a path).
+        if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
+            return true;
+        }
+        let Some(folder) = &self.folder else { return true };
+        let path = lock_path(folder, name);
+        match lock_file(&path, false) {
+            Err(LockFailure::Missing) => true,
+            Ok(_) => {
+                // Litter in the way of nothing: it does not matter when it can't be deleted.
+                let _ = fs::remove_file(path);
+                true
+            }
+            Err(LockFailure::Taken | LockFailure::Unusable) => false,
+        }
+    }
+
+    /// Says that this instance has ended.
+    pub(super) fn end(&self) {
+        if let Some((path, file)) = self.lock.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // An undeleted file is found unlocked by the others, which means the same.
+            let _ = fs::remove_file(path);
+            drop(file);
+        }
+    }
+}
+
+fn lock_path(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("instance-{name}.lock"))
+}
+
+/// Why a lock could not be had.
+#[derive(Debug)]
+enum LockFailure {
+    Taken,
+    Missing,
+    Unusable,
+}
+
+fn lock_file(path: &Path, create: bool) -> Result<File, LockFailure> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(create).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => LockFailure::Missing,
+        _ => LockFailure::Unusable,
+    })?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(LockFailure::Taken),
+        Err(TryLockError::Error(_)) => Err(LockFailure::Unusable),
+    }
+}
+
+/// Deletes lock files that killed instances left, a day later: a young one may belong to an instance that is about to
+/// lock it.
+fn tidy(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let ours = name.to_str().is_some_and(|name| name.starts_with("instance-") && name.ends_with(".lock"));
+        let age = entry.metadata().ok().and_then(|meta| meta.modified().ok()).and_then(|at| at.elapsed().ok());
+        if ours && age.is_some_and(|age| age > LITTER_AFTER) && lock_file(&entry.path(), false).is_ok() {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// FNV-1a: the same in every version of the program, since instances of different versions must meet at the same file.
+fn scope_hash(scope: &Scope) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in scope.base_url.bytes().chain([0]).chain(scope.project.bytes()) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{hash:016x}")
+}
+
+/// From the randomness that the standard library seeds its hash maps with.
+pub(super) fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope(project: &str) -> Scope {
+        Scope { base_url: "https://a.example".into(), project: project.into(), organization: None }
+    }
+
+    #[test]
+    fn one_of_two_instances_gets_a_lease_and_the_other_when_it_is_given_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let one = Leases::new(Some(folder.path().into()), &scope("p"));
+        let two = Leases::new(Some(folder.path().into()), &scope("p"));
+        assert!(one.try_take(Duty::Poll) && one.try_take(Duty::Poll));
+        assert!(!two.try_take(Duty::Poll));
+        assert!(two.try_take(Duty::Dispatch), "each duty is a lease of its own");
+        one.release();
+        assert!(!one.holds(Duty::Poll) && !one.try_take(Duty::Poll));
+        assert!(two.try_take(Duty::Poll));
+        one.allow();
+        assert!(!one.try_take(Duty::Poll));
+    }
+
+    #[test]
+    fn a_lease_dies_with_its_holder_and_belongs_to_one_project() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let one = Leases::new(Some(folder.path().into()), &scope("p"));
+        let other = Leases::new(Some(folder.path().into()), &scope("q"));
+        assert!(one.try_take(Duty::Poll) && other.try_take(Duty::Poll));
+        drop(one);
+        assert!(Leases::new(Some(folder.path().into()), &scope("p")).try_take(Duty::Poll));
+    }
+
+    #[test]
+    fn without_a_folder_every_lease_is_had() {
+        let alone = Leases::new(None, &scope("p"));
+        assert!(alone.try_take(Duty::Poll) && alone.try_take(Duty::Dispatch));
+    }
+
+    #[test]
+    fn an_instance_is_dead_once_its_lock_is_free() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (one, had) = Instance::begin(Some(folder.path().into()));
+        let (two, _) = Instance::begin(Some(folder.path().into()));
+        assert!(had.is_ok() && one.name() != two.name());
+        assert!(!one.is_dead(two.name()) && !one.is_dead(one.name()));
+        two.end();
+        assert!(one.is_dead(two.name()));
+        let (three, _) = Instance::begin(Some(folder.path().into()));
+        let name = three.name().to_owned();
+        drop(three);
+        assert!(one.is_dead(&name), "killed: the file is there, its lock is not");
+        assert!(one.is_dead("../../etc/passwd") && one.is_dead("1-never"));
+    }
+}

@@ -1,0 +1,118 @@
+//! Spending from the ledger of page views, and telling what the three ledgers say. The counting itself is the model's,
+//! the record the store's; a request that the store can't write down is counted here, so that a full disk does not
+//! make requests free.
+
+use super::inner::{Inner, lock};
+use crate::model::Time;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::ledger::{Budget, Limited, WINDOW};
+use crate::model::news::News;
+
+impl Inner {
+    /// The three budgets, as news.
+    pub(super) async fn report_budgets(&self) {
+        for limited in Limited::ALL {
+            self.report_budget(limited).await;
+        }
+    }
+
+    /// One budget, as news.
+    pub(super) async fn report_budget(&self, limited: Limited) {
+        let now = self.clock.now();
+        match self.store.budget(&self.scope, limited, now).await {
+            Ok(budget) if limited == Limited::Views => {
+                self.tell(News::Budget(limited, self.with_unwritten(budget, now))).await;
+            }
+            Ok(budget) => self.tell(News::Budget(limited, budget)).await,
+            Err(error) => self.trouble(error.failure()).await,
+        }
+    }
+
+    /// Pays for one request of page views.
+    ///
+    /// # Errors
+    /// There is no place in the ledger; the sentence says when there is.
+    pub(super) async fn spend_view(&self) -> Result<(), Failure> {
+        let now = self.clock.now();
+        match self.store.spend(&self.scope, Limited::Views, now).await {
+            Ok(Ok(budget)) => {
+                self.tell(News::Budget(Limited::Views, self.with_unwritten(budget, now))).await;
+                Ok(())
+            }
+            Ok(Err(until)) => Err(self.no_place(until, now).await),
+            Err(error) => {
+                // Reading goes on while the store can't be written.
+                self.trouble(error.failure()).await;
+                self.spend_unwritten(now).await
+            }
+        }
+    }
+
+    async fn spend_unwritten(&self, now: Time) -> Result<(), Failure> {
+        let written = self.store.budget(&self.scope, Limited::Views, now).await;
+        let budget = written.unwrap_or_else(|_| Budget::unused(Limited::Views));
+        if let Some(until) = self.with_unwritten(budget, now).wait_until() {
+            return Err(self.no_place(until, now).await);
+        }
+        lock(&self.unwritten_spends).push(now);
+        self.tell(News::Budget(Limited::Views, self.with_unwritten(budget, now))).await;
+        Ok(())
+    }
+
+    /// The budget with the requests that are counted here alone.
+    fn with_unwritten(&self, budget: Budget, now: Time) -> Budget {
+        let mut spends = lock(&self.unwritten_spends);
+        spends.retain(|at| *at + WINDOW > now);
+        let Some(first) = spends.iter().min() else { return budget };
+        let more = u32::try_from(spends.len()).unwrap_or(u32::MAX);
+        let frees = *first + WINDOW;
+        let resets_at = match budget.blocked_until {
+            Some(until) => Some(until),
+            None => Some(budget.resets_at.map_or(frees, |at| at.min(frees))),
+        };
+        Budget { used: budget.used.saturating_add(more), resets_at, ..budget }
+    }
+
+    async fn no_place(&self, until: Time, now: Time) -> Failure {
+        let blocked = match self.store.budget(&self.scope, Limited::Views, now).await {
+            Ok(budget) => {
+                self.tell(News::Budget(Limited::Views, self.with_unwritten(budget, now))).await;
+                budget.blocked_until.is_some()
+            }
+            Err(_) => false,
+        };
+        no_place_sentence(blocked, until, now)
+    }
+}
+
+fn no_place_sentence(blocked: bool, until: Time, now: Time) -> Failure {
+    let seconds = (until - now).num_seconds().max(1);
+    let wait = if seconds < 60 { format!("{seconds} s") } else { format!("{} min", (seconds + 59) / 60) };
+    let when = until.format("%H:%M:%S UTC");
+    let why = if blocked {
+        "The service said that its limit is used up".to_owned()
+    } else {
+        format!("The {} page-view requests of this hour are used up here", Limited::Views.limit())
+    };
+    let sentence = format!("{why}, so nothing was asked: try again in {wait}, at {when}.");
+    Failure::new(FailureKind::Limited { until }, &sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_ledger_says_why_nothing_was_asked_and_when_to_try_again() {
+        let now: Time = "2026-11-20T14:29:00Z".parse().expect("a time");
+        let until: Time = "2026-11-20T14:41:00Z".parse().expect("a time");
+        let failure = no_place_sentence(false, until, now);
+        assert_eq!(failure.kind, FailureKind::Limited { until });
+        assert_eq!(
+            failure.sentence.as_str(),
+            "The 100 page-view requests of this hour are used up here, so nothing was asked: try again in 12 min, at \
+             14:41:00 UTC."
+        );
+        assert!(no_place_sentence(true, until, now).sentence.as_str().starts_with("The service said"));
+    }
+}

@@ -1,0 +1,195 @@
+//! One look at one job: a GET, what it means for the connection, and its merge into the record. When to look is the
+//! poller's business; this is what it, a refresh, tracking and linking have in common.
+
+use super::clock::local_now;
+use super::inner::Inner;
+use super::poll::Order;
+use crate::model::Time;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::job::{Job, JobId};
+use crate::model::log::{LogKind, Operation};
+use crate::model::news::News;
+use crate::model::prompt::{EventKind, JobEvent};
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
+use crate::store::{Fetched, StoreError};
+
+/// What a request said about the connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Health {
+    /// The service answered as it should.
+    Good,
+    /// It answered something that says nothing about other requests: unreadable, or a 4xx of this request alone.
+    Odd(CleanText),
+    /// No network, or the service is unwell.
+    Down(CleanText),
+    /// 429: rest until then, in the service's time.
+    Resting(Time),
+    /// 401 or 403.
+    Refused(CleanText),
+    /// The store could not take the answer in.
+    Unwritten(Failure),
+}
+
+/// What became of the job.
+#[derive(Debug)]
+pub(super) enum Seen {
+    Row(Box<JobRow>),
+    /// No news of it.
+    Nothing,
+    /// The record has no such job any more (joined with another).
+    Vanished,
+}
+
+/// The outcome of a look, for the poller.
+#[derive(Debug)]
+pub(super) struct Heard {
+    pub(super) key: Option<JobKey>,
+    pub(super) seen: Seen,
+    pub(super) health: Health,
+    /// Whether a request was made, that counts.
+    pub(super) asked: bool,
+}
+
+impl Heard {
+    /// A request that has nothing to do with polling went well.
+    pub(super) fn well() -> Self {
+        Self { key: None, seen: Seen::Nothing, health: Health::Good, asked: false }
+    }
+}
+
+impl Inner {
+    /// Looks at a job and tells what changed.
+    pub(super) async fn look(&self, key: JobKey) -> (Result<JobRow, Failure>, Heard) {
+        let heard = |seen, health, asked| Heard { key: Some(key), seen, health, asked };
+        let unwritten = |error: &StoreError, asked| {
+            let failure = error.failure();
+            (Err(failure.clone()), heard(Seen::Nothing, Health::Unwritten(failure), asked))
+        };
+        let before = match self.store.job(key).await {
+            Ok(Some(row)) => row,
+            Ok(None) => return (Err(unknown_job()), heard(Seen::Vanished, Health::Good, false)),
+            Err(error) => return unwritten(&error, false),
+        };
+        let Some(id) = before.id.clone() else {
+            let failure = Failure::new(
+                FailureKind::Local,
+                "This job has no id yet: the service has not answered to its prompt, so there is nothing to ask it for.",
+            );
+            return (Err(failure), heard(Seen::Vanished, Health::Good, false));
+        };
+        let (result, health) = self.get(&id).await;
+        let fetched = match result {
+            Ok(job) => Fetched::Job(job),
+            Err(failure) if failure.kind == FailureKind::NotFound => Fetched::NotFound,
+            Err(failure) => return (Err(failure), heard(Seen::Nothing, health, true)),
+        };
+        // A prompt that was accepted while the request was under way makes its answer older than the record: a
+        // `completed` from before would end the polling of a job that has just been set to work again.
+        match self.store.job(key).await {
+            Ok(Some(row)) if row.started_at != before.started_at || row.id != before.id => {
+                return (Ok(row.clone()), heard(Seen::Row(Box::new(row)), health, true));
+            }
+            Ok(_) => {}
+            Err(error) => return unwritten(&error, true),
+        }
+        match self.store.apply_fetched(key, fetched, local_now()).await {
+            Ok(applied) => {
+                self.tell_seen(&applied.row, &applied.events).await;
+                (Ok(applied.row.clone()), heard(Seen::Row(Box::new(applied.row)), health, true))
+            }
+            Err(error) => unwritten(&error, true),
+        }
+    }
+
+    /// A look that the user asked for; the poller hears of it.
+    pub(super) async fn refresh(&self, key: JobKey) -> Result<JobRow, Failure> {
+        let (result, heard) = self.look(key).await;
+        if !heard.asked {
+            self.order(Order::Retry);
+        }
+        self.order(Order::Heard(heard));
+        result
+    }
+
+    /// Fetches a job made elsewhere and follows it from then on.
+    pub(super) async fn track(&self, id: &JobId) -> Result<JobRow, Failure> {
+        let job = self.fetch(id).await?;
+        let row = self.store.track(&self.scope, job, local_now()).await.map_err(|error| error.failure())?;
+        self.tell(News::Job(Box::new(row.clone()))).await;
+        self.tell(News::Thread(row.key)).await;
+        self.order(Order::Rows { rows: vec![row.clone()], by_others: false });
+        Ok(row)
+    }
+
+    /// One GET outside the schedule; the poller hears how it went.
+    pub(super) async fn fetch(&self, id: &JobId) -> Result<Job, Failure> {
+        let (result, health) = self.get(id).await;
+        self.order(Order::Heard(Heard { key: None, seen: Seen::Nothing, health, asked: true }));
+        result
+    }
+
+    async fn get(&self, id: &JobId) -> (Result<Job, Failure>, Health) {
+        let answer = self.client.get_job(id).await;
+        match self.account(Operation::Get, id.clean(), answer).await {
+            Ok(job) => (Ok(job), Health::Good),
+            Err(error) => {
+                let failure = error.failure(self.clock.now());
+                let health = health(&failure);
+                (Err(failure), health)
+            }
+        }
+    }
+
+    async fn tell_seen(&self, row: &JobRow, events: &[JobEvent]) {
+        self.tell(News::Job(Box::new(row.clone()))).await;
+        let subject = row.id.as_ref().map(JobId::clean).unwrap_or_default();
+        for event in events {
+            self.log(subject.clone(), LogKind::Transition(transition(&event.kind))).await;
+        }
+        if !events.is_empty() {
+            self.tell(News::Thread(row.key)).await;
+        }
+    }
+}
+
+fn unknown_job() -> Failure {
+    Failure::new(FailureKind::Local, "This job is no longer in the list on this computer; look at the list again.")
+}
+
+fn health(failure: &Failure) -> Health {
+    let sentence = || failure.sentence.clone();
+    match failure.kind {
+        FailureKind::Limited { until } => Health::Resting(until),
+        FailureKind::KeyRefused => Health::Refused(sentence()),
+        FailureKind::NotFound => Health::Good,
+        FailureKind::Offline => Health::Down(sentence()),
+        FailureKind::Service | FailureKind::Store | FailureKind::Local => Health::Odd(sentence()),
+    }
+}
+
+/// A change as the log says it.
+fn transition(kind: &EventKind) -> CleanText {
+    let text = match kind {
+        EventKind::Status { from: Some(from), to } => format!("{from} → {to}"),
+        EventKind::Status { from: None, to } => to.to_string(),
+        EventKind::PullRequest(link) => format!("pull request {link}"),
+        EventKind::Gone => "the service no longer knows it".to_owned(),
+        EventKind::Back => "the service knows it again".to_owned(),
+    };
+    CleanText::line(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::job::Status;
+
+    #[test]
+    fn a_transition_reads_as_what_changed() {
+        let kind = EventKind::Status { from: Some(Status::Active), to: Status::Completed };
+        assert_eq!(transition(&kind).as_str(), "active → completed");
+        let first = EventKind::Status { from: None, to: Status::parse("odd one") };
+        assert_eq!(transition(&first).as_str(), "odd one");
+    }
+}

@@ -1,0 +1,194 @@
+//! What dashboard and commands both do, once: submitting, polling, tracking, loading views, spending from the ledgers.
+//!
+//! Facts are written by the store before they are told as [`News`]. Three tasks share one [`inner::Inner`]: the
+//! dispatcher sends prompts, the poller looks at jobs, the watcher takes leases and notices what other instances did.
+
+mod clock;
+mod dispatch;
+mod inner;
+mod lease;
+mod ledger;
+mod look;
+mod poll;
+mod schedule;
+mod submit;
+mod views;
+mod watch;
+
+use crate::api::Client;
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::failure::Failure;
+use crate::model::job::JobId;
+use crate::model::load::Stamped;
+use crate::model::news::News;
+use crate::model::prompt::{PromptId, Resolution};
+use crate::model::row::{JobKey, JobRow};
+use crate::model::views::{ViewsPage, ViewsQuery};
+use crate::store::Store;
+use inner::Inner;
+use poll::Order;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// Requests for polling, and how many at once (design.md: polling).
+#[derive(Debug, Clone)]
+pub struct PollOptions {
+    /// GETs in any rolling minute.
+    pub per_minute: u32,
+    /// GETs at the same time.
+    pub in_flight: usize,
+}
+
+impl Default for PollOptions {
+    fn default() -> Self {
+        Self { per_minute: 60, in_flight: 8 }
+    }
+}
+
+/// What an engine is made of.
+#[derive(Debug)]
+pub struct Setup {
+    pub client: Client,
+    pub store: Store,
+    pub scope: Scope,
+    pub poll: PollOptions,
+    /// Where leases and instance locks lie; none for the demo (one instance, in memory).
+    pub lock_folder: Option<PathBuf>,
+    /// Facts go out here; a full channel slows the engine, never loses.
+    pub news: mpsc::Sender<News>,
+}
+
+/// The engine of one scope. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+    tasks: Arc<Mutex<Vec<JoinHandle<()>>>>,
+}
+
+impl Engine {
+    /// Spawns poller and dispatcher on the current runtime; they end with [`Engine::stop`]. Budgets, and prompts that a
+    /// dead instance left half sent, are told as news right after.
+    ///
+    /// # Errors
+    /// The store can't be read.
+    pub async fn start(setup: Setup) -> Result<Self, Failure> {
+        let poll = setup.poll.clone();
+        let (inner, orders, beginning) = Inner::begin(setup).await?;
+        let inner = Arc::new(inner);
+        inner.take_leases();
+        let mut tasks = vec![
+            tokio::spawn(dispatch::run(Arc::clone(&inner), beginning.trouble)),
+            tokio::spawn(poll::run(Arc::clone(&inner), orders, poll)),
+        ];
+        if let Some(version) = beginning.data_version {
+            tasks.push(tokio::spawn(watch::run(Arc::clone(&inner), version)));
+        }
+        Ok(Self { inner, tasks: Arc::new(Mutex::new(tasks)) })
+    }
+
+    /// Ends the tasks at once and gives leases and the instance lock back. A prompt that is on its way becomes
+    /// unconfirmed; ask [`Engine::has_sending`] first to wait for it.
+    pub async fn stop(&self) {
+        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        for task in &tasks {
+            task.abort();
+        }
+        for task in tasks {
+            // Cancelled is what was asked for.
+            let _ = task.await;
+        }
+        self.inner.leases.release();
+        self.inner.instance.end();
+    }
+
+    /// Whether a prompt is on its way to the service right now.
+    pub fn has_sending(&self) -> bool {
+        self.inner.is_sending()
+    }
+
+    /// Before a suspend: others on this computer poll and dispatch from now on, until [`Engine::resume`].
+    pub fn release_leases(&self) {
+        self.inner.leases.release();
+        self.inner.order(Order::Lease);
+    }
+
+    /// After a suspend: takes what leases are free.
+    pub fn resume(&self) {
+        self.inner.leases.allow();
+        self.inner.take_leases();
+        self.inner.watch_wake.notify_one();
+    }
+
+    /// A new job: on disk when this returns, then sent in the background; news tells how it goes.
+    ///
+    /// # Errors
+    /// Nothing was written (blank text, the store can't write): the text stays with the caller.
+    pub async fn submit_new_job(&self, text: &str) -> Result<(PromptId, JobRow), Failure> {
+        self.inner.submit_new_job(text).await
+    }
+
+    /// A follow-up, sent after those before it; else as [`Engine::submit_new_job`].
+    ///
+    /// # Errors
+    /// Nothing was written: the text stays with the caller.
+    pub async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, JobRow), Failure> {
+        self.inner.submit_follow_up(job, text).await
+    }
+
+    /// Carries out what the user decided about a prompt that docdeck will not send by itself. Linking costs one GET.
+    ///
+    /// # Errors
+    /// Nothing changed: the store can't write, the prompt is not in a state for it, or the job to link can't be fetched.
+    pub async fn resolve(&self, prompt: PromptId, resolution: Resolution) -> Result<JobRow, Failure> {
+        self.inner.resolve(prompt, resolution).await
+    }
+
+    /// One GET now, and the poller (stopped by a 401, or offline) tries again. A job that the service no longer knows
+    /// gives its row, marked as gone.
+    ///
+    /// # Errors
+    /// The request failed, the answer could not be written down, or the job has no id yet.
+    pub async fn refresh(&self, job: JobKey) -> Result<JobRow, Failure> {
+        self.inner.refresh(job).await
+    }
+
+    /// Asks the service for a job made elsewhere and follows it.
+    ///
+    /// # Errors
+    /// The request failed, the service knows no such job, or the store can't write.
+    pub async fn track(&self, id: &JobId) -> Result<JobRow, Failure> {
+        self.inner.track(id).await
+    }
+
+    /// From the cache when it is fresh (no request), else one request within the ledger; `force` asks in any case. The
+    /// same query asked twice at once is one request.
+    ///
+    /// # Errors
+    /// No answer to show. An older one may be cached: [`Engine::cached_views`].
+    pub async fn load_views(&self, query: ViewsQuery, force: bool) -> Result<Stamped<ViewsPage>, Failure> {
+        self.inner.load_views(query, force).await
+    }
+
+    /// What the cache has, however old; costs nothing.
+    pub async fn cached_views(&self, query: ViewsQuery) -> Option<Stamped<ViewsPage>> {
+        self.inner.cached_views(query).await
+    }
+
+    /// Which jobs are on screen (a quarter of the polling budget is theirs).
+    pub fn set_on_screen(&self, jobs: Vec<JobKey>) {
+        self.inner.order(Order::OnScreen(jobs));
+    }
+
+    /// The service's time: local wall clock corrected by its Date header, and never moved by a jump of the local clock.
+    pub fn service_now(&self) -> Time {
+        self.inner.clock.now()
+    }
+
+    /// Sends the three budgets as news.
+    pub async fn report_budgets(&self) {
+        self.inner.report_budgets().await;
+    }
+}

@@ -1,0 +1,350 @@
+//! The task that looks at jobs, one instance for all on this computer: it starts GETs when the scheduler says so, and
+//! rests, backs off or stops by how the service answers (design.md: polling). It alone decides the connection's state.
+
+use super::PollOptions;
+use super::clock::local_now;
+use super::inner::Inner;
+use super::lease::{Duty, random};
+use super::look::{Health, Heard, Seen};
+use super::schedule::{Ended, Scheduler};
+use crate::model::Time;
+use crate::model::connection::Connection;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::news::News;
+use crate::model::poll::backoff;
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
+use chrono::TimeDelta;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio::task::{JoinError, JoinSet};
+
+/// How long polling pauses when the store can't take answers in.
+const STORE_PAUSE: TimeDelta = TimeDelta::seconds(15);
+
+/// What the poller is told.
+#[derive(Debug)]
+pub(super) enum Order {
+    /// Rows are new or changed.
+    Rows { rows: Vec<JobRow>, by_others: bool },
+    /// Which jobs are on screen.
+    OnScreen(Vec<JobKey>),
+    /// The outcome of a request that the poller did not start.
+    Heard(Heard),
+    /// The user wants to know: what stopped polling is forgotten.
+    Retry,
+    /// The poll lease came or went.
+    Lease,
+}
+
+/// Whether and when requests may go out. Moments are steady time.
+#[derive(Debug, PartialEq, Eq)]
+enum Mode {
+    Running,
+    /// The service can't be reached or is unwell: one probe at a time.
+    Down {
+        failures: u32,
+        next_try: Time,
+        probe: Option<JobKey>,
+    },
+    /// The service said 429.
+    Resting {
+        until: Time,
+    },
+    /// The store can't take answers in.
+    Stalled {
+        until: Time,
+    },
+    /// 401 or 403: nothing until the user asks.
+    Refused,
+}
+
+struct Poller {
+    inner: Arc<Inner>,
+    scheduler: Scheduler,
+    mode: Mode,
+    /// Whether all jobs are in the scheduler; only with the lease.
+    loaded: bool,
+    gets: JoinSet<Heard>,
+    told: Connection,
+    /// When the mode last changed, local wall time.
+    since: Time,
+    /// The job whose request failed, to probe with when nothing else is there.
+    suspect: Option<JobKey>,
+}
+
+/// Polls until it is aborted.
+pub(super) async fn run(inner: Arc<Inner>, mut orders: mpsc::UnboundedReceiver<Order>, options: PollOptions) {
+    let mut poller = Poller {
+        scheduler: Scheduler::new(options.per_minute, options.in_flight, random()),
+        inner,
+        mode: Mode::Running,
+        loaded: false,
+        gets: JoinSet::new(),
+        told: Connection::Unknown,
+        since: local_now(),
+        suspect: None,
+    };
+    loop {
+        poller.start_due().await;
+        let now = poller.inner.clock.steady();
+        let wake = poller.next_wake(now).map(|at| poller.inner.clock.instant_of(at));
+        tokio::select! {
+            order = orders.recv() => match order {
+                Some(order) => poller.obey(order).await,
+                None => return,
+            },
+            Some(done) = poller.gets.join_next() => poller.take(done).await,
+            () = sleep_until(wake), if wake.is_some() => {}
+        }
+    }
+}
+
+/// Sleeps until then; `None` is never.
+pub(super) async fn sleep_until(wake: Option<tokio::time::Instant>) {
+    match wake {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Poller {
+    fn leads(&self) -> bool {
+        self.inner.leases.holds(Duty::Poll)
+    }
+
+    async fn start_due(&mut self) {
+        if !self.leads() {
+            return;
+        }
+        let now = self.inner.clock.steady();
+        if let Mode::Resting { until } | Mode::Stalled { until } = self.mode
+            && until <= now
+        {
+            self.run_again(now);
+        }
+        if !self.loaded && self.mode == Mode::Running {
+            self.load(now).await;
+        }
+        match self.mode {
+            Mode::Running => {
+                for key in self.scheduler.due(now) {
+                    self.ask(key);
+                }
+            }
+            Mode::Down { failures, next_try, probe: None } if next_try <= now => {
+                if let Some(key) = self.scheduler.probe(now).or(self.suspect) {
+                    self.mode = Mode::Down { failures, next_try, probe: Some(key) };
+                    self.ask(key);
+                }
+            }
+            Mode::Down { .. } | Mode::Resting { .. } | Mode::Stalled { .. } | Mode::Refused => {}
+        }
+    }
+
+    /// The next moment at which [`Poller::start_due`] has something to do.
+    fn next_wake(&mut self, now: Time) -> Option<Time> {
+        if !self.leads() {
+            return None;
+        }
+        match self.mode {
+            Mode::Running => self.scheduler.next_wake(now),
+            Mode::Down { next_try, probe: None, .. } if !self.scheduler.is_empty() || self.suspect.is_some() => {
+                Some(next_try)
+            }
+            Mode::Down { .. } | Mode::Refused => None,
+            Mode::Resting { until } | Mode::Stalled { until } => {
+                (!self.loaded || !self.scheduler.is_empty()).then_some(until)
+            }
+        }
+    }
+
+    fn ask(&mut self, key: JobKey) {
+        let inner = Arc::clone(&self.inner);
+        self.gets.spawn(async move { inner.look(key).await.1 });
+    }
+
+    /// Takes all jobs of the record into the scheduler.
+    async fn load(&mut self, now: Time) {
+        match self.inner.store.jobs(&self.inner.scope).await {
+            Ok(rows) => {
+                self.scheduler.clear();
+                self.schedule(&rows);
+                self.loaded = true;
+            }
+            Err(error) => {
+                self.enter(Mode::Stalled { until: now + STORE_PAUSE });
+                self.inner.trouble(error.failure()).await;
+            }
+        }
+    }
+
+    fn schedule(&mut self, rows: &[JobRow]) {
+        let (wall, now) = (local_now(), self.inner.clock.steady());
+        for row in rows {
+            self.scheduler.update(row, wall, now);
+        }
+    }
+
+    async fn obey(&mut self, order: Order) {
+        match order {
+            Order::Rows { rows, by_others } => {
+                if self.loaded {
+                    self.schedule(&rows);
+                }
+                if by_others && !self.leads() {
+                    self.follow(&rows).await;
+                }
+            }
+            Order::OnScreen(jobs) => self.scheduler.set_on_screen(jobs),
+            Order::Heard(heard) => {
+                if heard.asked {
+                    self.scheduler.spend(self.inner.clock.steady());
+                }
+                self.hear(heard, true).await;
+            }
+            Order::Retry => self.retry(),
+            Order::Lease => {
+                self.loaded = false;
+                self.scheduler.clear();
+                if matches!(self.mode, Mode::Stalled { .. } | Mode::Down { .. }) {
+                    self.enter(Mode::Running);
+                }
+            }
+        }
+    }
+
+    async fn take(&mut self, done: Result<Heard, JoinError>) {
+        match done {
+            Ok(heard) => {
+                let key = heard.key;
+                let is_probe = matches!(self.mode, Mode::Down { probe, .. } if probe.is_some() && probe == key);
+                let how = match heard.health {
+                    Health::Good | Health::Odd(_) => Ended::Answered,
+                    Health::Down(_) => Ended::Failed,
+                    Health::Resting(_) | Health::Refused(_) | Health::Unwritten(_) => Ended::Postponed,
+                };
+                self.hear(heard, is_probe).await;
+                if let Some(key) = key {
+                    self.scheduler.answered(key, how, self.inner.clock.steady());
+                }
+            }
+            Err(error) if error.is_panic() => {
+                // Which job it was is not known any more: begin anew from the record, after a pause.
+                self.loaded = false;
+                self.enter(Mode::Stalled { until: self.inner.clock.steady() + STORE_PAUSE });
+                let sentence = "Looking at a job broke off by a fault in docdeck; polling goes on in a few seconds.";
+                self.inner.trouble(Failure::new(FailureKind::Local, sentence)).await;
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// `decides`: whether a failure counts for the backoff; those of requests that were under way when the first one
+    /// failed don't.
+    async fn hear(&mut self, heard: Heard, decides: bool) {
+        let (wall, now) = (local_now(), self.inner.clock.steady());
+        match &heard.seen {
+            Seen::Row(row) if self.loaded => self.scheduler.update(row, wall, now),
+            Seen::Vanished => {
+                if let Some(key) = heard.key {
+                    self.scheduler.remove(key);
+                    self.suspect.take_if(|suspect| *suspect == key);
+                    self.forget_probe();
+                }
+                return;
+            }
+            Seen::Row(_) | Seen::Nothing => {}
+        }
+        match heard.health {
+            Health::Good => {
+                self.suspect = None;
+                // A look that began before the 429 does not end the rest.
+                if !matches!(self.mode, Mode::Running | Mode::Resting { .. } | Mode::Stalled { .. }) {
+                    self.run_again(now);
+                }
+                if !matches!(self.mode, Mode::Resting { .. }) {
+                    self.tell(Connection::Live).await;
+                }
+            }
+            Health::Odd(reason) => {
+                if matches!(self.mode, Mode::Down { .. }) {
+                    self.go_down(heard.key, reason, decides, now).await;
+                }
+            }
+            Health::Down(reason) => self.go_down(heard.key, reason, decides, now).await,
+            Health::Resting(until) => {
+                let until = self.inner.clock.steady_of(until);
+                self.enter(Mode::Resting { until });
+                self.tell(Connection::Resting { until: self.inner.clock.wall_of(until) }).await;
+            }
+            Health::Refused(reason) => {
+                self.enter(Mode::Refused);
+                self.tell(Connection::Refused { reason }).await;
+            }
+            Health::Unwritten(failure) => {
+                self.enter(Mode::Stalled { until: now + STORE_PAUSE });
+                self.inner.trouble(failure).await;
+            }
+        }
+    }
+
+    async fn go_down(&mut self, key: Option<JobKey>, reason: CleanText, decides: bool, now: Time) {
+        let failures = match self.mode {
+            Mode::Running | Mode::Stalled { .. } => 1,
+            Mode::Down { failures, .. } if decides => failures.saturating_add(1),
+            Mode::Down { .. } | Mode::Resting { .. } | Mode::Refused => return,
+        };
+        self.suspect = key.or(self.suspect);
+        if self.suspect.is_none() && self.scheduler.is_empty() {
+            // Nothing to probe with: to promise a next try would be untrue.
+            return;
+        }
+        let next_try = now + backoff(failures);
+        self.enter(Mode::Down { failures, next_try, probe: None });
+        self.tell(Connection::Offline { reason, next_try: self.inner.clock.wall_of(next_try) }).await;
+    }
+
+    /// The job that was to be probed with is gone from the record: the next try takes another one.
+    fn forget_probe(&mut self) {
+        if let Mode::Down { probe, .. } = &mut self.mode {
+            *probe = None;
+        }
+    }
+
+    fn retry(&mut self) {
+        let now = self.inner.clock.steady();
+        match &mut self.mode {
+            Mode::Refused => self.run_again(now),
+            Mode::Down { next_try, .. } => *next_try = now,
+            Mode::Running | Mode::Resting { .. } | Mode::Stalled { .. } => {}
+        }
+    }
+
+    fn run_again(&mut self, now: Time) {
+        self.scheduler.resume(now);
+        self.enter(Mode::Running);
+    }
+
+    fn enter(&mut self, mode: Mode) {
+        self.mode = mode;
+        self.since = local_now();
+    }
+
+    /// Another instance polls: what it writes down says that the service answers.
+    async fn follow(&mut self, rows: &[JobRow]) {
+        if rows.iter().any(|row| row.checked_at.is_some_and(|at| at > self.since)) {
+            if self.mode != Mode::Running {
+                self.enter(Mode::Running);
+            }
+            self.tell(Connection::Live).await;
+        }
+    }
+
+    async fn tell(&mut self, connection: Connection) {
+        if self.told != connection {
+            self.told = connection.clone();
+            self.inner.tell(News::Connection(connection)).await;
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Handing prompts over: on disk first, then to the dispatcher; and what the user decides about those that docdeck will
+//! not send by itself (design.md: submitting).
+
+use super::clock::local_now;
+use super::inner::{Inner, lock};
+use super::poll::Order;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::prompt::{Delivery, PromptId, Resolution};
+use crate::model::row::{JobKey, JobRow};
+use crate::store::StoreError;
+
+impl Inner {
+    pub(super) async fn submit_new_job(&self, text: &str) -> Result<(PromptId, JobRow), Failure> {
+        refuse_blank(text)?;
+        let added = self.store.add_new_job(&self.scope, text, local_now()).await.map_err(unwritten)?;
+        Ok(self.hand_over(added).await)
+    }
+
+    pub(super) async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, JobRow), Failure> {
+        refuse_blank(text)?;
+        let added = self.store.add_follow_up(job, text, local_now()).await.map_err(unwritten)?;
+        Ok(self.hand_over(added).await)
+    }
+
+    pub(super) async fn resolve(&self, prompt: PromptId, resolution: Resolution) -> Result<JobRow, Failure> {
+        match resolution {
+            Resolution::SendAgain => self.requeue(prompt, None).await,
+            Resolution::SendEdited(text) => {
+                refuse_blank(&text)?;
+                self.requeue(prompt, Some(&text)).await
+            }
+            Resolution::Link(id) => {
+                let job = self.fetch(&id).await?;
+                let row = self.store.link(prompt, job, local_now()).await.map_err(unwritten)?;
+                self.tell_resolved(prompt, Delivery::Accepted, &row).await;
+                Ok(row)
+            }
+            Resolution::Dismiss => {
+                let row = self.store.dismiss_prompt(prompt, local_now()).await.map_err(unwritten)?;
+                lock(&self.own).remove(&prompt);
+                self.tell_resolved(prompt, Delivery::Dismissed, &row).await;
+                Ok(row)
+            }
+        }
+    }
+
+    async fn requeue(&self, prompt: PromptId, edited: Option<&str>) -> Result<JobRow, Failure> {
+        let row = self.store.requeue(prompt, edited, local_now()).await.map_err(unwritten)?;
+        Ok(self.hand_over((prompt, row)).await.1)
+    }
+
+    /// The prompt is on disk: this instance sends it, unless another one is quicker.
+    async fn hand_over(&self, (prompt, row): (PromptId, JobRow)) -> (PromptId, JobRow) {
+        lock(&self.own).insert(prompt, row.key);
+        // Before the news, which may have to wait for room: a caller that stops waiting leaves nothing unsent.
+        self.dispatch_wake.notify_one();
+        self.tell_step(prompt, Delivery::Queued { until: None }, row.clone()).await;
+        (prompt, row)
+    }
+
+    async fn tell_resolved(&self, prompt: PromptId, delivery: Delivery, row: &JobRow) {
+        self.order(Order::Rows { rows: vec![row.clone()], by_others: false });
+        // Those behind it may go now.
+        self.dispatch_wake.notify_one();
+        self.tell_step(prompt, delivery, row.clone()).await;
+    }
+}
+
+fn unwritten(error: StoreError) -> Failure {
+    error.failure()
+}
+
+fn refuse_blank(text: &str) -> Result<(), Failure> {
+    if text.trim().is_empty() {
+        let sentence = "The prompt is blank, so nothing was sent: write what the agent should do.";
+        return Err(Failure::new(FailureKind::Local, sentence));
+    }
+    Ok(())
+}

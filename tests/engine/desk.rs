@@ -1,0 +1,143 @@
+//! What the tests share: an engine on a store in a folder of its own, and waiting for its news.
+
+use docdeck::api::{Client, ClientOptions};
+use docdeck::engine::{Engine, PollOptions, Setup};
+use docdeck::model::endpoint::{ApiKey, Scope};
+use docdeck::model::log::{LogEntry, LogKind, Operation};
+use docdeck::model::news::News;
+use docdeck::model::prompt::{Delivery, PromptId};
+use docdeck::model::row::{JobKey, JobRow};
+use docdeck::sim::{Fault, Sim, SimOptions};
+use docdeck::store::Store;
+use std::path::Path;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// Longer than anything here takes; a test that waits for it has failed.
+const TOO_LONG: Duration = Duration::from_secs(20);
+
+/// An engine, its store and its news.
+pub(crate) struct Desk {
+    pub(crate) engine: Engine,
+    pub(crate) store: Store,
+    pub(crate) scope: Scope,
+    news: mpsc::Receiver<News>,
+    /// Every request that this engine made.
+    pub(crate) requests: Vec<LogEntry>,
+}
+
+/// A simulator in which jobs live a hundred times faster than usual.
+pub(crate) async fn sim(faults: &[&str]) -> Sim {
+    let faults = faults.iter().map(|fault| fault.parse::<Fault>().expect("a fault")).collect();
+    let options = SimOptions { jobs: 0, pages: 120, speed: 100.0, faults, ..SimOptions::default() };
+    Sim::start(options).await.expect("a simulator")
+}
+
+pub(crate) fn scope_of(sim: &Sim) -> Scope {
+    Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None }
+}
+
+pub(crate) fn open(folder: &Path) -> Store {
+    Store::open(folder, chrono::Utc::now()).expect("a store").0
+}
+
+impl Desk {
+    /// With leases and locks, as the real program.
+    pub(crate) async fn begin(sim: &Sim, folder: &Path) -> Self {
+        Self::begin_with(scope_of(sim), sim.api_key(), folder).await
+    }
+
+    pub(crate) async fn begin_with(scope: Scope, key: &str, folder: &Path) -> Self {
+        Self::on(open(folder), scope, key, Some(folder)).await
+    }
+
+    /// In memory and alone, as the demo.
+    pub(crate) async fn begin_alone(sim: &Sim) -> Self {
+        Self::on(Store::in_memory().expect("a store"), scope_of(sim), sim.api_key(), None).await
+    }
+
+    async fn on(store: Store, scope: Scope, key: &str, lock_folder: Option<&Path>) -> Self {
+        let key = ApiKey::new(key).expect("a key");
+        let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");
+        let (sender, news) = mpsc::channel(4096);
+        let setup = Setup {
+            client,
+            store: store.clone(),
+            scope: scope.clone(),
+            poll: PollOptions::default(),
+            lock_folder: lock_folder.map(Path::to_owned),
+            news: sender,
+        };
+        let engine = Engine::start(setup).await.expect("an engine");
+        Self { engine, store, scope, news, requests: Vec::new() }
+    }
+
+    /// The first news that `wanted` makes something of; what comes before is passed over.
+    pub(crate) async fn until<T>(&mut self, what: &str, wanted: impl FnMut(&News) -> Option<T>) -> T {
+        self.within(TOO_LONG, wanted).await.unwrap_or_else(|| panic!("waited in vain for {what}"))
+    }
+
+    /// As [`Desk::until`], giving up after `patience`.
+    pub(crate) async fn within<T>(
+        &mut self,
+        patience: Duration,
+        mut wanted: impl FnMut(&News) -> Option<T>,
+    ) -> Option<T> {
+        let end = tokio::time::Instant::now() + patience;
+        loop {
+            let news = tokio::time::timeout_at(end, self.news.recv()).await.ok()?.expect("the engine runs");
+            if let News::Logged(entry) = &news
+                && matches!(entry.what, LogKind::Request { .. })
+            {
+                self.requests.push(entry.clone());
+            }
+            if let Some(found) = wanted(&news) {
+                return Some(found);
+            }
+        }
+    }
+
+    /// The next step of a prompt that is not `Queued` without a time nor `Sending`.
+    pub(crate) async fn outcome(&mut self, of: PromptId) -> (Delivery, JobRow) {
+        self.until("the outcome of a prompt", |news| match news {
+            News::Prompt { prompt, delivery, job } if *prompt == of => match delivery {
+                Delivery::Sending | Delivery::Queued { until: None } => None,
+                delivery => Some((delivery.clone(), (**job).clone())),
+            },
+            _ => None,
+        })
+        .await
+    }
+
+    /// The first row of this job for which `wanted` holds.
+    pub(crate) async fn row(&mut self, key: JobKey, what: &str, wanted: impl Fn(&JobRow) -> bool) -> JobRow {
+        self.until(what, |news| match news {
+            News::Job(row) if row.key == key && wanted(row) => Some((**row).clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    /// A new job that the service has accepted.
+    pub(crate) async fn accepted(&mut self, text: &str) -> (PromptId, JobRow) {
+        let (prompt, _) = self.engine.submit_new_job(text).await.expect("on disk");
+        let (delivery, row) = self.outcome(prompt).await;
+        assert_eq!(delivery, Delivery::Accepted);
+        (prompt, row)
+    }
+
+    /// The next look at a job that this engine makes.
+    pub(crate) async fn look(&mut self) {
+        self.until("a look at a job", |news| match news {
+            News::Logged(LogEntry { what: LogKind::Request { operation: Operation::Get, .. }, .. }) => Some(()),
+            _ => None,
+        })
+        .await;
+    }
+
+    pub(crate) fn requests_of(&self, wanted: Operation) -> usize {
+        let is_one =
+            |entry: &&LogEntry| matches!(entry.what, LogKind::Request { operation, .. } if operation == wanted);
+        self.requests.iter().filter(is_one).count()
+    }
+}

@@ -1,0 +1,187 @@
+//! Looking at jobs: by themselves, on request, and how the service's bad days go.
+
+use crate::desk::{Desk, open, scope_of, sim};
+use docdeck::model::connection::Connection;
+use docdeck::model::failure::FailureKind;
+use docdeck::model::job::{JobId, Status};
+use docdeck::model::log::Operation;
+use docdeck::model::news::News;
+use docdeck::sim::Sim;
+use std::time::Duration;
+
+fn connection(news: &News) -> Option<Connection> {
+    match news {
+        News::Connection(connection) => Some(connection.clone()),
+        _ => None,
+    }
+}
+
+fn faults(sim: &Sim, faults: &[&str]) {
+    sim.set_faults(faults.iter().map(|fault| fault.parse().expect("a fault")).collect());
+}
+
+#[tokio::test]
+async fn a_service_that_fails_is_offline_until_one_probe_succeeds() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut last = None;
+    for text in ["One", "Two", "Three"] {
+        last = Some(desk.accepted(&format!("{text} [sim:seconds=6000]")).await.1.key);
+    }
+    faults(&sim, &["get=503"]);
+    let failure = desk.engine.refresh(last.expect("a job")).await.expect_err("down");
+    assert_eq!(failure.kind, FailureKind::Offline);
+    let state = desk.until("offline", |news| connection(news).filter(|c| *c != Connection::Live)).await;
+    assert!(matches!(state, Connection::Offline { .. }), "{state:?}");
+    let asked = sim.requests(Operation::Get);
+    faults(&sim, &[]);
+    assert_eq!(desk.until("live again", connection).await, Connection::Live);
+    assert_eq!(sim.requests(Operation::Get), asked + 1);
+    // With the service well, the others get their look too.
+    desk.look().await;
+    desk.look().await;
+}
+
+#[tokio::test]
+async fn each_failure_in_a_row_doubles_the_pause_before_the_next_try() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let (_, row) = desk.accepted("One [sim:seconds=6000]").await;
+    faults(&sim, &["get=503"]);
+    let mut pauses = Vec::new();
+    for _ in 0..3 {
+        desk.engine.refresh(row.key).await.expect_err("down");
+        let state = desk.until("offline", |news| connection(news).filter(|c| *c != Connection::Live)).await;
+        let Connection::Offline { next_try, .. } = state else { panic!("{state:?}") };
+        pauses.push((next_try - chrono::Utc::now()).as_seconds_f64().round());
+    }
+    assert_eq!(pauses, [2.0, 4.0, 8.0]);
+}
+
+#[tokio::test]
+async fn a_refused_key_stops_polling_until_the_user_asks_again() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let (_, row) = desk.accepted("One [sim:seconds=6000]").await;
+    faults(&sim, &["get=401"]);
+    assert_eq!(desk.engine.refresh(row.key).await.expect_err("refused").kind, FailureKind::KeyRefused);
+    let state = desk.until("refused", |news| connection(news).filter(|c| *c != Connection::Live)).await;
+    assert!(matches!(state, Connection::Refused { .. }), "{state:?}");
+    faults(&sim, &[]);
+    assert_eq!(desk.within(Duration::from_millis(2500), connection).await, None);
+    assert_eq!(sim.requests(Operation::Get), 1, "though its first look was due");
+    desk.engine.refresh(row.key).await.expect("a row");
+    assert_eq!(desk.until("live again", connection).await, Connection::Live);
+}
+
+#[tokio::test]
+async fn a_429_lets_polling_rest_until_the_service_says() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let (_, row) = desk.accepted("One [sim:seconds=6000]").await;
+    faults(&sim, &["get=429-3"]);
+    desk.engine.refresh(row.key).await.expect_err("limited");
+    let state = desk.until("rest", |news| connection(news).filter(|c| *c != Connection::Live)).await;
+    assert!(matches!(state, Connection::Resting { .. }), "{state:?}");
+    faults(&sim, &[]);
+    assert_eq!(desk.within(Duration::from_millis(2400), connection).await, None);
+    assert_eq!(sim.requests(Operation::Get), 1, "though its first look was due");
+    assert_eq!(desk.until("live again", connection).await, Connection::Live);
+}
+
+#[tokio::test]
+async fn a_job_that_the_service_no_longer_knows_stays_as_gone() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let (_, row) = desk.accepted("One [sim:seconds=6000]").await;
+    faults(&sim, &["get=404"]);
+    assert!(desk.engine.refresh(row.key).await.expect("a row").gone);
+    faults(&sim, &[]);
+    assert!(!desk.engine.refresh(row.key).await.expect("a row").gone);
+}
+
+#[tokio::test]
+async fn a_job_made_elsewhere_is_tracked_by_its_id() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let (_, made) = Desk::begin(&sim, elsewhere.path()).await.accepted("Elsewhere [sim:seconds=6000]").await;
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let id = made.id.expect("an id");
+    let row = desk.engine.track(&id).await.expect("a row");
+    assert_eq!((row.id, row.status), (Some(id), Some(Status::Active)));
+    desk.look().await;
+    desk.look().await;
+    let unknown = JobId::new("no-such-job").expect("an id");
+    assert_eq!(desk.engine.track(&unknown).await.expect_err("unknown").kind, FailureKind::NotFound);
+}
+
+#[tokio::test]
+async fn a_job_without_an_id_cannot_be_looked_at_and_costs_no_request() {
+    let (sim, folder) = (sim(&["create=400"]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let (prompt, row) = desk.engine.submit_new_job("Refused").await.expect("on disk");
+    desk.outcome(prompt).await;
+    assert_eq!(desk.engine.refresh(row.key).await.expect_err("no id").kind, FailureKind::Local);
+    assert_eq!(sim.requests(Operation::Get), 0);
+}
+
+#[tokio::test]
+async fn the_services_clock_is_kept_for_the_next_start() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    sim.advance(chrono::TimeDelta::hours(5));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.accepted("One [sim:seconds=6000]").await;
+    assert!((desk.engine.service_now() - sim.now()).abs() < chrono::TimeDelta::seconds(3));
+    desk.engine.stop().await;
+    let next = Desk::begin(&sim, folder.path()).await;
+    assert!((next.engine.service_now() - sim.now()).abs() < chrono::TimeDelta::seconds(3));
+}
+
+#[tokio::test]
+async fn after_its_leases_are_released_an_engine_asks_for_nothing_until_it_resumes() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.accepted("One [sim:seconds=6000]").await;
+    desk.engine.release_leases();
+    let seen = desk.within(Duration::from_millis(2500), |news| matches!(news, News::Job(_)).then_some(())).await;
+    assert_eq!((seen, sim.requests(Operation::Get)), (None, 0));
+    desk.engine.resume();
+    desk.look().await;
+}
+
+#[tokio::test]
+async fn an_answer_from_before_a_follow_up_does_not_end_the_polling_of_its_job() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let (_, row) = desk.accepted("One [sim:seconds=0] [sim:no-pr]").await;
+    let first = desk.engine.refresh(row.key).await.expect("a row");
+    assert_eq!(first.status, Some(Status::Completed));
+    // The record says that a follow-up was accepted while a look was under way.
+    faults(&sim, &["get=latency-700"]);
+    let (engine, key) = (desk.engine.clone(), row.key);
+    let asked = sim.requests(Operation::Get);
+    let looking = tokio::spawn(async move { engine.refresh(key).await });
+    while sim.requests(Operation::Get) == asked {
+        tokio::task::yield_now().await;
+    }
+    let (store, scope, now) = (open(folder.path()), scope_of(&sim), chrono::Utc::now());
+    let (prompt, _) = store.add_follow_up(key, "Again", now).await.expect("written");
+    store.take_turn(prompt, "another", now, now).await.expect("a turn");
+    let job = docdeck::model::job::Job {
+        id: row.id.clone().expect("an id"),
+        status: Status::Active,
+        repository: None,
+        git_ref: None,
+        model: None,
+        pr_link: None,
+        created_at: None,
+        archived_at: None,
+    };
+    store.settle(prompt, docdeck::store::Settled::Accepted(job), chrono::Utc::now()).await.expect("written");
+    let row = looking.await.expect("no panic").expect("a row");
+    assert_eq!(row.status, Some(Status::Active), "the old answer said completed");
+    assert_eq!(
+        store.jobs(&scope).await.expect("rows").first().and_then(|row| row.status.clone()),
+        Some(Status::Active)
+    );
+}

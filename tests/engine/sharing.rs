@@ -1,0 +1,77 @@
+//! Two instances on one store: one polls, both know, nothing goes out twice.
+
+use crate::desk::{Desk, sim};
+use docdeck::model::log::Operation;
+use docdeck::model::news::News;
+use docdeck::model::prompt::Delivery;
+
+#[tokio::test]
+async fn one_of_two_instances_polls_and_the_other_hears_of_every_change() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut one = Desk::begin(&sim, folder.path()).await;
+    let mut two = Desk::begin(&sim, folder.path()).await;
+    let (_, row) = one.accepted("Shared [sim:seconds=60] [sim:pr]").await;
+    two.row(row.key, "the new job", |_| true).await;
+    two.row(row.key, "the end of the job", |row| row.pr_link.is_some()).await;
+    assert_eq!(two.requests_of(Operation::Get), 0);
+    // What the other one submits is polled here.
+    let (_, theirs) = two.accepted("From the other [sim:seconds=6000]").await;
+    let accepted = theirs.checked_at;
+    one.row(theirs.key, "a look at the other's job", |row| row.checked_at > accepted).await;
+    assert_eq!((two.requests_of(Operation::Create), two.requests_of(Operation::Get)), (1, 0));
+}
+
+#[tokio::test]
+async fn no_prompt_goes_out_twice_whoever_submits_it() {
+    let (sim, folder) = (sim(&["create=latency-100"]).await, tempfile::tempdir().expect("a folder"));
+    let mut one = Desk::begin(&sim, folder.path()).await;
+    let two = Desk::begin(&sim, folder.path()).await;
+    for n in 0..4 {
+        one.engine.submit_new_job(&format!("one {n}")).await.expect("on disk");
+        two.engine.submit_new_job(&format!("two {n}")).await.expect("on disk");
+    }
+    // Whoever sends them: in the end each one is through.
+    loop {
+        let rows = one.store.jobs(&one.scope).await.expect("rows");
+        if rows.iter().all(|row| row.id.is_some()) {
+            break;
+        }
+        one.until("a step", |news| matches!(news, News::Job(_) | News::Prompt { .. }).then_some(())).await;
+    }
+    assert_eq!(two.store.queued(&two.scope).await.expect("a queue"), []);
+    let mut sent: Vec<String> = sim.prompts().into_iter().map(|(_, text)| text).collect();
+    sent.sort();
+    assert_eq!(sent, ["one 0", "one 1", "one 2", "one 3", "two 0", "two 1", "two 2", "two 3"]);
+}
+
+#[tokio::test]
+async fn the_other_instance_takes_over_when_the_one_that_polls_ends() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut one = Desk::begin(&sim, folder.path()).await;
+    let mut two = Desk::begin(&sim, folder.path()).await;
+    let (_, row) = one.accepted("Shared [sim:seconds=6000]").await;
+    one.engine.stop().await;
+    assert_eq!(two.requests_of(Operation::Get), 0);
+    two.look().await;
+    two.row(row.key, "what the look said", |_| true).await;
+}
+
+#[tokio::test]
+async fn what_an_instance_without_the_lease_queued_is_sent_after_its_end() {
+    let (sim, folder) = (sim(&["create=429-3"]).await, tempfile::tempdir().expect("a folder"));
+    let mut one = Desk::begin(&sim, folder.path()).await;
+    let left = {
+        let mut two = Desk::begin(&sim, folder.path()).await;
+        let (prompt, row) = two.engine.submit_new_job("Mine").await.expect("on disk");
+        assert!(matches!(two.outcome(prompt).await.0, Delivery::Queued { until: Some(_) }));
+        two.engine.stop().await;
+        row
+    };
+    sim.set_faults(Vec::new());
+    one.until("the other's prompt accepted", |news| match news {
+        News::Prompt { delivery: Delivery::Accepted, job, .. } if job.key == left.key => Some(()),
+        _ => None,
+    })
+    .await;
+    assert_eq!(sim.prompts().len(), 1);
+}

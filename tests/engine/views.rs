@@ -1,0 +1,111 @@
+//! Page views: cache, ledger, one request for one question.
+
+use crate::desk::{Desk, sim};
+use docdeck::model::failure::FailureKind;
+use docdeck::model::ledger::Limited;
+use docdeck::model::log::Operation;
+use docdeck::model::news::News;
+use docdeck::model::period::DateRange;
+use docdeck::model::views::ViewsQuery;
+use docdeck::sim::Sim;
+
+fn week(sim: &Sim, page: u32) -> ViewsQuery {
+    ViewsQuery { range: DateRange::last_days(7, sim.now().date_naive()), limit: 50, page }
+}
+
+#[tokio::test]
+async fn a_fresh_answer_in_the_cache_costs_no_request_and_force_asks_again() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let desk = Desk::begin(&sim, folder.path()).await;
+    let query = week(&sim, 1);
+    let first = desk.engine.load_views(query, false).await.expect("views");
+    assert_eq!(first.value.rows.len(), 50);
+    let second = desk.engine.load_views(query, false).await.expect("views");
+    assert_eq!((first, sim.requests(Operation::Views)), (second, 1));
+    desk.engine.load_views(query, true).await.expect("views");
+    assert_eq!(sim.requests(Operation::Views), 2);
+    desk.engine.load_views(week(&sim, 2), false).await.expect("views");
+    assert_eq!(sim.requests(Operation::Views), 3);
+}
+
+#[tokio::test]
+async fn the_same_question_asked_twice_at_once_is_one_request() {
+    let (sim, folder) = (sim(&["views=latency-100"]).await, tempfile::tempdir().expect("a folder"));
+    let desk = Desk::begin(&sim, folder.path()).await;
+    let query = week(&sim, 1);
+    let (one, two, three) = tokio::join!(
+        desk.engine.load_views(query, false),
+        desk.engine.load_views(query, true),
+        desk.engine.load_views(query, false)
+    );
+    assert!(one.is_ok() && one == two && two == three);
+    assert_eq!(sim.requests(Operation::Views), 1);
+}
+
+#[tokio::test]
+async fn a_full_ledger_refuses_without_a_request_and_says_until_when() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let desk = Desk::begin(&sim, folder.path()).await;
+    let start = desk.engine.service_now();
+    for _ in 0..100 {
+        desk.store.spend(&desk.scope, Limited::Views, start).await.expect("written").expect("a place");
+    }
+    let failure = desk.engine.load_views(week(&sim, 1), false).await.expect_err("full");
+    let until = start + chrono::TimeDelta::hours(1);
+    let FailureKind::Limited { until: said } = failure.kind else { panic!("{failure:?}") };
+    assert!((said - until).abs() < chrono::TimeDelta::seconds(1), "{said}");
+    assert_eq!(sim.requests(Operation::Views), 0);
+}
+
+#[tokio::test]
+async fn a_429_marks_the_ledger_full_whatever_its_count() {
+    let (sim, folder) = (sim(&["views=429-600"]).await, tempfile::tempdir().expect("a folder"));
+    let desk = Desk::begin(&sim, folder.path()).await;
+    let limited = |failure: docdeck::model::failure::Failure| matches!(failure.kind, FailureKind::Limited { .. });
+    assert!(limited(desk.engine.load_views(week(&sim, 1), true).await.expect_err("limited")));
+    sim.set_faults(Vec::new());
+    assert!(limited(desk.engine.load_views(week(&sim, 1), true).await.expect_err("not asked")));
+    assert_eq!(sim.requests(Operation::Views), 1);
+}
+
+#[tokio::test]
+async fn a_load_that_nobody_waits_for_any_more_is_paid_for_and_kept() {
+    let (sim, folder) = (sim(&["views=latency-200"]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let query = week(&sim, 1);
+    let engine = desk.engine.clone();
+    let waiting = tokio::spawn(async move { engine.load_views(query, false).await });
+    let used = desk.until("the spend", |news| match news {
+        News::Budget(Limited::Views, budget) if budget.used > 0 => Some(budget.used),
+        _ => None,
+    });
+    assert_eq!(used.await, 1);
+    waiting.abort();
+    desk.until("the answer", |news| matches!(news, News::Logged(_)).then_some(())).await;
+    let again = desk.engine.load_views(query, false).await.expect("views");
+    assert_eq!((again.value.rows.len(), sim.requests(Operation::Views)), (50, 1));
+}
+
+#[tokio::test]
+async fn a_failed_load_gives_the_error_and_the_older_answer_stays_in_the_cache() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let desk = Desk::begin(&sim, folder.path()).await;
+    let query = week(&sim, 1);
+    let good = desk.engine.load_views(query, false).await.expect("views");
+    sim.set_faults(vec!["views=503".parse().expect("a fault")]);
+    assert_eq!(desk.engine.load_views(query, true).await.expect_err("down").kind, FailureKind::Offline);
+    assert_eq!(desk.engine.cached_views(query).await, Some(good));
+}
+
+#[tokio::test]
+async fn the_three_budgets_are_told_at_the_start() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    for expected in Limited::ALL {
+        let told = desk.until("a budget", |news| match news {
+            News::Budget(limited, budget) => Some((*limited, budget.used)),
+            _ => None,
+        });
+        assert_eq!(told.await, (expected, 0));
+    }
+}
