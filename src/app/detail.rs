@@ -48,6 +48,7 @@ pub enum Fact {
     Repository,
     Model,
     Id,
+    Created,
 }
 
 /// The facts that are known of a job, in the order in which they are shown.
@@ -59,6 +60,7 @@ pub fn head(row: &JobRow) -> Vec<Fact> {
         (row.repository.is_some() || row.git_ref.is_some(), Fact::Repository),
         (row.model.is_some(), Fact::Model),
         (row.id.is_some(), Fact::Id),
+        (true, Fact::Created),
     ];
     facts.into_iter().filter(|(known, _)| *known).map(|(_, fact)| fact).collect()
 }

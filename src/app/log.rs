@@ -28,8 +28,9 @@ impl Log {
         }
     }
 
-    /// Puts older lines before those that are there.
-    pub fn prepend(&mut self, older: Vec<LogEntry>) {
+    /// Puts older lines before those that are there, in the order of their times.
+    pub fn prepend(&mut self, mut older: Vec<LogEntry>) {
+        older.sort_by_key(|entry| entry.at);
         for entry in older.into_iter().rev().take(KEPT.saturating_sub(self.entries.len())) {
             self.entries.push_front(entry);
         }

@@ -92,9 +92,11 @@ fn fact_line<'a>(view: View<'_>, job: &JobRow, fact: Fact, width: usize) -> Line
         }
         Fact::Model => labelled("model", job.model.as_ref().map(|text| text.as_str()).unwrap_or_default(), theme.text),
         Fact::Id => {
+            labelled("job", &job.id.as_ref().map(|id| id.clean().to_string()).unwrap_or_default(), theme.text);
+        }
+        Fact::Created => {
             let made = local(view, job.created_at).format("%Y-%m-%d %H:%M");
-            let id = job.id.as_ref().map(|id| id.clean().to_string()).unwrap_or_default();
-            labelled("job", &format!("{id}, created {made}"), theme.text);
+            labelled("made", &made.to_string(), theme.muted);
         }
     }
     row.line()
