@@ -1,9 +1,69 @@
 //! docdeck: a terminal dashboard for people who keep a documentation site with background agents.
+//!
+//! # What shapes it
+//!
+//! The service has no operation that lists jobs, gives out few requests an hour and no idempotency keys. So docdeck is
+//! a durable local record, a careful spender of requests, and an honest screen:
+//!
+//! - a prompt is on disk before it is sent, and a POST that may have reached the service is never sent again by itself;
+//! - every limited request is written into a ledger before it goes out, shared by all instances on the computer;
+//! - what is stale, unknown or not loaded is shown as that, and text from outside is nothing but text.
+//!
+//! # The rooms
+//!
+//! ```text
+//!            cli ──────────────┐
+//!             │                │          one file per command; main.rs: arguments in, exit code out
+//!          runtime             │          event loop, effects, frame gate, terminal guard, log file
+//!          │     │             │
+//!          ui    engine  sim  config      drawing │ submit, poll, views, leases │ simulated service │ settings
+//!          │      │   │   │    │
+//!          app   api store └ api::wire    state machine │ HTTP client │ SQLite on a thread of its own
+//!          │      │   │
+//!          └──── model ────────┘          plain data and rules: no I/O, no runtime, no clock
+//! ```
+//!
+//! Imports point down only; `tests/layers.rs` reads the source and fails on one that doesn't. The core (`model`, `app`,
+//! `ui`) is pure: time is an argument everywhere.
+//!
+//! # The way of a message
+//!
+//! The event loop in [`runtime`] owns the only [`app::App`]. Background tasks share nothing with it but messages through
+//! one bounded channel. [`app::App::update`] takes a message and the time and names [`app::Effect`]s; the runtime
+//! carries each out as a task, and every task ends in a message, also when it failed.
+//!
+//! ```text
+//! terminal ─ event ─┐                                   ┌─ Effect ─ task ─ engine, store, opener ─┐
+//! engine ── news ───┼─ Msg ─ App::update(msg, now) ─────┤                                         │
+//! timer ─── wake ───┘        state, dirty               └─ frame gate ─ ui::draw ─ one write      │
+//!      ▲                                                                                          │
+//!      └──────────────────────────────────────── Msg ◄────────────────────────────────────────────┘
+//! ```
+//!
+//! A key press: event → [`app::keymap`] row → action → state and effects → frame. A poll: the engine's scheduler →
+//! client → merged into the record by the store, in one transaction → [`model::news::News`] → row in the list. The
+//! merge lives in the store, not in the screen: what the dashboard shows is what is on disk, and two dashboards on one
+//! computer can't disagree.
+//!
+//! # Redraw
+//!
+//! A frame is drawn when something changed: at once after a quiet moment, then at most one per 16 ms. Nothing ticks;
+//! [`app::App::next_wake`] names the next moment at which the screen changes by itself, if there is one. Each frame is
+//! one write. Drawing visits visible rows only.
+//!
+//! # Sending
+//!
+//! `queued → sending (on disk, with its ledger entry, in one transaction) → accepted | not sent | rejected |
+//! unconfirmed`. [`store::Store::take_turn`] is the only door to the network for a prompt: of any number of instances
+//! one gets through. A killed process leaves `sending` behind, which the next start turns into `unconfirmed`.
 
 pub mod api;
 pub mod app;
+pub mod cli;
+pub mod config;
 pub mod engine;
 pub mod model;
+pub mod runtime;
 pub mod sim;
 pub mod store;
 pub mod ui;

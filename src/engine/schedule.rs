@@ -514,7 +514,7 @@ mod tests {
         let mut scheduler = Scheduler::new(60, 8, 1);
         let mut row = active(1, at(-60_000));
         scheduler.update(&row, at(0), at(0));
-        row.status = Some(Status::Failed);
+        (row.status, row.finished_at) = (Some(Status::Failed), Some(at(0)));
         scheduler.update(&row, at(0), at(0));
         assert!(scheduler.is_empty());
         assert_eq!((scheduler.due(at(0)), scheduler.next_wake(at(0))), (vec![], None));

@@ -1,0 +1,99 @@
+//! `docdeck`: joins configuration, store, client and log, and opens the dashboard on them. Whatever can go wrong before
+//! the terminal is taken over is said on stderr.
+
+use super::{Code, Refusal};
+use crate::api::{Client, ClientOptions};
+use crate::app::Start;
+use crate::config::environment::Environment;
+use crate::config::{DEFAULT_BASE_URL, Flags, Missing, Settings, Setup};
+use crate::engine::PollOptions;
+use crate::model::endpoint::Scope;
+use crate::model::text::CleanText;
+use crate::runtime::effects::Connection;
+use crate::runtime::logfile::Log;
+use crate::runtime::terminal::Kind;
+use crate::runtime::{self, Parts};
+use crate::store::{Opened, Store};
+use chrono::FixedOffset;
+use std::io::IsTerminal;
+
+/// Runs the dashboard on the configured service.
+pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code, Refusal> {
+    let settings = match crate::config::resolve(flags, &environment)? {
+        Setup::Ready(settings) => *settings,
+        Setup::Missing(missing) => return without_configuration(&missing, environment).await,
+    };
+    let kind = terminal(&environment)?;
+    // Before the terminal is taken over: a key command may ask for a password in it.
+    let key = settings.key.read().await?;
+    let client = Client::new(settings.scope.clone(), key, ClientOptions::default())
+        .map_err(|failure| Refusal::unusable(failure.sentence))?;
+    let (store, opened) = Store::open(&settings.data_folder, chrono::Utc::now()).map_err(Refusal::unusable)?;
+    // A folder that can't be written keeps no log either; the dashboard says so.
+    let log = Log::open(&settings.data_folder).ok();
+    let connection = Some(Connection {
+        client,
+        poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },
+        lock_folder: Some(settings.data_folder.clone()),
+    });
+    let parts =
+        Parts { start: start(&settings, &opened), look: settings.look, store, connection, environment, kind, log };
+    let exit = runtime::run(parts).await.map_err(no_terminal)?;
+    Ok(exit.into())
+}
+
+fn start(settings: &Settings, opened: &Opened) -> Start {
+    let notice = opened.moved_aside.as_ref().map(|path| {
+        CleanText::line(&format!("The store was damaged. It was moved to {}, and a new one begun.", path.display()))
+    });
+    Start {
+        scope: settings.scope.clone(),
+        profile: settings.profile.clone(),
+        demo: false,
+        size: (0, 0),
+        calm: settings.look.calm,
+        notice,
+        read_only: opened.read_only,
+        offset: local_offset(),
+        missing: None,
+    }
+}
+
+/// The terminal that stdin and stdout are, or why the dashboard can't run in it.
+pub(super) fn terminal(environment: &Environment) -> Result<Kind, Refusal> {
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        return Err(Refusal::unusable("The dashboard needs a terminal, and stdin or stdout is none."));
+    }
+    Kind::of(environment).map_err(Refusal::unusable)
+}
+
+/// The offset of local time, for times of day.
+pub(super) fn local_offset() -> FixedOffset {
+    *chrono::Local::now().offset()
+}
+
+/// The system refused what the dashboard needs of the terminal.
+pub(super) fn no_terminal(error: std::io::Error) -> Refusal {
+    Refusal::unusable(format!("The terminal can't be used: {error}."))
+}
+
+/// The page that says what to set. It needs neither service nor disk.
+async fn without_configuration(missing: &Missing, environment: Environment) -> Result<Code, Refusal> {
+    let kind = terminal(&environment).map_err(|_| Refusal::unusable(missing.how_to()))?;
+    let scope = Scope { base_url: DEFAULT_BASE_URL.into(), project: String::new(), organization: None };
+    let start = Start {
+        scope,
+        profile: CleanText::default(),
+        demo: false,
+        size: (0, 0),
+        calm: missing.look.calm,
+        notice: None,
+        read_only: false,
+        offset: local_offset(),
+        missing: Some(CleanText::line(&format!("Not set yet: {}.", missing.what()))),
+    };
+    let store = Store::in_memory().map_err(Refusal::unusable)?;
+    let parts = Parts { start, look: missing.look, store, connection: None, environment, kind, log: None };
+    let exit = runtime::run(parts).await.map_err(no_terminal)?;
+    Ok(exit.into())
+}

@@ -1,0 +1,45 @@
+//! `docdeck sim`: the simulated service alone. Prints the lines that point docdeck at it, then serves until it is ended.
+
+use super::{Code, Refusal};
+use crate::sim::{Sim, SimOptions};
+use std::io::{self, Write};
+
+/// Serves until Ctrl-C or SIGTERM.
+pub(super) async fn run(options: SimOptions) -> Result<Code, Refusal> {
+    let port = options.port;
+    let sim = Sim::start(options)
+        .await
+        .map_err(|error| Refusal::unusable(format!("The simulated service can't listen on port {port}: {error}.")))?;
+    // Listened for before the lines are out: whoever reads them may end it at once.
+    let ended = ended().map_err(|error| Refusal::unusable(format!("No signal can be waited for: {error}.")))?;
+    // Nobody may be reading any more; the service is of use all the same.
+    let mut out = io::stdout().lock();
+    let _ = writeln!(out, "{}", sim.shell_lines().trim_end()).and_then(|()| out.flush());
+    drop(out);
+    let code = ended.await;
+    sim.stop().await;
+    Ok(code)
+}
+
+/// How it is ended, by a signal that is listened for from now on.
+#[cfg(unix)]
+fn ended() -> io::Result<impl Future<Output = Code>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => Code::Interrupted,
+            _ = terminate.recv() => Code::Done,
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn ended() -> io::Result<impl Future<Output = Code>> {
+    Ok(async {
+        // Without a handler Ctrl-C ends the process by itself.
+        let _ = tokio::signal::ctrl_c().await;
+        Code::Interrupted
+    })
+}

@@ -1,0 +1,111 @@
+//! What the environment says: docdeck's own variables, and what tells where the program runs.
+//!
+//! Read once at the start and passed on as a value, so that every rule over it can be tested without touching the
+//! process. What beats what is decided in [`super::resolve`].
+
+use crate::model::endpoint::ApiKey;
+use std::path::PathBuf;
+
+/// The environment, as far as docdeck looks at it. An empty variable counts as unset.
+#[derive(Debug, Clone, Default)]
+pub struct Environment {
+    /// `DOCDECK_API_KEY`. `Some(None)` when it holds what can't be a key.
+    pub api_key: Option<Option<ApiKey>>,
+    /// `DOCDECK_BASE_URL`.
+    pub base_url: Option<String>,
+    /// `DOCDECK_PROJECT_ID`.
+    pub project: Option<String>,
+    /// `DOCDECK_PROFILE`.
+    pub profile: Option<String>,
+    /// `DOCDECK_CONFIG`.
+    pub config: Option<PathBuf>,
+    /// `DOCDECK_DATA_DIR`.
+    pub data_dir: Option<PathBuf>,
+    /// `DOCDECK_REDUCED_MOTION`, anything but `0`, `false` and `no`.
+    pub reduced_motion: Option<bool>,
+    /// `NO_COLOR`, set to anything.
+    pub no_color: bool,
+    /// Reached over SSH: `SSH_CONNECTION` or `SSH_TTY`.
+    pub ssh: bool,
+    /// There is a display to open a browser on: `DISPLAY` or `WAYLAND_DISPLAY`.
+    pub display: bool,
+    /// `BROWSER`.
+    pub browser: Option<String>,
+    /// `TERM`.
+    pub term: Option<String>,
+    /// The terminal's name promises 256 colours or more: `TERM`, `COLORTERM`.
+    pub many_colors: bool,
+    /// Inside tmux: `TMUX`.
+    pub tmux: bool,
+}
+
+impl Environment {
+    /// The environment of this process.
+    pub fn of_process() -> Self {
+        Self::from_lookup(|name| std::env::var_os(name)?.into_string().ok())
+    }
+
+    /// The environment that `lookup` gives.
+    pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Self {
+        let get = |name: &str| lookup(name).filter(|value| !value.is_empty());
+        let is_set = |name: &str| get(name).is_some();
+        Self {
+            api_key: get("DOCDECK_API_KEY").map(|raw| ApiKey::new(&raw)),
+            base_url: get("DOCDECK_BASE_URL"),
+            project: get("DOCDECK_PROJECT_ID"),
+            profile: get("DOCDECK_PROFILE"),
+            config: get("DOCDECK_CONFIG").map(PathBuf::from),
+            data_dir: get("DOCDECK_DATA_DIR").map(PathBuf::from),
+            reduced_motion: get("DOCDECK_REDUCED_MOTION").map(|value| !is_no(&value)),
+            no_color: is_set("NO_COLOR"),
+            ssh: is_set("SSH_CONNECTION") || is_set("SSH_TTY"),
+            display: is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"),
+            browser: get("BROWSER"),
+            many_colors: is_set("COLORTERM") || get("TERM").is_some_and(|term| has_many_colors(&term)),
+            term: get("TERM"),
+            tmux: is_set("TMUX"),
+        }
+    }
+}
+
+fn is_no(value: &str) -> bool {
+    matches!(value.trim().to_ascii_lowercase().as_str(), "0" | "false" | "no" | "off")
+}
+
+/// Names that end in the number of colours, and terminals that never had fewer.
+fn has_many_colors(term: &str) -> bool {
+    let known = ["alacritty", "foot", "kitty", "xterm-kitty", "xterm-ghostty", "wezterm", "contour", "vte"];
+    ["256color", "direct", "truecolor"].iter().any(|end| term.ends_with(end)) || known.contains(&term)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(pairs: &[(&str, &str)]) -> Environment {
+        Environment::from_lookup(|name| {
+            pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn an_empty_variable_counts_as_unset() {
+        let environment = from(&[("DOCDECK_BASE_URL", ""), ("NO_COLOR", ""), ("DOCDECK_API_KEY", "")]);
+        assert_eq!(environment.base_url, None);
+        assert!(!environment.no_color);
+        assert!(environment.api_key.is_none());
+    }
+
+    #[test]
+    fn reduced_motion_can_be_switched_off_by_a_plain_no() {
+        assert_eq!(from(&[("DOCDECK_REDUCED_MOTION", "1")]).reduced_motion, Some(true));
+        assert_eq!(from(&[("DOCDECK_REDUCED_MOTION", "0")]).reduced_motion, Some(false));
+        assert_eq!(from(&[]).reduced_motion, None);
+    }
+
+    #[test]
+    fn the_key_is_not_printed_with_the_environment() {
+        let environment = from(&[("DOCDECK_API_KEY", "mint_secret")]);
+        assert!(!format!("{environment:?}").contains("secret"));
+    }
+}

@@ -1,0 +1,213 @@
+//! `config.toml`: its fields, reading it, and saying where it is wrong. Unknown fields are an error, so that a typing
+//! mistake is never a setting silently left out. What its values mean together with flags and environment is not here.
+
+use super::ConfigError;
+use crate::model::text::CleanText;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
+
+/// The whole file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigFile {
+    /// The profile to use unless a flag or the environment names one.
+    pub default_profile: Option<String>,
+    /// All profiles by name.
+    #[serde(default)]
+    pub profiles: BTreeMap<String, Profile>,
+    #[serde(default)]
+    pub poll: Poll,
+    #[serde(default)]
+    pub ui: Ui,
+}
+
+/// `[profiles.NAME]`: whom to talk to, and where the key comes from (one source of the three).
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    pub base_url: Option<String>,
+    pub project_id: Option<String>,
+    pub organization: Option<String>,
+    /// A program and its arguments; run without a shell, its first line of output is the key.
+    pub api_key_command: Option<Vec<String>>,
+    /// A file that holds nothing but the key.
+    pub api_key_file: Option<PathBuf>,
+    /// The key itself; accepted only while nobody else can read the file.
+    pub api_key: Option<InlineKey>,
+}
+
+/// A key written into the file. Wiped when dropped; prints as `***`.
+#[derive(Deserialize)]
+#[serde(from = "String")]
+pub struct InlineKey(Zeroizing<String>);
+
+impl From<String> for InlineKey {
+    fn from(text: String) -> Self {
+        Self(Zeroizing::new(text))
+    }
+}
+
+impl InlineKey {
+    /// What stands in the file.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for InlineKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// `[poll]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Poll {
+    /// GETs a minute for all jobs together, 1 to 600.
+    pub per_minute: Option<u32>,
+}
+
+/// `[ui]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ui {
+    pub color: Option<super::ColorChoice>,
+    /// Only ASCII characters for lines, bars and signs.
+    pub ascii: Option<bool>,
+    /// No heartbeat in the header.
+    pub reduced_motion: Option<bool>,
+}
+
+/// A file as read: what it says, and whether it may hold a key.
+#[derive(Debug)]
+pub struct Found {
+    pub file: ConfigFile,
+    /// Somebody else on this computer can read it.
+    pub readable_by_others: bool,
+}
+
+/// Largest file that is read: a configuration is a page, not a database.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// Reads the file at `path`. None when there is none.
+///
+/// # Errors
+/// A file that can't be read, is no TOML, or says what docdeck doesn't know (with line and column).
+pub fn read(path: &Path) -> Result<Option<Found>, ConfigError> {
+    let unreadable = |error: &std::io::Error| ConfigError::Unreadable { path: path.into(), why: plain(error) };
+    let file = match std::fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(&error)),
+    };
+    let readable_by_others = others_can_read(&file).map_err(|error| unreadable(&error))?;
+    let mut text = Zeroizing::new(String::new());
+    file.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| unreadable(&error))?;
+    let file = parse(&text).map_err(|at| ConfigError::Invalid {
+        path: path.into(),
+        line: at.line,
+        column: at.column,
+        what: at.what,
+    })?;
+    Ok(Some(Found { file, readable_by_others }))
+}
+
+/// What is wrong with the text of a file, and where (both counted from 1).
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Mistake {
+    pub(super) line: usize,
+    pub(super) column: usize,
+    pub(super) what: CleanText,
+}
+
+pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
+    toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let before = text.get(..at).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        Mistake { line, column, what: CleanText::line(&without_values(error.message())) }
+    })
+}
+
+/// The message without the values that it quotes: a key in the wrong place must not reach the screen.
+fn without_values(message: &str) -> String {
+    let Some(rest) =
+        message.strip_prefix("invalid type: string ").or_else(|| message.strip_prefix("invalid value: string "))
+    else {
+        return message.to_owned();
+    };
+    // The value is quoted and may hold anything; what was expected comes after its last quote.
+    let expected = rest.rsplit_once("\", expected ").map_or("something else", |(_, expected)| expected);
+    format!("a text stands where there should be {expected}")
+}
+
+/// The system's words for an error, without its number.
+pub(super) fn plain(error: &std::io::Error) -> CleanText {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    CleanText::line(&text.to_lowercase())
+}
+
+/// Whether the group or everybody can read the file. Always no where there are no such permissions.
+pub(super) fn others_can_read(file: &std::fs::File) -> std::io::Result<bool> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        Ok(file.metadata()?.permissions().mode() & 0o077 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        file.metadata().map(|_| false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_file_is_read() {
+        let file = parse(
+            "default_profile = \"acme\"\n[profiles.acme]\nproject_id = \"p\"\napi_key_command = [\"pass\", \"x\"]\n\
+             [poll]\nper_minute = 30\n[ui]\ncolor = \"never\"\nascii = true\n",
+        )
+        .expect("a good file");
+        assert_eq!(file.default_profile.as_deref(), Some("acme"));
+        assert_eq!(file.profiles["acme"].project_id.as_deref(), Some("p"));
+        assert_eq!(file.poll.per_minute, Some(30));
+        assert_eq!(file.ui.color, Some(crate::config::ColorChoice::Never));
+    }
+
+    #[test]
+    fn an_unknown_field_is_an_error_with_line_and_column() {
+        let mistake = parse("[profiles.acme]\nproject_id = \"p\"\n  projetc = \"x\"\n").expect_err("unknown field");
+        assert_eq!((mistake.line, mistake.column), (3, 3));
+        assert!(mistake.what.as_str().contains("projetc"), "{mistake:?}");
+    }
+
+    #[test]
+    fn a_line_that_is_no_toml_is_pointed_at() {
+        let mistake = parse("default_profile = \"a\"\nnonsense\n").expect_err("no toml");
+        assert_eq!(mistake.line, 2);
+    }
+
+    #[test]
+    fn a_key_in_the_wrong_place_is_not_repeated_in_the_error() {
+        for text in ["[profiles.a]\napi_key_command = \"mint_\\\", expected secret\"\n", "poll = \"mint_secret\"\n"] {
+            let mistake = parse(text).expect_err("wrong type");
+            assert!(!mistake.what.as_str().contains("mint_"), "{mistake:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_in_the_file_is_not_printed() {
+        let file = parse("[profiles.a]\napi_key = \"mint_secret\"\n").expect("a good file");
+        assert!(!format!("{file:?}").contains("secret"));
+    }
+}

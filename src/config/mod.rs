@@ -1,0 +1,250 @@
+//! From flags, environment and `config.toml` to one set of settings: a flag beats the environment, which beats the file.
+//!
+//! The key is found here but handed on only as [`KeySource`]; reading it may run a program, so the caller says when.
+
+pub mod environment;
+pub mod file;
+pub mod key;
+
+use crate::model::endpoint::Scope;
+use crate::model::text::CleanText;
+use environment::Environment;
+use file::{ConfigFile, Found, Profile};
+use key::KeySource;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// Where the service is unless something says otherwise (api.md).
+pub const DEFAULT_BASE_URL: &str = "https://api.mintlify.com";
+/// Name of a profile that was never named.
+const DEFAULT_PROFILE: &str = "default";
+/// GETs a minute for polling, unless `[poll]` says otherwise, and the most that it may say.
+const PER_MINUTE: u32 = 60;
+const PER_MINUTE_MAX: u32 = 600;
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum ColorChoice {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// The options that every command takes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flags {
+    pub profile: Option<String>,
+    pub base_url: Option<String>,
+    pub project: Option<String>,
+    pub config: Option<PathBuf>,
+    pub data_dir: Option<PathBuf>,
+    pub color: Option<ColorChoice>,
+    pub ascii: bool,
+}
+
+/// How things look, whatever is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    pub color: ColorChoice,
+    /// Only ASCII characters for lines, bars and signs.
+    pub ascii: bool,
+    /// No heartbeat: asked for, or over SSH.
+    pub calm: bool,
+}
+
+/// All that a run needs to know.
+#[derive(Debug)]
+pub struct Settings {
+    pub scope: Scope,
+    pub key: KeySource,
+    pub profile: CleanText,
+    /// Where store and log lie.
+    pub data_folder: PathBuf,
+    /// GETs a minute for polling.
+    pub per_minute: u32,
+    pub look: Look,
+}
+
+/// Whether there is enough to begin with.
+#[derive(Debug)]
+pub enum Setup {
+    Ready(Box<Settings>),
+    Missing(Missing),
+}
+
+/// What has to be set before docdeck can talk to a service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    pub key: bool,
+    pub project: bool,
+    /// Where the configuration file lies or would lie.
+    pub config: PathBuf,
+    pub look: Look,
+}
+
+impl Missing {
+    /// What is missing, in words.
+    pub fn what(&self) -> &'static str {
+        match (self.key, self.project) {
+            (true, true) => "an API key and a project id",
+            (true, false) => "an API key",
+            (false, _) => "a project id",
+        }
+    }
+
+    /// How to set docdeck up, for where there is no terminal to show a page on.
+    pub fn how_to(&self) -> String {
+        let mut lines = vec![format!("{} has to be set first.", self.what())];
+        lines.push("In the shell (both are on the API keys page of the service's dashboard):".into());
+        if self.key {
+            lines.push("  export DOCDECK_API_KEY=mint_…".into());
+        }
+        if self.project {
+            lines.push("  export DOCDECK_PROJECT_ID=…".into());
+        }
+        lines.push(format!("or for good, in {}:", self.config.display()));
+        lines.push("  [profiles.default]".into());
+        lines.push("  project_id = \"…\"".into());
+        lines.push("  api_key_command = [\"pass\", \"show\", \"docdeck\"]".into());
+        lines.push("`docdeck demo`, in a terminal, needs nothing.".into());
+        lines.join("\n")
+    }
+}
+
+/// What is wrong with the configuration, each as a sentence for the user.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    #[error("{}:{line}:{column}: {what}. Mend the line, or try another file with --config.", path.display())]
+    Invalid { path: PathBuf, line: usize, column: usize, what: CleanText },
+    #[error("{} can't be read: {why}.", path.display())]
+    Unreadable { path: PathBuf, why: CleanText },
+    #[error("There is no configuration file {}, which --config or DOCDECK_CONFIG names.", path.display())]
+    NotThere { path: PathBuf },
+    #[error("There is no profile {name} in {}. Known there: {known}.", path.display())]
+    NoProfile { name: CleanText, path: PathBuf, known: CleanText },
+    #[error(
+        "The profile {profile} names more than one source of the API key. Keep one of api_key_command, api_key_file, api_key."
+    )]
+    SeveralKeySources { profile: CleanText },
+    #[error("api_key_command of the profile {profile} is empty. It is an array: the program, then its arguments.")]
+    EmptyCommand { profile: CleanText },
+    #[error("Others on this computer can read {0}, which holds the API key, so it is not used. Make it yours alone: chmod 600 {0}", path.display())]
+    KeyForAll { path: PathBuf },
+    #[error("The API key command {program} {why}.")]
+    KeyCommand { program: CleanText, why: CleanText },
+    #[error("There is no usable API key in {source_name}: it is empty, or holds characters that a key can't have.")]
+    NoKey { source_name: String },
+    #[error("per_minute in [poll] is {0}, and has to be from 1 to {PER_MINUTE_MAX}.")]
+    PerMinute(u32),
+    #[error("There is no home folder to keep files in. Name one with --data-dir, and the configuration with --config.")]
+    NoHome,
+}
+
+/// Joins flags, environment and file. Reads the file, nothing else; runs nothing.
+///
+/// # Errors
+/// A file that is wrong or not where it was said to be, an unknown profile, a key that others can read.
+pub fn resolve(flags: &Flags, environment: &Environment) -> Result<Setup, ConfigError> {
+    let named = flags.config.clone().or_else(|| environment.config.clone());
+    let (path, found) = match named {
+        Some(path) => match file::read(&path)? {
+            Some(found) => (path, found),
+            None => return Err(ConfigError::NotThere { path }),
+        },
+        None => {
+            let path = folders().map(|dirs| dirs.config_dir().join("config.toml")).ok_or(ConfigError::NoHome)?;
+            let found = file::read(&path)?.unwrap_or(Found { file: ConfigFile::default(), readable_by_others: false });
+            (path, found)
+        }
+    };
+    join(flags, environment, &path, &found)
+}
+
+fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) -> Result<Setup, ConfigError> {
+    let look = look(flags, environment, &found.file.ui);
+    let per_minute = found.file.poll.per_minute.unwrap_or(PER_MINUTE);
+    if !(1..=PER_MINUTE_MAX).contains(&per_minute) {
+        return Err(ConfigError::PerMinute(per_minute));
+    }
+    let nothing = Profile::default();
+    let (name, profile) = choose_profile(flags, environment, path, &found.file)?;
+    let profile = profile.unwrap_or(&nothing);
+    let key = match &environment.api_key {
+        Some(Some(key)) => Some(KeySource::Given(key.clone())),
+        Some(None) => return Err(ConfigError::NoKey { source_name: "DOCDECK_API_KEY".into() }),
+        None => KeySource::of_profile(&name, profile, path, found.readable_by_others)?,
+    };
+    let pick = |flag: &Option<String>, variable: &Option<String>, field: &Option<String>| {
+        [flag, variable, field]
+            .into_iter()
+            .flatten()
+            .map(|text| text.trim())
+            .find(|text| !text.is_empty())
+            .map(str::to_owned)
+    };
+    let project = pick(&flags.project, &environment.project, &profile.project_id);
+    let (Some(key), Some(project)) = (key.clone(), project.clone()) else {
+        let missing = Missing { key: key.is_none(), project: project.is_none(), config: path.into(), look };
+        return Ok(Setup::Missing(missing));
+    };
+    let base_url = pick(&flags.base_url, &environment.base_url, &profile.base_url);
+    let base_url = base_url.as_deref().unwrap_or(DEFAULT_BASE_URL).trim_end_matches('/').to_owned();
+    let organization = pick(&None, &None, &profile.organization);
+    Ok(Setup::Ready(Box::new(Settings {
+        scope: Scope { base_url, project, organization },
+        key,
+        profile: CleanText::line(&name),
+        data_folder: data_folder(flags, environment)?,
+        per_minute,
+        look,
+    })))
+}
+
+/// The name of the profile to use and, where the file has it, what the file says of it.
+fn choose_profile<'a>(
+    flags: &Flags,
+    environment: &Environment,
+    path: &Path,
+    file: &'a ConfigFile,
+) -> Result<(String, Option<&'a Profile>), ConfigError> {
+    let named = flags.profile.as_ref().or(environment.profile.as_ref()).or(file.default_profile.as_ref());
+    if let Some(name) = named {
+        let profile = file.profiles.get(name).ok_or_else(|| {
+            let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            ConfigError::NoProfile { name: CleanText::line(name), path: path.into(), known: CleanText::line(&known) }
+        })?;
+        return Ok((name.clone(), Some(profile)));
+    }
+    let mut profiles = file.profiles.iter();
+    if let (Some((name, profile)), None) = (profiles.next(), profiles.next()) {
+        return Ok((name.clone(), Some(profile)));
+    }
+    Ok((DEFAULT_PROFILE.to_owned(), file.profiles.get(DEFAULT_PROFILE)))
+}
+
+/// How things look for a run that needs no service of its own (the demo).
+pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui) -> Look {
+    let from_environment = environment.no_color.then_some(ColorChoice::Never);
+    let choice = flags.color.or(from_environment).or(ui.color).unwrap_or_default();
+    Look {
+        color: choice,
+        ascii: flags.ascii || ui.ascii.unwrap_or(false),
+        calm: environment.ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
+    }
+}
+
+/// Where store and log lie. `directories` has no state folder on every system, so it is the data folder everywhere.
+fn data_folder(flags: &Flags, environment: &Environment) -> Result<PathBuf, ConfigError> {
+    let named = flags.data_dir.clone().or_else(|| environment.data_dir.clone());
+    named.or_else(|| folders().map(|dirs| dirs.data_local_dir().to_path_buf())).ok_or(ConfigError::NoHome)
+}
+
+fn folders() -> Option<directories::ProjectDirs> {
+    directories::ProjectDirs::from("", "", "docdeck")
+}
+
+#[cfg(test)]
+mod tests;

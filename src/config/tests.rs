@@ -1,0 +1,145 @@
+//! What beats what, and what is refused.
+
+use super::*;
+use crate::model::endpoint::ApiKey;
+
+fn found(text: &str, readable_by_others: bool) -> Found {
+    Found { file: file::parse(text).expect("a good file"), readable_by_others }
+}
+
+fn environment(pairs: &[(&str, &str)]) -> Environment {
+    Environment::from_lookup(|name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned()))
+}
+
+fn joined(flags: &Flags, environment: &Environment, text: &str) -> Result<Setup, ConfigError> {
+    let flags = Flags { data_dir: Some("/data".into()), ..flags.clone() };
+    join(&flags, environment, Path::new("/etc/docdeck/config.toml"), &found(text, false))
+}
+
+fn ready(flags: &Flags, environment: &Environment, text: &str) -> Settings {
+    match joined(flags, environment, text) {
+        Ok(Setup::Ready(settings)) => *settings,
+        other => panic!("not ready: {other:?}"),
+    }
+}
+
+const FILE: &str = "default_profile = \"a\"\n\
+    [profiles.a]\nbase_url = \"https://file.example/\"\nproject_id = \"file\"\norganization = \"org\"\napi_key = \"mint_file\"\n\
+    [profiles.b]\nproject_id = \"other\"\napi_key = \"mint_other\"\n";
+
+fn given(key: &KeySource) -> &ApiKey {
+    match key {
+        KeySource::Given(key) => key,
+        other => panic!("no key: {other:?}"),
+    }
+}
+
+#[test]
+fn the_file_alone_is_enough() {
+    let settings = ready(&Flags::default(), &environment(&[]), FILE);
+    assert_eq!(settings.scope.base_url, "https://file.example");
+    assert_eq!(settings.scope.project, "file");
+    assert_eq!(settings.scope.organization.as_deref(), Some("org"));
+    assert_eq!(given(&settings.key).expose(), "mint_file");
+    assert_eq!(settings.profile.as_str(), "a");
+}
+
+#[test]
+fn the_environment_beats_the_file_and_a_flag_beats_both() {
+    let variables = environment(&[
+        ("DOCDECK_BASE_URL", "http://127.0.0.1:1"),
+        ("DOCDECK_PROJECT_ID", "variable"),
+        ("DOCDECK_API_KEY", "mint_variable"),
+        ("DOCDECK_DATA_DIR", "/elsewhere"),
+    ]);
+    let settings = ready(&Flags::default(), &variables, FILE);
+    assert_eq!(settings.scope.base_url, "http://127.0.0.1:1");
+    assert_eq!(settings.scope.project, "variable");
+    assert_eq!(given(&settings.key).expose(), "mint_variable");
+    let flags = Flags { base_url: Some("https://flag".into()), project: Some("flag".into()), ..Flags::default() };
+    let settings = ready(&flags, &variables, FILE);
+    assert_eq!((settings.scope.base_url.as_str(), settings.scope.project.as_str()), ("https://flag", "flag"));
+    assert_eq!(settings.data_folder, Path::new("/data"));
+}
+
+#[test]
+fn the_environment_alone_is_enough() {
+    let variables = environment(&[("DOCDECK_PROJECT_ID", "p"), ("DOCDECK_API_KEY", "mint_v")]);
+    let settings = ready(&Flags::default(), &variables, "");
+    assert_eq!(settings.scope.base_url, DEFAULT_BASE_URL);
+    assert_eq!(settings.profile.as_str(), "default");
+}
+
+#[test]
+fn another_profile_is_chosen_by_flag_or_environment() {
+    let flags = Flags { profile: Some("b".into()), ..Flags::default() };
+    assert_eq!(ready(&flags, &environment(&[]), FILE).scope.project, "other");
+    assert_eq!(ready(&Flags::default(), &environment(&[("DOCDECK_PROFILE", "b")]), FILE).scope.project, "other");
+}
+
+#[test]
+fn the_only_profile_needs_no_naming() {
+    let settings =
+        ready(&Flags::default(), &environment(&[("DOCDECK_API_KEY", "mint_v")]), "[profiles.x]\nproject_id = \"p\"\n");
+    assert_eq!(settings.profile.as_str(), "x");
+}
+
+#[test]
+fn an_unknown_profile_is_an_error_that_names_the_known_ones() {
+    let flags = Flags { profile: Some("c".into()), ..Flags::default() };
+    let error = joined(&flags, &environment(&[]), FILE).expect_err("no such profile").to_string();
+    assert!(error.contains("profile c") && error.contains("a, b"), "{error}");
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    match joined(&Flags::default(), &environment(&[]), "") {
+        Ok(Setup::Missing(missing)) => assert!(missing.key && missing.project),
+        other => panic!("{other:?}"),
+    }
+    match joined(&Flags::default(), &environment(&[("DOCDECK_API_KEY", "mint_v")]), "") {
+        Ok(Setup::Missing(missing)) => assert!(!missing.key && missing.project),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_key_in_a_file_that_others_can_read_is_refused() {
+    let result = join(&Flags::default(), &environment(&[]), Path::new("/c.toml"), &found(FILE, true));
+    assert!(matches!(result, Err(ConfigError::KeyForAll { .. })), "{result:?}");
+}
+
+#[test]
+fn two_sources_of_the_key_are_refused() {
+    let text = "[profiles.a]\nproject_id = \"p\"\napi_key = \"mint_a\"\napi_key_file = \"key\"\n";
+    assert!(matches!(joined(&Flags::default(), &environment(&[]), text), Err(ConfigError::SeveralKeySources { .. })));
+}
+
+#[test]
+fn a_key_file_lies_beside_the_configuration() {
+    let text = "[profiles.a]\nproject_id = \"p\"\napi_key_file = \"key\"\n";
+    let settings = ready(&Flags::default(), &environment(&[]), text);
+    assert!(matches!(settings.key, KeySource::File(path) if path == Path::new("/etc/docdeck/key")));
+}
+
+#[test]
+fn no_color_beats_the_file_and_a_flag_beats_no_color() {
+    let variables = environment(&[("NO_COLOR", "1")]);
+    let ui = file::Ui { color: Some(ColorChoice::Always), ..file::Ui::default() };
+    assert_eq!(look(&Flags::default(), &variables, &ui).color, ColorChoice::Never);
+    let flags = Flags { color: Some(ColorChoice::Always), ..Flags::default() };
+    assert_eq!(look(&flags, &variables, &file::Ui::default()).color, ColorChoice::Always);
+}
+
+#[test]
+fn a_poll_rate_out_of_range_is_an_error() {
+    let result = joined(&Flags::default(), &environment(&[]), "[poll]\nper_minute = 0\n");
+    assert_eq!(result.expect_err("out of range"), ConfigError::PerMinute(0));
+}
+
+#[test]
+fn a_configuration_file_that_was_named_has_to_be_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let flags = Flags { config: Some(folder.path().join("none.toml")), ..Flags::default() };
+    assert!(matches!(resolve(&flags, &environment(&[])), Err(ConfigError::NotThere { .. })));
+}

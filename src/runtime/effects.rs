@@ -1,0 +1,299 @@
+//! Carries out what the state machine asks for, each effect as a task that ends in a message, also when it failed.
+//! Effects that change the record go one after the other, so that an older text never lands on a newer one. What
+//! needs the terminal (copying, opening, suspending, quitting) is the event loop's.
+
+use super::signals::Signals;
+use crate::api::Client;
+use crate::app::{Effect, Known, Msg};
+use crate::engine::{Engine, PollOptions, Setup};
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::news::News;
+use crate::model::prompt::DraftSlot;
+use crate::model::row::JobRow;
+use crate::model::views::ViewsQuery;
+use crate::store::{Store, StoreError};
+use chrono::Utc;
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+
+/// Log lines that are read at the start.
+const LOG_LINES: u32 = 500;
+/// How long what is being written is waited for at the end: nothing typed is lost.
+const LAST_WRITES: Duration = Duration::from_secs(2);
+/// How long an answer is waited for at the end, and how often it is looked for.
+const LAST_ANSWER: Duration = Duration::from_secs(15);
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// How long the engine is waited for at the end; what it leaves is found at the next start.
+const LAST_WORDS: Duration = Duration::from_millis(80);
+
+/// What the engine is made of, once the first frame is drawn.
+#[derive(Debug)]
+pub struct Connection {
+    pub client: Client,
+    pub poll: PollOptions,
+    /// Where leases lie; none for the demo.
+    pub lock_folder: Option<PathBuf>,
+}
+
+type Started = Option<Result<Engine, Failure>>;
+
+/// What every task needs.
+#[derive(Debug, Clone)]
+struct Hands {
+    store: Store,
+    scope: Scope,
+    engine: watch::Receiver<Started>,
+}
+
+/// The tasks under way.
+#[derive(Debug)]
+pub struct Effects {
+    hands: Hands,
+    started: watch::Sender<Started>,
+    tasks: JoinSet<Option<Msg>>,
+    /// Resolves when the last ordered task has ended.
+    last_ordered: Option<oneshot::Receiver<()>>,
+}
+
+impl Effects {
+    /// Nothing under way; effects that need the engine wait for [`Self::start_engine`].
+    pub fn new(store: Store, scope: Scope) -> Self {
+        let (started, engine) = watch::channel(None);
+        Self { hands: Hands { store, scope, engine }, started, tasks: JoinSet::new(), last_ordered: None }
+    }
+
+    /// Starts the engine in the background; `news` is where it tells of what happens.
+    pub fn start_engine(&mut self, connection: Connection, news: mpsc::Sender<News>) {
+        let setup = Setup {
+            client: connection.client,
+            store: self.hands.store.clone(),
+            scope: self.hands.scope.clone(),
+            poll: connection.poll,
+            lock_folder: connection.lock_folder,
+            news,
+        };
+        let started = self.started.clone();
+        self.tasks.spawn(async move {
+            let result = Engine::start(setup).await;
+            let failure = result.as_ref().err().cloned();
+            started.send_replace(Some(result.clone()));
+            if let Ok(engine) = result {
+                engine.report_budgets().await;
+            }
+            failure.map(|failure| Msg::News(News::Trouble(failure)))
+        });
+    }
+
+    /// Carries an effect out. Those of the event loop end in nothing here.
+    pub fn carry(&mut self, effect: Effect) {
+        let hands = self.hands.clone();
+        if !writes(&effect) {
+            self.tasks.spawn(hands.carry(effect));
+            return;
+        }
+        let (ended, last) = oneshot::channel::<()>();
+        let before = self.last_ordered.replace(last);
+        self.tasks.spawn(async move {
+            if let Some(before) = before {
+                // An error says that the task before has ended, which is all that is asked.
+                let _ = before.await;
+            }
+            let msg = hands.carry(effect).await;
+            drop(ended);
+            msg
+        });
+    }
+
+    /// Runs a task of the event loop's making.
+    pub fn spawn(&mut self, task: impl Future<Output = Msg> + Send + 'static) {
+        self.tasks.spawn(async move { Some(task.await) });
+    }
+
+    /// The message of the next task that ends with one; waits for ever when none is under way.
+    pub async fn next(&mut self) -> Msg {
+        loop {
+            match self.tasks.join_next().await {
+                Some(Ok(Some(msg))) => return msg,
+                Some(_) => {}
+                None => return std::future::pending().await,
+            }
+        }
+    }
+
+    /// A message that is there already.
+    pub fn waiting(&mut self) -> Option<Msg> {
+        while let Some(ended) = self.tasks.try_join_next() {
+            if let Ok(Some(msg)) = ended {
+                return Some(msg);
+            }
+        }
+        None
+    }
+
+    /// The engine, when it runs.
+    pub fn engine(&self) -> Option<Engine> {
+        self.started.borrow().as_ref().and_then(|started| started.as_ref().ok()).cloned()
+    }
+
+    /// Waits for an answer to a prompt that is on its way, which would else be left unconfirmed; a signal ends the wait.
+    /// The terminal has to be given back before. `news` is taken in meanwhile, so that the engine can go on.
+    pub async fn await_answers(&self, news: &mut mpsc::Receiver<News>) {
+        let Some(engine) = self.engine().filter(Engine::has_sending) else { return };
+        eprintln!("A prompt is on its way; waiting for the service's answer. Ctrl-C leaves it unconfirmed.");
+        let Ok(mut signals) = Signals::listen() else { return };
+        let patience = tokio::time::sleep(LAST_ANSWER);
+        tokio::pin!(patience);
+        while engine.has_sending() {
+            tokio::select! {
+                _ = news.recv() => {}
+                () = tokio::time::sleep(LOOK_AGAIN) => {}
+                _ = signals.next() => return,
+                () = &mut patience => return,
+            }
+        }
+    }
+
+    /// Waits for what is being written, stops the engine, drops all else.
+    pub async fn end(mut self) {
+        if let Some(last) = self.last_ordered.take() {
+            let _ = tokio::time::timeout(LAST_WRITES, last).await;
+        }
+        if let Some(engine) = self.engine() {
+            let _ = tokio::time::timeout(LAST_WORDS, engine.stop()).await;
+        }
+        self.tasks.abort_all();
+        let _ = tokio::time::timeout(LAST_WRITES, self.hands.store.close()).await;
+    }
+}
+
+/// Whether an effect changes the record: such go in order, and are waited for at the end.
+fn writes(effect: &Effect) -> bool {
+    use Effect as E;
+    matches!(
+        effect,
+        E::SaveDraft(..)
+            | E::DeleteDraft(_)
+            | E::SubmitNewJob(_)
+            | E::SubmitFollowUp(..)
+            | E::MarkLooked(_)
+            | E::SetDismissed(..)
+    )
+}
+
+fn now() -> Time {
+    Utc::now()
+}
+
+fn failure(error: &StoreError) -> Failure {
+    error.failure()
+}
+
+impl Hands {
+    async fn carry(self, effect: Effect) -> Option<Msg> {
+        Some(match effect {
+            Effect::LoadKnown => Msg::Loaded(self.known().await.map(Box::new)),
+            Effect::LoadThread(job) => {
+                Msg::Thread { job, result: self.store.thread(job).await.map_err(|error| failure(&error)) }
+            }
+            Effect::SubmitNewJob(text) => {
+                let result = match self.engine().await {
+                    Ok(engine) => engine.submit_new_job(&text).await,
+                    Err(failure) => Err(failure),
+                };
+                Msg::Submitted { slot: DraftSlot::NewJob, result }
+            }
+            Effect::SubmitFollowUp(job, text) => {
+                let result = match self.engine().await {
+                    Ok(engine) => engine.submit_follow_up(job, &text).await,
+                    Err(failure) => Err(failure),
+                };
+                Msg::Submitted { slot: DraftSlot::FollowUp(job), result }
+            }
+            Effect::Resolve(prompt, resolution) => {
+                let result = match self.engine().await {
+                    Ok(engine) => engine.resolve(prompt, resolution).await,
+                    Err(failure) => Err(failure),
+                };
+                Msg::Resolved { prompt, result }
+            }
+            Effect::Refresh(job) => {
+                let result = match self.engine().await {
+                    Ok(engine) => engine.refresh(job).await,
+                    Err(failure) => Err(failure),
+                };
+                Msg::Refreshed { job, result }
+            }
+            Effect::Track(job) => {
+                let result = match self.engine().await {
+                    Ok(engine) => engine.track(&job).await,
+                    Err(failure) => Err(failure),
+                };
+                Msg::Tracked { id: job.clean(), result }
+            }
+            Effect::MarkLooked(job) => changed(self.store.mark_looked(job, now()).await),
+            Effect::SetDismissed(job, dismissed) => changed(self.store.set_dismissed(job, dismissed, now()).await),
+            Effect::SaveDraft(slot, text) => self.save_draft(slot, &text).await,
+            Effect::DeleteDraft(slot) => {
+                let result = self.store.delete_draft(&self.scope, slot).await;
+                Msg::DraftSaved { slot, result: result.map(|()| now()).map_err(|error| failure(&error)) }
+            }
+            Effect::LoadViews { query, force } => self.load_views(query, force).await,
+            Effect::OnScreen(jobs) => {
+                self.engine().await.ok()?.set_on_screen(jobs);
+                return None;
+            }
+            Effect::ReportBudgets => {
+                self.engine().await.ok()?.report_budgets().await;
+                return None;
+            }
+            Effect::OpenUrl(_) | Effect::Copy { .. } | Effect::Repaint | Effect::Suspend | Effect::Quit => return None,
+        })
+    }
+
+    /// The engine, once it has started or failed to.
+    async fn engine(&self) -> Result<Engine, Failure> {
+        let mut engine = self.engine.clone();
+        let ended = || Failure::new(FailureKind::Local, "docdeck is about to end; nothing was sent.");
+        let started = engine.wait_for(Option::is_some).await.map_err(|_| ended())?;
+        started.clone().unwrap_or_else(|| Err(ended()))
+    }
+
+    async fn known(&self) -> Result<Known, Failure> {
+        let read = async {
+            let jobs = self.store.jobs(&self.scope).await?;
+            let drafts = self.store.drafts(&self.scope).await?;
+            let log = self.store.recent_events(&self.scope, LOG_LINES).await?;
+            let drafts = drafts.into_iter().map(|draft| (draft.slot, draft.text)).collect();
+            Ok(Known { jobs, drafts, log })
+        };
+        read.await.map_err(|error: StoreError| failure(&error))
+    }
+
+    async fn save_draft(&self, slot: DraftSlot, text: &str) -> Msg {
+        let at = now();
+        let result = self.store.save_draft(&self.scope, slot, text, at).await;
+        Msg::DraftSaved { slot, result: result.map(|()| at).map_err(|error| failure(&error)) }
+    }
+
+    async fn load_views(&self, query: ViewsQuery, force: bool) -> Msg {
+        let engine = match self.engine().await {
+            Ok(engine) => engine,
+            Err(failure) => return Msg::Views { query, result: Err(failure), old: None },
+        };
+        let result = engine.load_views(query, force).await;
+        let old = if result.is_err() { engine.cached_views(query).await } else { None };
+        Msg::Views { query, result, old }
+    }
+}
+
+/// A row that was changed here, or why it could not be.
+fn changed(result: Result<JobRow, StoreError>) -> Msg {
+    match result {
+        Ok(row) => Msg::JobsChanged(vec![row]),
+        Err(error) => Msg::News(News::Trouble(failure(&error))),
+    }
+}

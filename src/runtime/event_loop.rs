@@ -1,0 +1,288 @@
+//! The event loop: owns the state machine, waits for keys, messages, moments and signals, carries out what needs the
+//! terminal, and draws through the frame gate. There is no tick: nothing wakes it unless something happened.
+
+use super::effects::Effects;
+use super::gate::FrameGate;
+use super::logfile::Log;
+use super::opener::{self, Opening};
+use super::signals::Signal;
+use super::stage::{Happening, Stage, until};
+use super::{Exit, clipboard};
+use crate::app::{App, Effect, Msg};
+use crate::config::environment::Environment;
+use crate::model::Time;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::news::News;
+use crate::model::text::CleanText;
+use crate::ui::{self, Theme};
+use chrono::Utc;
+use crossterm::event::Event;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// What is handled before a frame is due at the latest, so that a flood can't starve drawing.
+const BURST: usize = 2048;
+const BURST_TIME: Duration = Duration::from_millis(8);
+/// Shortest pause between two moments that the state machine asked for.
+const WAKE_PAUSE: Duration = Duration::from_millis(10);
+/// Longest sleep: after the computer slept, ages on the screen are right again within this time.
+const WAKE_MAX: Duration = Duration::from_secs(60);
+
+pub(super) fn now() -> Time {
+    Utc::now()
+}
+
+/// The state machine and all around it, while it runs.
+#[derive(Debug)]
+pub(super) struct Dashboard {
+    pub(super) app: App,
+    pub(super) theme: Theme,
+    pub(super) stage: Stage,
+    pub(super) effects: Effects,
+    pub(super) news: mpsc::Receiver<News>,
+    pub(super) log: Option<Log>,
+    pub(super) environment: Environment,
+    pub(super) gate: FrameGate,
+    pub(super) ending: Option<Exit>,
+    /// When the screen changes by itself.
+    pub(super) armed: Option<Time>,
+    pub(super) last_wake: Instant,
+}
+
+/// What ended a wait.
+enum Turn {
+    Happened(Happening),
+    Msg(Box<Msg>),
+    /// A frame is due, or the moment that the state machine asked for has come.
+    Moment,
+}
+
+impl Dashboard {
+    /// Runs until it ends; what is not on disk yet is left to [`Effects::end`].
+    pub(super) async fn run(&mut self) -> Exit {
+        loop {
+            match self.wait().await {
+                Turn::Happened(Happening::Event(event)) => self.handle(Msg::Input(event)),
+                Turn::Happened(Happening::Signal(signal)) => self.signal(signal),
+                Turn::Msg(msg) => self.handle(*msg),
+                Turn::Moment => {}
+            }
+            self.drain();
+            if let Some(exit) = self.ending {
+                return exit;
+            }
+            self.wake();
+            self.draw_when_due();
+        }
+    }
+
+    async fn wait(&mut self) -> Turn {
+        let instant = Instant::now();
+        let frame = self.gate.due(instant).filter(|_| !self.stage.is_away());
+        let wake = self.armed.map(|at| self.instant_of(at, instant));
+        tokio::select! {
+            happening = self.stage.next() => Turn::Happened(happening),
+            Some(news) = self.news.recv() => Turn::Msg(Box::new(Msg::News(news))),
+            msg = self.effects.next() => Turn::Msg(Box::new(msg)),
+            () = until(frame) => Turn::Moment,
+            () = until(wake) => Turn::Moment,
+        }
+    }
+
+    /// A moment on the monotonic clock.
+    fn instant_of(&self, at: Time, instant: Instant) -> Instant {
+        let pause = (at - now()).to_std().unwrap_or_default().min(WAKE_MAX);
+        (instant + pause).max(self.last_wake + WAKE_PAUSE)
+    }
+
+    /// Tells the state machine of a moment that has come, also when something else happened just then, and asks for the
+    /// next one.
+    fn wake(&mut self) {
+        if self.armed.is_some_and(|at| at <= now()) {
+            self.last_wake = Instant::now();
+            self.handle(Msg::Wake);
+        }
+        self.armed = self.app.next_wake(now());
+    }
+
+    /// Handles what is there already before anything is drawn, within bounds.
+    fn drain(&mut self) {
+        let begun = Instant::now();
+        for _ in 0..BURST {
+            let msg = if self.ending.is_some() {
+                None
+            } else if let Some(event) = self.stage.waiting() {
+                Some(Msg::Input(event))
+            } else if let Ok(news) = self.news.try_recv() {
+                Some(Msg::News(news))
+            } else {
+                self.effects.waiting()
+            };
+            match msg {
+                Some(msg) => self.handle(msg),
+                None => return,
+            }
+            if begun.elapsed() >= BURST_TIME {
+                return;
+            }
+        }
+    }
+
+    fn handle(&mut self, msg: Msg) {
+        let mut waiting = VecDeque::from([msg]);
+        while let Some(msg) = waiting.pop_front() {
+            if let Msg::Input(Event::Resize(..)) = &msg {
+                // The terminal may have cut or wrapped what it showed, also when its size is the old one again.
+                self.stage.screen.forget();
+                self.gate.want();
+            }
+            if let (Some(log), Msg::News(News::Logged(entry))) = (&self.log, &msg) {
+                log.record(entry);
+            }
+            for effect in self.app.update(msg, now()) {
+                waiting.extend(self.carry(effect));
+            }
+        }
+    }
+
+    /// Carries an effect out, here or as a task; what is done here answers at once.
+    fn carry(&mut self, effect: Effect) -> Option<Msg> {
+        match effect {
+            Effect::Quit => {
+                self.ending.get_or_insert(Exit::Quit);
+                None
+            }
+            Effect::Suspend => self.suspend(),
+            Effect::Repaint => {
+                self.stage.screen.forget();
+                self.gate.want();
+                None
+            }
+            Effect::Copy { what, text } => {
+                let result = self.copy(&text);
+                Some(Msg::Handed { what, result })
+            }
+            Effect::OpenUrl(url) => self.open(url),
+            other => {
+                self.effects.carry(other);
+                None
+            }
+        }
+    }
+
+    fn copy(&mut self, text: &str) -> Result<(), Failure> {
+        let local = |sentence: &str| Failure::new(FailureKind::Local, sentence);
+        let sequence = clipboard::copy_sequence(text).map_err(|error| local(&error.to_string()))?;
+        self.stage.screen.send(&sequence).map_err(|_| local("The terminal took nothing; nothing was copied."))
+    }
+
+    fn open(&mut self, url: CleanText) -> Option<Msg> {
+        let words = match opener::opening(url.as_str(), &self.environment) {
+            Ok(Opening::Run(words)) => words,
+            Ok(Opening::CopyInstead) => {
+                let result = self.copy(url.as_str()).map_err(|_| {
+                    Failure::new(
+                        FailureKind::Local,
+                        &format!("No browser here, and nothing was copied. The link: {url}"),
+                    )
+                });
+                let what = CleanText::line(&format!("No browser here, so the link was copied: {url}"));
+                return Some(Msg::Handed { what, result });
+            }
+            Err(failure) => return Some(Msg::Handed { what: url, result: Err(failure) }),
+        };
+        self.effects.spawn(async move {
+            let result = opener::run(&words, url.as_str()).await;
+            Msg::Handed { what: CleanText::line(&format!("Opened {url}")), result }
+        });
+        None
+    }
+
+    fn signal(&mut self, signal: Signal) {
+        match signal {
+            Signal::Terminate | Signal::Hangup | Signal::Interrupt => {
+                let exit = if signal == Signal::Interrupt { Exit::Interrupted } else { Exit::Ended };
+                self.ending = Some(exit);
+                self.handle(Msg::Terminate);
+            }
+            Signal::Stop => {
+                if let Some(msg) = self.suspend() {
+                    self.handle(msg);
+                }
+            }
+            Signal::Continue => self.resume(),
+        }
+    }
+
+    /// Leaves the terminal to the shell; SIGCONT brings it back.
+    fn suspend(&mut self) -> Option<Msg> {
+        if self.stage.is_away() {
+            return None;
+        }
+        if let Some(engine) = self.effects.engine() {
+            // Another instance takes over while this one is stopped.
+            engine.release_leases();
+        }
+        match self.stage.leave() {
+            Ok(true) => None,
+            Ok(false) => {
+                self.go_on();
+                let sentence = "There is no shell here to come back from, so docdeck stays.";
+                let result = Err(Failure::new(FailureKind::Local, sentence));
+                Some(Msg::Handed { what: CleanText::line("suspend"), result })
+            }
+            Err(_) => {
+                self.ending.get_or_insert(Exit::Ended);
+                None
+            }
+        }
+    }
+
+    fn resume(&mut self) {
+        if self.stage.come_back().is_err() {
+            self.ending.get_or_insert(Exit::Ended);
+            return;
+        }
+        self.go_on();
+        self.handle(Msg::Resumed);
+    }
+
+    /// The frame is as large as the terminal is now; a message about a resize may be on its way still.
+    fn notice_size(&mut self) {
+        if let Ok((columns, rows)) = self.stage.size()
+            && (columns, rows) != self.app.size
+        {
+            self.handle(Msg::Input(Event::Resize(columns, rows)));
+        }
+    }
+
+    /// The terminal is ours again, whether the process was stopped or not.
+    fn go_on(&mut self) {
+        if let Some(engine) = self.effects.engine() {
+            engine.resume();
+        }
+        self.gate.want();
+    }
+
+    /// Draws if something changed and the gate is open.
+    pub(super) fn draw_when_due(&mut self) {
+        if self.app.take_dirty() {
+            self.gate.want();
+        }
+        if self.stage.is_away() || !self.gate.is_open(Instant::now()) {
+            return;
+        }
+        self.notice_size();
+        let (app, theme, time) = (&self.app, &self.theme, now());
+        let drawn = self
+            .stage
+            .set_title(CleanText::line(&app.title()))
+            .and_then(|()| self.stage.screen.draw(|frame| ui::draw(frame, app, theme, time)));
+        if drawn.is_err() {
+            // The terminal is gone; a signal may never tell.
+            self.ending.get_or_insert(Exit::Ended);
+        }
+        self.gate.drawn(Instant::now());
+    }
+}

@@ -1,0 +1,93 @@
+//! The frame gate: the first frame after a quiet moment is drawn at once, then at most one per 16 ms, none when nothing
+//! changed. It only says when; what is drawn and what counts as a change is not its business.
+
+use std::time::{Duration, Instant};
+
+/// Shortest time between two frames.
+pub const PAUSE: Duration = Duration::from_millis(16);
+
+/// Says when the next frame is due.
+#[derive(Debug, Default)]
+pub struct FrameGate {
+    wanted: bool,
+    last: Option<Instant>,
+}
+
+impl FrameGate {
+    /// Something on the screen changed.
+    pub fn want(&mut self) {
+        self.wanted = true;
+    }
+
+    /// The moment from which a frame may be drawn; none when nothing changed since the last one.
+    pub fn due(&self, now: Instant) -> Option<Instant> {
+        let rested = self.last.map_or(now, |last| last + PAUSE);
+        self.wanted.then_some(rested.max(now))
+    }
+
+    /// Whether a frame is to be drawn right now.
+    pub fn is_open(&self, now: Instant) -> bool {
+        self.due(now).is_some_and(|due| due <= now)
+    }
+
+    /// A frame was drawn at that moment.
+    pub fn drawn(&mut self, at: Instant) {
+        self.wanted = false;
+        self.last = Some(at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    #[test]
+    fn the_first_frame_after_a_quiet_moment_is_drawn_at_once() {
+        let start = Instant::now();
+        let mut gate = FrameGate::default();
+        gate.want();
+        assert!(gate.is_open(start));
+        gate.drawn(start);
+        gate.want();
+        assert!(gate.is_open(start + ms(500)));
+    }
+
+    #[test]
+    fn a_flood_of_changes_gives_one_frame_per_pause() {
+        let start = Instant::now();
+        let mut gate = FrameGate::default();
+        let mut frames = 0;
+        for passed in 0..160 {
+            gate.want();
+            if gate.is_open(start + ms(passed)) {
+                gate.drawn(start + ms(passed));
+                frames += 1;
+            }
+        }
+        assert_eq!(frames, 10);
+    }
+
+    #[test]
+    fn a_change_during_the_pause_is_due_at_its_end() {
+        let start = Instant::now();
+        let mut gate = FrameGate::default();
+        gate.drawn(start);
+        gate.want();
+        assert!(!gate.is_open(start + ms(3)));
+        assert_eq!(gate.due(start + ms(3)), Some(start + PAUSE));
+    }
+
+    #[test]
+    fn nothing_is_due_when_nothing_changed() {
+        let start = Instant::now();
+        let mut gate = FrameGate::default();
+        assert_eq!(gate.due(start), None);
+        gate.want();
+        gate.drawn(start);
+        assert_eq!(gate.due(start + ms(1000)), None);
+    }
+}

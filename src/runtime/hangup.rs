@@ -1,0 +1,55 @@
+//! Notices that the terminal is gone where no SIGHUP says so (it is ignored under `nohup`). crossterm would read the dead
+//! terminal at full speed for ever.
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod watch {
+    use std::io;
+    use std::os::fd::{AsFd, OwnedFd};
+    use tokio::io::Interest;
+    use tokio::io::unix::AsyncFd;
+
+    /// Watches stdin for its end alone; what is typed does not wake it.
+    #[derive(Debug)]
+    pub struct Hangup(Option<AsyncFd<OwnedFd>>);
+
+    impl Hangup {
+        /// Watches nothing where the system can't.
+        pub fn watch() -> Self {
+            let fd = io::stdin().as_fd().try_clone_to_owned();
+            #[expect(deprecated, reason = "its successor asks for unsafe code; the descriptor is owned and stays open")]
+            Self(fd.and_then(|fd| AsyncFd::with_interest(fd, Interest::PRIORITY)).ok())
+        }
+
+        /// Returns when the terminal is gone.
+        pub async fn happened(&self) {
+            let Some(fd) = &self.0 else { return std::future::pending().await };
+            loop {
+                match fd.ready(Interest::PRIORITY).await {
+                    Ok(mut guard) if !guard.ready().is_read_closed() => guard.clear_ready(),
+                    _ => return,
+                }
+            }
+        }
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+mod watch {
+    /// Other systems can't watch for an end alone.
+    #[derive(Debug)]
+    pub struct Hangup;
+
+    impl Hangup {
+        /// Watches nothing.
+        pub fn watch() -> Self {
+            Self
+        }
+
+        /// Never returns.
+        pub async fn happened(&self) {
+            std::future::pending().await
+        }
+    }
+}
+
+pub use watch::Hangup;

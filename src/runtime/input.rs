@@ -1,0 +1,216 @@
+//! A stage between the terminal and the state machine: mends what arrives broken. Over SSH an arrow key can be split
+//! between packets and then reads as Esc, `[`, `A`; put together again here. Never loses or reorders a typed key.
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use std::time::{Duration, Instant};
+
+/// How long an Esc waits for the rest of its sequence.
+pub const HOLD: Duration = Duration::from_millis(25);
+/// Longest sequence that is put together, without its Esc: `[24~`.
+const LONGEST: usize = 4;
+
+/// Keys that may be the beginning of a split sequence, and since when they wait.
+#[derive(Debug, Default)]
+pub struct InputFilter {
+    held: Vec<KeyEvent>,
+    since: Option<Instant>,
+}
+
+impl InputFilter {
+    /// Takes one event; what is ready to be handed on is pushed to `out`, in order.
+    pub fn push(&mut self, event: Event, now: Instant, out: &mut impl Extend<Event>) {
+        let key = match event {
+            Event::Key(key) if key.kind == KeyEventKind::Release => return,
+            Event::Key(key)
+                if key.kind == KeyEventKind::Press && key.modifiers.difference(KeyModifiers::SHIFT).is_empty() =>
+            {
+                key
+            }
+            other => {
+                self.release(out);
+                out.extend([other]);
+                return;
+            }
+        };
+        if self.deadline().is_some_and(|deadline| deadline <= now) {
+            self.release(out);
+        }
+        if self.held.is_empty() {
+            self.begin(key, now, out);
+            return;
+        }
+        self.held.push(key);
+        match self.reading() {
+            Reading::Whole(code, modifiers) => {
+                self.drop_held();
+                out.extend([Event::Key(KeyEvent::new(code, modifiers))]);
+            }
+            Reading::Begun => self.since = Some(now),
+            Reading::Nothing => {
+                self.held.pop();
+                self.release(out);
+                self.begin(key, now, out);
+            }
+        }
+    }
+
+    /// When what is held has waited long enough; none when nothing is held.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.since.map(|since| since + HOLD)
+    }
+
+    /// Hands on what has waited long enough.
+    pub fn expire(&mut self, now: Instant, out: &mut impl Extend<Event>) {
+        if self.deadline().is_some_and(|deadline| deadline <= now) {
+            self.release(out);
+        }
+    }
+
+    fn begin(&mut self, key: KeyEvent, now: Instant, out: &mut impl Extend<Event>) {
+        if key.code == KeyCode::Esc && key.modifiers.is_empty() {
+            self.held.push(key);
+            self.since = Some(now);
+        } else {
+            out.extend([Event::Key(key)]);
+        }
+    }
+
+    fn release(&mut self, out: &mut impl Extend<Event>) {
+        self.since = None;
+        out.extend(self.held.drain(..).map(Event::Key));
+    }
+
+    fn drop_held(&mut self) {
+        self.since = None;
+        self.held.clear();
+    }
+
+    fn reading(&self) -> Reading {
+        let after = self.held.get(1..).unwrap_or_default();
+        let typed: Option<String> = after
+            .iter()
+            .map(|key| match key.code {
+                KeyCode::Char(c) => Some(c),
+                _ => None,
+            })
+            .collect();
+        let Some(typed) = typed else { return Reading::Nothing };
+        let Some(rest) = typed.strip_prefix('[') else { return Reading::Nothing };
+        let none = KeyModifiers::NONE;
+        let code = match rest {
+            "" => return Reading::Begun,
+            "A" => KeyCode::Up,
+            "B" => KeyCode::Down,
+            "C" => KeyCode::Right,
+            "D" => KeyCode::Left,
+            "H" | "1~" | "7~" => KeyCode::Home,
+            "F" | "4~" | "8~" => KeyCode::End,
+            "2~" => KeyCode::Insert,
+            "3~" => KeyCode::Delete,
+            "5~" => KeyCode::PageUp,
+            "6~" => KeyCode::PageDown,
+            "Z" => return Reading::Whole(KeyCode::BackTab, KeyModifiers::SHIFT),
+            digits if digits.bytes().all(|b| b.is_ascii_digit()) && typed.len() < LONGEST => return Reading::Begun,
+            _ => return Reading::Nothing,
+        };
+        Reading::Whole(code, none)
+    }
+}
+
+/// What the held keys amount to.
+enum Reading {
+    Whole(KeyCode, KeyModifiers),
+    Begun,
+    Nothing,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn key(code: KeyCode) -> Event {
+        Event::Key(KeyEvent::new(code, KeyModifiers::NONE))
+    }
+
+    fn codes(events: &[Event]) -> Vec<KeyCode> {
+        events.iter().filter_map(|event| event.as_key_event()).map(|key| key.code).collect()
+    }
+
+    /// Feeds the keys with the pause before each (ms) and lets the last wait end.
+    fn feed(keys: &[(u64, KeyCode)]) -> Vec<KeyCode> {
+        let (mut filter, mut out, mut now) = (InputFilter::default(), Vec::new(), Instant::now());
+        for (pause, code) in keys {
+            now += Duration::from_millis(*pause);
+            filter.push(key(*code), now, &mut out);
+        }
+        filter.expire(now + HOLD, &mut out);
+        codes(&out)
+    }
+
+    use KeyCode::{Char, Esc};
+
+    #[test]
+    fn an_arrow_split_across_packets_is_an_arrow() {
+        assert_eq!(feed(&[(0, Esc), (5, Char('[')), (5, Char('A'))]), [KeyCode::Up]);
+        assert_eq!(feed(&[(0, Esc), (5, Char('[')), (0, Char('6')), (0, Char('~'))]), [KeyCode::PageDown]);
+    }
+
+    #[test]
+    fn keys_typed_slowly_stay_what_they_are() {
+        assert_eq!(feed(&[(0, Esc), (40, Char('[')), (40, Char('A'))]), [Esc, Char('['), Char('A')]);
+        assert_eq!(feed(&[(0, Esc), (10, Char('[')), (40, Char('A'))]), [Esc, Char('['), Char('A')]);
+    }
+
+    #[test]
+    fn an_esc_alone_is_handed_on_after_its_wait_and_not_before() {
+        let (mut filter, mut out, now) = (InputFilter::default(), Vec::new(), Instant::now());
+        filter.push(key(Esc), now, &mut out);
+        filter.expire(now + HOLD / 2, &mut out);
+        assert_eq!(codes(&out), []);
+        filter.expire(now + HOLD, &mut out);
+        assert_eq!(codes(&out), [Esc]);
+        assert_eq!(filter.deadline(), None);
+    }
+
+    #[test]
+    fn an_esc_followed_by_another_key_comes_first() {
+        assert_eq!(feed(&[(0, Esc), (1, Char('q'))]), [Esc, Char('q')]);
+        assert_eq!(feed(&[(0, Esc), (1, Esc), (1, Char('[')), (1, Char('B'))]), [Esc, KeyCode::Down]);
+    }
+
+    #[test]
+    fn a_paste_or_a_chord_lets_what_is_held_go_first() {
+        let (mut filter, mut out, now) = (InputFilter::default(), Vec::new(), Instant::now());
+        filter.push(key(Esc), now, &mut out);
+        filter.push(Event::Paste("x".into()), now, &mut out);
+        assert_eq!(out, [key(Esc), Event::Paste("x".into())]);
+    }
+
+    #[test]
+    fn a_released_key_is_dropped() {
+        let (mut filter, mut out) = (InputFilter::default(), Vec::new());
+        let release = KeyEvent::new_with_kind(Char('a'), KeyModifiers::NONE, KeyEventKind::Release);
+        filter.push(Event::Key(release), Instant::now(), &mut out);
+        assert!(out.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn no_typed_key_is_lost_or_reordered(typed in prop::collection::vec((0_u64..60, prop::sample::select(vec!['\x1b', '[', 'A', '5', '~', 'q'])), 0..40)) {
+            let keys: Vec<(u64, KeyCode)> =
+                typed.iter().map(|(pause, c)| (*pause, if *c == '\x1b' { Esc } else { Char(*c) })).collect();
+            let spelled: String = feed(&keys)
+                .into_iter()
+                .map(|code| match code {
+                    Esc => "\x1b".to_owned(),
+                    Char(c) => c.to_string(),
+                    KeyCode::Up => "\x1b[A".to_owned(),
+                    KeyCode::PageUp => "\x1b[5~".to_owned(),
+                    other => format!("{other:?}"),
+                })
+                .collect();
+            prop_assert_eq!(spelled, typed.iter().map(|(_, c)| *c).collect::<String>());
+        }
+    }
+}

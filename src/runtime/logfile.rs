@@ -1,0 +1,175 @@
+//! `docdeck.log` in the data folder: one line per request and transition, rotated by size, readable by its owner alone.
+//! Neither prompts (a job's title is the head of one, so subjects stay out) nor the key are written.
+
+use crate::model::log::{LogEntry, LogKind};
+use crate::model::text::CleanText;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use tracing_appender::non_blocking::WorkerGuard;
+
+/// Name of the newest file; older ones end in `.1` to `.3`.
+pub const NAME: &str = "docdeck.log";
+/// Size at which a file is put aside.
+const MAX_BYTES: u64 = 1024 * 1024;
+/// Older files that are kept.
+const KEEP: u32 = 3;
+
+/// The log of this run. What is written is flushed when it is dropped.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    _guard: WorkerGuard,
+}
+
+impl Log {
+    /// Opens the log and takes in what the program reports from now on. Once per process.
+    ///
+    /// # Errors
+    /// The file can't be written, or a log is open already.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        use tracing_subscriber::layer::SubscriberExt;
+        let (writer, guard) = tracing_appender::non_blocking(RotatingFile::open(folder, MAX_BYTES)?);
+        let own = tracing_subscriber::filter::filter_fn(|meta| meta.target().starts_with("docdeck"));
+        let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_target(false).with_writer(writer);
+        use tracing_subscriber::Layer;
+        let subscriber = tracing_subscriber::registry().with(lines.with_filter(own));
+        tracing::subscriber::set_global_default(subscriber).map_err(io::Error::other)?;
+        Ok(Self { path: folder.join(NAME), _guard: guard })
+    }
+
+    /// The file's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes one entry down.
+    pub fn record(&self, entry: &LogEntry) {
+        tracing::info!("{}", line(entry));
+    }
+}
+
+/// An entry as it stands in the file, without the time that goes before it.
+fn line(entry: &LogEntry) -> String {
+    match &entry.what {
+        LogKind::Request { operation, status, millis, reason } => {
+            let status = status.map_or_else(|| "-".to_owned(), |status| status.to_string());
+            let reason = reason.as_ref().map_or("", CleanText::as_str);
+            format!("{} {status} {millis} ms {reason}", operation.name()).trim_end().to_owned()
+        }
+        LogKind::Transition(text) => format!("seen: {text}"),
+        LogKind::Note(text) => format!("note: {text}"),
+    }
+}
+
+/// Appends one line without the usual way through the program, which a panic may have broken.
+pub fn append(path: &Path, text: &CleanText) {
+    if let Ok(mut file) = open_file(path) {
+        // The program is ending; a log that can't be written has nobody left to tell.
+        let _ = writeln!(file, "{} ERROR {text}", chrono::Utc::now().format("%Y-%m-%dT%H:%M:%S%.6fZ"));
+    }
+}
+
+fn open_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path)
+}
+
+/// A file that puts itself aside when it has grown to its limit.
+#[derive(Debug)]
+struct RotatingFile {
+    path: PathBuf,
+    file: File,
+    size: u64,
+    limit: u64,
+}
+
+impl RotatingFile {
+    fn open(folder: &Path, limit: u64) -> io::Result<Self> {
+        let path = folder.join(NAME);
+        let file = open_file(&path)?;
+        let size = file.metadata()?.len();
+        Ok(Self { path, file, size, limit })
+    }
+
+    fn rotate(&mut self) -> io::Result<()> {
+        // Another instance may have put the file aside already; then only this handle is old.
+        if std::fs::metadata(&self.path).is_ok_and(|meta| meta.len() >= self.limit) {
+            let numbered = |n: u32| PathBuf::from(format!("{}.{n}", self.path.display()));
+            for n in (1..KEEP).rev() {
+                if numbered(n).exists() {
+                    std::fs::rename(numbered(n), numbered(n + 1))?;
+                }
+            }
+            std::fs::rename(&self.path, numbered(1))?;
+        }
+        self.file = open_file(&self.path)?;
+        self.size = self.file.metadata()?.len();
+        Ok(())
+    }
+}
+
+impl Write for RotatingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.size >= self.limit {
+            self.rotate()?;
+        }
+        let n = self.file.write(bytes)?;
+        self.size = self.size.saturating_add(u64::try_from(n).unwrap_or(0));
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::log::Operation;
+
+    #[test]
+    fn a_full_file_is_put_aside_and_three_older_ones_are_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut file = RotatingFile::open(folder.path(), 10).expect("opened");
+        for n in 0..7 {
+            file.write_all(format!("line {n} ....\n").as_bytes()).expect("written");
+        }
+        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
+        assert_eq!(read(NAME), "line 6 ....\n");
+        assert_eq!(read("docdeck.log.1"), "line 5 ....\n");
+        assert_eq!(read("docdeck.log.3"), "line 3 ....\n");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("listed").count(), 4);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_its_owner_can_read_the_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = RotatingFile::open(folder.path(), 10).expect("opened");
+        assert_eq!(file.file.metadata().expect("meta").permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_request_is_written_without_the_title_of_its_job() {
+        let entry = LogEntry {
+            at: crate::model::Time::default(),
+            subject: CleanText::line("Rewrite the secret guide"),
+            what: LogKind::Request {
+                operation: Operation::Get,
+                status: Some(429),
+                millis: 12,
+                reason: Some(CleanText::line("retry in 60 s")),
+            },
+        };
+        assert_eq!(line(&entry), "get 429 12 ms retry in 60 s");
+    }
+}

@@ -1,0 +1,133 @@
+//! The only impure glue of the dashboard: takes the terminal over, runs the event loop on it, gives it back.
+//!
+//! - `event_loop`: owns the state machine; waits, carries out, draws
+//! - [`stage`]: the terminal; under it [`terminal`] (the guard), [`output`] (one write a frame), [`reader`] and [`input`]
+//!   (events), [`signals`] and [`hangup`] (ways to end), [`crash`] (panics)
+//! - [`effects`]: what the state machine asks for, as tasks; [`opener`] and [`clipboard`] for links and copies
+//! - [`gate`]: when to draw; [`logfile`]: what is written down
+
+pub mod clipboard;
+pub mod crash;
+pub mod effects;
+mod event_loop;
+pub mod gate;
+pub mod hangup;
+pub mod input;
+pub mod logfile;
+pub mod opener;
+pub mod output;
+pub mod reader;
+pub mod signals;
+pub mod stage;
+pub mod terminal;
+
+use crate::app::{App, Start};
+use crate::config::environment::Environment;
+use crate::config::{ColorChoice, Look};
+use crate::store::Store;
+use crate::ui::{Depth, Theme};
+use effects::{Connection, Effects};
+use event_loop::{Dashboard, now};
+use gate::FrameGate;
+use logfile::Log;
+use stage::Stage;
+use std::io;
+use std::time::Instant;
+use tokio::sync::mpsc;
+
+/// Facts of the engine that wait before it has to.
+const NEWS_WAITING: usize = 256;
+
+/// What the dashboard is made of.
+#[derive(Debug)]
+pub struct Parts {
+    /// What the state machine is told; its size is filled in here.
+    pub start: Start,
+    pub look: Look,
+    pub store: Store,
+    /// None for the welcome page: there is nobody to talk to.
+    pub connection: Option<Connection>,
+    pub environment: Environment,
+    pub kind: terminal::Kind,
+    /// None keeps no log file.
+    pub log: Option<Log>,
+}
+
+/// How the dashboard ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// The user quit.
+    Quit,
+    /// It was asked to end (SIGTERM, SIGHUP), or the terminal is gone.
+    Ended,
+    /// SIGINT from outside.
+    Interrupted,
+}
+
+/// Runs the dashboard until it ends; the terminal is given back before this returns.
+///
+/// # Errors
+/// The terminal can't be taken over.
+pub async fn run(parts: Parts) -> io::Result<Exit> {
+    let log_path = parts.log.as_ref().map(|log| log.path().to_path_buf());
+    let stage = Stage::open(parts.kind, log_path)?;
+    let (news_sender, news) = mpsc::channel(NEWS_WAITING);
+    let start = Start { size: stage.size()?, ..parts.start };
+    let demo = start.demo;
+    let effects = Effects::new(parts.store, start.scope.clone());
+    let (app, begin) = App::new(start, now());
+    let mut dashboard = Dashboard {
+        app,
+        theme: theme(parts.look, &parts.environment),
+        stage,
+        effects,
+        news,
+        log: parts.log,
+        environment: parts.environment,
+        gate: FrameGate::default(),
+        ending: None,
+        armed: None,
+        last_wake: Instant::now(),
+    };
+    dashboard.gate.want();
+    for effect in begin {
+        dashboard.effects.carry(effect);
+    }
+    dashboard.draw_when_due();
+    if let Some(connection) = parts.connection {
+        dashboard.effects.start_engine(connection, news_sender.clone());
+    }
+    #[cfg(debug_assertions)]
+    crash_on_request(&mut dashboard.effects);
+    let exit = dashboard.run().await;
+    // The terminal first: what is still to be written to disk needs no screen.
+    let Dashboard { stage, effects, mut news, .. } = dashboard;
+    drop(stage);
+    if exit == Exit::Quit && !demo {
+        effects.await_answers(&mut news).await;
+    }
+    effects.end().await;
+    drop(news_sender);
+    Ok(exit)
+}
+
+/// The colours for a look: 256 where the terminal's name promises them or colours are asked for.
+fn theme(look: Look, environment: &Environment) -> Theme {
+    let many = environment.many_colors || look.color == ColorChoice::Always;
+    Theme::new(match look.color {
+        ColorChoice::Never => Depth::None,
+        ColorChoice::Auto | ColorChoice::Always if many => Depth::Many,
+        ColorChoice::Auto | ColorChoice::Always => Depth::Sixteen,
+    })
+}
+
+/// Panics where a test asks for it, to see that the terminal is given back. Not in release builds.
+#[cfg(debug_assertions)]
+#[expect(clippy::panic, reason = "a panic is what is asked for")]
+fn crash_on_request(effects: &mut Effects) {
+    match std::env::var("DOCDECK_TEST_PANIC").as_deref() {
+        Ok("loop") => panic!("asked for by DOCDECK_TEST_PANIC"),
+        Ok("task") => effects.spawn(async { panic!("asked for by DOCDECK_TEST_PANIC") }),
+        _ => {}
+    }
+}

@@ -1,0 +1,190 @@
+//! Writing to the terminal: a frame is collected whole and goes out as one write, inside synchronized output where the
+//! terminal may know it. ratatui's cursor calls flush by themselves; here a flush waits for the frame's end.
+
+use ratatui::backend::CrosstermBackend;
+use ratatui::layout::{Position, Rect};
+use ratatui::{Frame, Terminal};
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+const SYNC_BEGIN: &[u8] = b"\x1b[?2026h";
+const SYNC_END: &[u8] = b"\x1b[?2026l";
+
+/// The terminal behind stdout, without the standard library's line buffer (which would cut a frame into pieces).
+#[derive(Debug)]
+pub struct Tty {
+    #[cfg(unix)]
+    out: std::fs::File,
+    #[cfg(not(unix))]
+    out: io::Stdout,
+}
+
+impl Tty {
+    /// # Errors
+    /// stdout is closed.
+    pub fn stdout() -> io::Result<Self> {
+        #[cfg(unix)]
+        {
+            use std::os::fd::AsFd;
+            Ok(Self { out: std::fs::File::from(io::stdout().as_fd().try_clone_to_owned()?) })
+        }
+        #[cfg(not(unix))]
+        {
+            Ok(Self { out: io::stdout() })
+        }
+    }
+}
+
+impl Write for Tty {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match self.out.write(bytes) {
+                // Somebody who shares the terminal made it non-blocking: it is full now and will drain.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// What the frame in the making has written so far.
+#[derive(Debug, Clone, Default)]
+struct FrameBytes(Rc<RefCell<Vec<u8>>>);
+
+impl Write for FrameBytes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The screen as ratatui keeps it, and the way out to the terminal.
+#[derive(Debug)]
+pub struct Screen<W> {
+    terminal: Terminal<CrosstermBackend<FrameBytes>>,
+    bytes: FrameBytes,
+    out: W,
+    synchronized: bool,
+    /// What the terminal shows is not known: the next frame is drawn whole.
+    unknown: bool,
+}
+
+impl<W: Write> Screen<W> {
+    /// A screen of the terminal's size. Asks the system for the size, and the terminal for nothing.
+    ///
+    /// # Errors
+    /// The size can't be found out.
+    pub fn new(out: W, synchronized: bool) -> io::Result<Self> {
+        let bytes = FrameBytes::default();
+        let terminal = Terminal::new(CrosstermBackend::new(bytes.clone()))?;
+        Ok(Self { terminal, bytes, out, synchronized, unknown: false })
+    }
+
+    /// Draws what changed since the last frame, as one write.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        self.bytes.0.borrow_mut().extend_from_slice(if self.synchronized { SYNC_BEGIN } else { b"" });
+        if std::mem::take(&mut self.unknown) {
+            // `Terminal::clear` would ask the terminal for the cursor and wait for the answer.
+            let area = Rect::from((Position::ORIGIN, self.terminal.size()?));
+            self.terminal.resize(area)?;
+        }
+        self.terminal.draw(|frame| {
+            if !frame.area().is_empty() {
+                render(frame);
+            }
+        })?;
+        self.bytes.0.borrow_mut().extend_from_slice(if self.synchronized { SYNC_END } else { b"" });
+        self.send_collected()
+    }
+
+    /// Forgets what the terminal shows: the next frame is drawn whole.
+    pub fn forget(&mut self) {
+        self.unknown = true;
+    }
+
+    /// Sends a sequence that draws nothing (a title, a copied text), between frames.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn send(&mut self, sequence: &[u8]) -> io::Result<()> {
+        self.out.write_all(sequence)?;
+        self.out.flush()
+    }
+
+    fn send_collected(&mut self) -> io::Result<()> {
+        let mut bytes = self.bytes.0.borrow_mut();
+        let sent = self.out.write_all(&bytes).and_then(|()| self.out.flush());
+        bytes.clear();
+        sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::{TerminalOptions, Viewport};
+
+    #[derive(Debug, Default)]
+    struct Writes(Vec<Vec<u8>>);
+
+    impl Write for Writes {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.push(bytes.to_vec());
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn screen(synchronized: bool) -> Screen<Writes> {
+        let bytes = FrameBytes::default();
+        let options = TerminalOptions { viewport: Viewport::Fixed(Rect::new(0, 0, 20, 3)) };
+        let terminal = Terminal::with_options(CrosstermBackend::new(bytes.clone()), options).expect("a terminal");
+        Screen { terminal, bytes, out: Writes::default(), synchronized, unknown: false }
+    }
+
+    #[test]
+    fn a_frame_with_a_cursor_is_one_write_inside_synchronized_output() {
+        let mut screen = screen(true);
+        screen
+            .draw(|frame| {
+                frame.render_widget("hello", frame.area());
+                frame.set_cursor_position(Position::new(1, 1));
+            })
+            .expect("drawn");
+        let [frame] = &screen.out.0[..] else { panic!("{} writes", screen.out.0.len()) };
+        assert!(frame.starts_with(SYNC_BEGIN) && frame.ends_with(SYNC_END));
+        assert!(String::from_utf8_lossy(frame).contains("hello"));
+    }
+
+    #[test]
+    fn a_terminal_that_does_not_know_it_gets_no_synchronized_output() {
+        let mut screen = screen(false);
+        screen.draw(|frame| frame.render_widget("hello", frame.area())).expect("drawn");
+        assert!(!String::from_utf8_lossy(&screen.out.0.concat()).contains("2026"));
+    }
+
+    #[test]
+    fn the_second_frame_holds_only_what_changed() {
+        let mut screen = screen(true);
+        screen.draw(|frame| frame.render_widget("hello", frame.area())).expect("drawn");
+        screen.draw(|frame| frame.render_widget("hallo", frame.area())).expect("drawn");
+        let second = String::from_utf8_lossy(&screen.out.0[1]).into_owned();
+        assert!(second.contains('a') && !second.contains('o'), "{second:?}");
+    }
+}

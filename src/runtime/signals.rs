@@ -1,0 +1,113 @@
+//! Signals as values, and stopping for a shell's job control. Which signal does what is decided in the event loop.
+
+use std::io;
+
+/// A signal that matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// SIGTERM.
+    Terminate,
+    /// SIGHUP, or the terminal is gone.
+    Hangup,
+    /// SIGINT from outside (typed, it comes as a key).
+    Interrupt,
+    /// SIGTSTP from outside.
+    Stop,
+    /// SIGCONT.
+    Continue,
+}
+
+#[cfg(unix)]
+pub use unix::{Signals, stop_group};
+
+#[cfg(not(unix))]
+pub use other::{Signals, stop_group};
+
+#[cfg(unix)]
+mod unix {
+    use super::{Signal, io};
+    use rustix::process::{Signal as Number, getpgrp, getppid, getsid, kill_process_group};
+    use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
+
+    /// All signals that matter, as one stream.
+    #[derive(Debug)]
+    pub struct Signals {
+        terminate: Stream,
+        hangup: Stream,
+        interrupt: Stream,
+        stop: Stream,
+        go_on: Stream,
+    }
+
+    impl Signals {
+        /// Takes the signals over for the rest of the process.
+        ///
+        /// # Errors
+        /// The system refuses a handler.
+        pub fn listen() -> io::Result<Self> {
+            Ok(Self {
+                terminate: signal(SignalKind::terminate())?,
+                hangup: signal(SignalKind::hangup())?,
+                interrupt: signal(SignalKind::interrupt())?,
+                stop: signal(SignalKind::from_raw(Number::TSTP.as_raw()))?,
+                go_on: signal(SignalKind::from_raw(Number::CONT.as_raw()))?,
+            })
+        }
+
+        /// The next one. Nothing is lost when this is dropped while waiting.
+        pub async fn next(&mut self) -> Signal {
+            tokio::select! {
+                _ = self.hangup.recv() => Signal::Hangup,
+                _ = self.terminate.recv() => Signal::Terminate,
+                _ = self.interrupt.recv() => Signal::Interrupt,
+                _ = self.stop.recv() => Signal::Stop,
+                _ = self.go_on.recv() => Signal::Continue,
+            }
+        }
+    }
+
+    /// Stops the process group, as Ctrl-Z in a cooked terminal would, and returns once it is continued: with
+    /// `cargo run` or a script between the shell and us, the shell sees a stopped job only when all of it stops. False
+    /// (and nothing is stopped) where there is no shell that could continue us.
+    pub fn stop_group() -> bool {
+        has_job_control() && kill_process_group(getpgrp(), Number::STOP).is_ok()
+    }
+
+    /// The kernel's rule for SIGTSTP, as far as it can be seen from here: a group whose parent is in another session
+    /// (a terminal emulator, sshd, tmux), or which is led by the session's leader, has nobody to continue it.
+    fn has_job_control() -> bool {
+        let own = getsid(None).ok();
+        let parents = getppid().and_then(|parent| getsid(Some(parent)).ok());
+        own.is_some() && own == parents && own != Some(getpgrp())
+    }
+}
+
+#[cfg(not(unix))]
+mod other {
+    use super::{Signal, io};
+
+    /// Ctrl-C from outside is all there is.
+    #[derive(Debug)]
+    pub struct Signals;
+
+    impl Signals {
+        /// # Errors
+        /// None here.
+        pub fn listen() -> io::Result<Self> {
+            Ok(Self)
+        }
+
+        /// The next one.
+        pub async fn next(&mut self) -> Signal {
+            match tokio::signal::ctrl_c().await {
+                Ok(()) => Signal::Interrupt,
+                Err(_) => std::future::pending().await,
+            }
+        }
+    }
+
+    /// There is no job control here.
+    pub fn stop_group() -> bool {
+        false
+    }
+}

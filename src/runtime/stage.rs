@@ -1,0 +1,161 @@
+//! The terminal as the loops see it: taken over, with a screen to draw on, events and signals to wait for, and a way to
+//! leave it for a while and come back.
+
+use super::hangup::Hangup;
+use super::input::InputFilter;
+use super::output::{Screen, Tty};
+use super::reader::Reader;
+use super::signals::{Signal, Signals, stop_group};
+use super::terminal::{Guard, Kind, Lent, title_sequence};
+use crate::model::text::CleanText;
+use crossterm::event::Event;
+use std::collections::VecDeque;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What came from the terminal or the system.
+#[derive(Debug)]
+pub enum Happening {
+    Event(Event),
+    Signal(Signal),
+}
+
+/// The terminal while docdeck has it.
+#[derive(Debug)]
+pub struct Stage {
+    pub screen: Screen<Tty>,
+    /// None while the terminal is left to the shell. Ends before the guard gives the terminal back, so that what is typed
+    /// then goes to the shell.
+    reader: Option<Reader>,
+    guard: Guard,
+    filter: InputFilter,
+    ready: VecDeque<Event>,
+    signals: Signals,
+    hangup: Hangup,
+    title: CleanText,
+}
+
+impl Stage {
+    /// Takes the terminal over and sets the panic hook; `log` is where a panic is written down.
+    ///
+    /// # Errors
+    /// The terminal or its size can't be had.
+    pub fn open(kind: Kind, log: Option<PathBuf>) -> io::Result<Self> {
+        let signals = Signals::listen()?;
+        let guard = Guard(Lent::new(kind));
+        super::crash::install(Arc::clone(&guard.0), log);
+        guard.0.take()?;
+        let reader = Some(Reader::start()?);
+        let screen = Screen::new(Tty::stdout()?, kind.modern)?;
+        Ok(Self {
+            screen,
+            guard,
+            reader,
+            filter: InputFilter::default(),
+            ready: VecDeque::new(),
+            signals,
+            hangup: Hangup::watch(),
+            title: CleanText::default(),
+        })
+    }
+
+    /// Columns and rows.
+    ///
+    /// # Errors
+    /// The system can't tell.
+    pub fn size(&self) -> io::Result<(u16, u16)> {
+        crossterm::terminal::size()
+    }
+
+    /// The next thing that happens. Nothing is lost when this is dropped while waiting.
+    pub async fn next(&mut self) -> Happening {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Happening::Event(event);
+            }
+            let held = self.filter.deadline();
+            tokio::select! {
+                signal = self.signals.next() => return Happening::Signal(signal),
+                () = self.hangup.happened() => return Happening::Signal(Signal::Hangup),
+                event = next_event(self.reader.as_mut()) => match event {
+                    Some(event) => self.filter.push(event, Instant::now(), &mut self.ready),
+                    None => return Happening::Signal(Signal::Hangup),
+                },
+                () = until(held) => self.filter.expire(Instant::now(), &mut self.ready),
+            }
+        }
+    }
+
+    /// An event that is there already.
+    pub fn waiting(&mut self) -> Option<Event> {
+        while self.ready.is_empty() {
+            let event = self.reader.as_mut()?.waiting()?;
+            self.filter.push(event, Instant::now(), &mut self.ready);
+        }
+        self.ready.pop_front()
+    }
+
+    /// Whether the terminal is left to the shell.
+    pub fn is_away(&self) -> bool {
+        self.reader.is_none()
+    }
+
+    /// Gives the terminal back and stops the process group. True when it was stopped and continued: SIGCONT then comes
+    /// as a [`Happening`], and [`Self::come_back`] is the answer to it. False when nobody could have continued it: the
+    /// terminal is taken over again.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn leave(&mut self) -> io::Result<bool> {
+        self.reader = None;
+        self.guard.0.give_back();
+        if stop_group() {
+            return Ok(true);
+        }
+        self.come_back()?;
+        Ok(false)
+    }
+
+    /// Takes the terminal over again, whatever became of it meanwhile; the next frame is drawn whole.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn come_back(&mut self) -> io::Result<()> {
+        self.reader = None;
+        self.guard.0.give_back();
+        self.guard.0.take()?;
+        self.reader = Some(Reader::start()?);
+        let title = std::mem::take(&mut self.title);
+        self.screen.forget();
+        self.set_title(title)
+    }
+
+    /// Sets the window's title where the old one can be given back.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn set_title(&mut self, title: CleanText) -> io::Result<()> {
+        if self.guard.0.kind().titles && title != self.title {
+            self.screen.send(&title_sequence(&title))?;
+            self.title = title;
+        }
+        Ok(())
+    }
+}
+
+async fn next_event(reader: Option<&mut Reader>) -> Option<Event> {
+    match reader {
+        Some(reader) => reader.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits until that moment, or for ever when there is none.
+pub async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment.into()).await,
+        None => std::future::pending().await,
+    }
+}

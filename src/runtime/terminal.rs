@@ -1,0 +1,177 @@
+//! The guard of the terminal: what is switched on when the dashboard takes it over, and that all of it is given back,
+//! whatever happens. Nothing here asks the terminal anything, since an answer may come late or never.
+
+use super::output::Tty;
+use crate::config::environment::Environment;
+use crossterm::event::{
+    DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange, KeyboardEnhancementFlags,
+    PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+};
+use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::{Command, cursor};
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a terminal is told unasked, by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// Synchronized output and the keyboard flags: ignored where unknown, but not by the Linux console.
+    pub modern: bool,
+    /// It keeps a stack of titles, so the old one can be given back.
+    pub titles: bool,
+}
+
+/// The terminal can't show a full screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "This terminal (TERM=dumb) can't place text on the screen, so the dashboard can't run in it. Use another terminal, or set TERM if it is one."
+)]
+pub struct Dumb;
+
+impl Kind {
+    /// Judges by the environment.
+    ///
+    /// # Errors
+    /// `TERM=dumb`.
+    pub fn of(environment: &Environment) -> Result<Self, Dumb> {
+        let term = environment.term.as_deref().unwrap_or_default();
+        if term == "dumb" {
+            return Err(Dumb);
+        }
+        let plain = term.is_empty() && cfg!(unix) || term == "linux" || term.starts_with("linux-");
+        let known = ["xterm", "tmux", "alacritty", "foot", "kitty", "wezterm", "ghostty", "contour", "konsole", "vte"];
+        let stacks = known.iter().any(|name| term.starts_with(name)) || environment.tmux && term.starts_with("screen");
+        Ok(Self { modern: !plain, titles: !plain && stacks })
+    }
+}
+
+/// The terminal, taken over or given back. Shared with the panic hook.
+#[derive(Debug)]
+pub struct Lent {
+    kind: Kind,
+    taken: AtomicBool,
+}
+
+impl Lent {
+    /// Not taken over yet.
+    pub fn new(kind: Kind) -> Arc<Self> {
+        Arc::new(Self { kind, taken: AtomicBool::new(false) })
+    }
+
+    /// What the terminal is told.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Takes the terminal over: raw mode, alternate screen, no cursor, pastes and focus reported.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn take(&self) -> io::Result<()> {
+        enable_raw_mode()?;
+        self.taken.store(true, Ordering::SeqCst);
+        send(&taking(self.kind))
+    }
+
+    /// Gives everything back. Does nothing when it was given back already; goes on where a part fails.
+    pub fn give_back(&self) {
+        if self.taken.swap(false, Ordering::SeqCst) {
+            // Nothing can be done for a terminal that is gone; one that is there gets the rest in any case.
+            let _ = send(&giving_back(self.kind));
+            let _ = disable_raw_mode();
+        }
+    }
+}
+
+/// Gives the terminal back when dropped.
+#[derive(Debug)]
+pub struct Guard(pub Arc<Lent>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.give_back();
+    }
+}
+
+fn send(sequences: &str) -> io::Result<()> {
+    let mut tty = Tty::stdout()?;
+    tty.write_all(sequences.as_bytes())?;
+    tty.flush()
+}
+
+/// The sequences that take the terminal over. The keyboard flags belong to the alternate screen.
+fn taking(kind: Kind) -> String {
+    let mut out = String::new();
+    if kind.titles {
+        out.push_str("\x1b[22;2t");
+    }
+    add(&mut out, EnterAlternateScreen);
+    add(&mut out, cursor::Hide);
+    add(&mut out, EnableBracketedPaste);
+    add(&mut out, EnableFocusChange);
+    if kind.modern {
+        add(&mut out, PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES));
+    }
+    out
+}
+
+/// The sequences that undo [`taking`], in the opposite order, and what a frame cut short may have left.
+fn giving_back(kind: Kind) -> String {
+    let mut out = String::new();
+    if kind.modern {
+        out.push_str("\x1b[?2026l");
+        add(&mut out, PopKeyboardEnhancementFlags);
+    }
+    add(&mut out, DisableFocusChange);
+    add(&mut out, DisableBracketedPaste);
+    out.push_str("\x1b[0m");
+    add(&mut out, cursor::Show);
+    add(&mut out, LeaveAlternateScreen);
+    if kind.titles {
+        out.push_str("\x1b[23;2t");
+    }
+    out
+}
+
+fn add(out: &mut String, command: impl Command) {
+    // Writing to a string can't fail, and none of these commands refuses.
+    let _: fmt::Result = command.write_ansi(out);
+}
+
+/// The sequence that sets the window's title; the text has to be clean.
+pub fn title_sequence(title: &crate::model::text::CleanText) -> Vec<u8> {
+    format!("\x1b]2;{title}\x07").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(term: &str) -> Result<Kind, Dumb> {
+        Kind::of(&Environment { term: Some(term.into()), ..Environment::default() })
+    }
+
+    #[test]
+    fn a_dumb_terminal_is_refused_and_the_console_is_told_nothing_modern() {
+        assert_eq!(kind("dumb"), Err(Dumb));
+        assert_eq!(kind("linux"), Ok(Kind { modern: false, titles: false }));
+        assert_eq!(kind("xterm-256color"), Ok(Kind { modern: true, titles: true }));
+        assert_eq!(kind("screen-256color"), Ok(Kind { modern: true, titles: false }));
+    }
+
+    #[test]
+    fn every_mode_that_is_set_is_reset() {
+        for term in ["xterm-256color", "linux", "rxvt-unicode"] {
+            let kind = kind(term).expect("not dumb");
+            let (on, off) = (taking(kind), giving_back(kind));
+            for mode in ["?1049", "?2004", "?1004"] {
+                assert!(on.contains(&format!("{mode}h")) && off.contains(&format!("{mode}l")), "{term} {mode}");
+            }
+            assert!(on.contains("?25l") && off.contains("?25h"), "{term}");
+            assert_eq!(on.contains("\x1b[>1u"), off.contains("\x1b[<1u"), "{term}");
+            assert_eq!(on.contains("\x1b[22;2t"), off.contains("\x1b[23;2t"), "{term}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The built binary in a real pseudo-terminal: it starts, draws, resizes, suspends, ends in every way, and gives the
+//! terminal back as it was. All waits end with what is waited for, or fail after a while.
+
+#![cfg(unix)]
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
+mod pty;
+
+use pty::{Pty, Setup};
+use rustix::process::Signal;
+
+fn demo() -> Pty {
+    let mut pty = Pty::spawn(Setup::demo());
+    pty.wait_for_text("NEEDS YOU");
+    pty
+}
+
+#[test]
+fn the_demo_paints_and_q_gives_the_terminal_back() {
+    let mut pty = demo();
+    assert!(pty.screen().alternate_screen() && pty.screen().hide_cursor());
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
+#[test]
+fn nothing_is_asked_of_the_terminal() {
+    let mut pty = demo();
+    pty.send("q");
+    pty.wait_for_end();
+    for question in ["\x1b[6n", "\x1b[c", "\x1b[?u", "]11;?", "$p", "\x1b[18t"] {
+        assert!(!pty.sent().contains(question), "{question:?}");
+    }
+}
+
+#[test]
+fn a_storm_of_sizes_down_to_one_cell_ends_in_a_whole_screen() {
+    let mut pty = demo();
+    for (columns, rows) in [(1, 1), (300, 100), (2, 60), (200, 1), (20, 5), (39, 11), (160, 48), (1, 1), (80, 24)] {
+        pty.resize(columns, rows);
+    }
+    pty.wait_for("a header and a footer at 80x24", |screen| {
+        let text = screen.contents();
+        text.lines().count() == 24 && text.contains("docdeck") && text.contains("help")
+    });
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
+#[test]
+fn one_cell_is_enough_to_quit() {
+    let mut pty = demo();
+    pty.resize(1, 1);
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+}
+
+#[test]
+fn signals_end_it_cleanly() {
+    for (signal, code) in [(Signal::TERM, 0), (Signal::HUP, 0), (Signal::INT, 130)] {
+        let mut pty = demo();
+        pty.signal(signal);
+        assert_eq!(pty.wait_for_end(), code, "{signal:?}");
+        pty.assert_given_back();
+    }
+}
+
+#[test]
+fn it_ends_when_its_terminal_is_gone() {
+    let mut pty = demo();
+    pty.hang_up();
+    pty.wait_for_end();
+}
+
+#[test]
+fn it_ends_when_its_terminal_is_gone_and_nobody_tells() {
+    // `trap '' HUP` is inherited: the signal is ignored, as under nohup.
+    let mut pty = Pty::spawn(Setup::demo().under(&["sh", "-c", "trap '' HUP; \"$0\" \"$@\""]));
+    pty.wait_for_text("NEEDS YOU");
+    pty.hang_up();
+    pty.wait_for_end();
+}
+
+#[test]
+fn a_panic_gives_the_terminal_back_before_it_speaks() {
+    for place in ["loop", "task"] {
+        let mut pty = Pty::spawn(Setup::demo().with("DOCDECK_TEST_PANIC", place));
+        assert_eq!(pty.wait_for_end(), 101, "{place}");
+        pty.assert_given_back();
+        let sent = pty.sent();
+        let left = sent.rfind("\x1b[?1049l").expect("the alternate screen was left");
+        let spoke = sent.find("stopped because of a mistake").expect("a message");
+        assert!(left < spoke, "{place}");
+    }
+}
+
+#[test]
+fn a_sequence_cut_in_the_middle_stops_nothing() {
+    let mut pty = demo();
+    pty.send("\x1b[");
+    pty.signal(Signal::TERM);
+    assert_eq!(pty.wait_for_end(), 0);
+}
+
+#[test]
+fn ctrl_z_goes_back_to_the_shell_and_fg_repaints() {
+    let mut pty = Pty::spawn(Setup::shell());
+    pty.send("PS1='ready> '; stty -echo\r");
+    pty.wait_for_text("ready>");
+    pty.send("$DOCDECK demo\r");
+    pty.wait_for_text("NEEDS YOU");
+    pty.send("\x1a");
+    pty.wait_for_text("Stopped");
+    pty.send("echo here=$((40+2))\r");
+    pty.wait_for_text("here=42");
+    pty.assert_modes_off();
+    pty.send("fg\r");
+    pty.wait_for("the dashboard again", |screen| screen.alternate_screen() && screen.contents().contains("NEEDS YOU"));
+    pty.send("q");
+    pty.wait_for("the prompt", |screen| {
+        !screen.alternate_screen() && screen.contents().trim_end().ends_with("demo\nready>")
+    });
+    pty.send("echo code=$?; exit 7\r");
+    pty.wait_for_text("code=0");
+    assert_eq!(pty.wait_for_end(), 7);
+    pty.assert_modes_off();
+}
+
+#[test]
+fn ctrl_z_without_a_shell_to_come_back_from_stays() {
+    let mut pty = demo();
+    pty.send("\x1a");
+    pty.wait_for_text("no shell");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
+#[test]
+fn a_continue_from_outside_repaints() {
+    let mut pty = demo();
+    pty.wipe();
+    pty.signal(Signal::CONT);
+    pty.wait_for_text("NEEDS YOU");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
+#[test]
+fn without_configuration_a_page_says_what_to_set() {
+    let mut pty = Pty::spawn(Setup::dashboard());
+    pty.wait_for_text("docdeck demo");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
+#[test]
+fn a_quiet_screen_sends_nothing() {
+    let mut pty = Pty::spawn(Setup::dashboard());
+    pty.wait_for_text("docdeck demo");
+    pty.wait_for_quiet();
+    assert!(!pty.sends_within(std::time::Duration::from_millis(700)), "{:?}", pty.sent());
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+}
+
+#[test]
+fn a_dumb_terminal_is_refused_with_a_reason() {
+    let mut pty = Pty::spawn(Setup::demo().with("TERM", "dumb"));
+    assert_eq!(pty.wait_for_end(), 2);
+    assert!(pty.sent().contains("TERM=dumb") && !pty.sent().contains('\x1b'), "{}", pty.sent());
+}
+
+#[test]
+fn the_console_of_linux_is_told_nothing_that_it_would_print() {
+    let mut pty = Pty::spawn(Setup::demo().with("TERM", "linux"));
+    pty.wait_for_text("NEEDS YOU");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    for sequence in ["?2026", "\x1b[>", "\x1b[<", "\x1b]"] {
+        assert!(!pty.sent().contains(sequence), "{sequence:?}");
+    }
+    pty.assert_given_back();
+}
+
+/// The command in a folder of its own, without a terminal.
+fn without_terminal(arguments: &[&str]) -> (assert_cmd::Command, tempfile::TempDir) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = assert_cmd::Command::new(pty::program());
+    command.env_clear().envs(pty::environment(folder.path())).args(arguments);
+    (command, folder)
+}
+
+fn said(command: &mut assert_cmd::Command, code: i32) -> String {
+    let output = command.assert().code(code).get_output().clone();
+    assert!(output.stdout.is_empty(), "{:?}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn without_a_terminal_the_demo_says_so_and_ends_with_2() {
+    let (mut command, _folder) = without_terminal(&["demo"]);
+    assert!(said(&mut command, 2).contains("needs a terminal"));
+}
+
+#[test]
+fn without_a_terminal_and_configuration_it_says_how_to_set_it_up() {
+    let (mut command, _folder) = without_terminal(&[]);
+    let said = said(&mut command, 2);
+    for part in ["DOCDECK_API_KEY", "DOCDECK_PROJECT_ID", "config.toml", "docdeck demo"] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn a_mistake_in_the_configuration_is_said_with_its_place() {
+    let (mut command, folder) = without_terminal(&[]);
+    let path = folder.path().join("mine.toml");
+    std::fs::write(&path, "[profiles.a]\nproject = \"p\"\n").expect("written");
+    assert!(said(command.arg("--config").arg(&path), 2).contains("mine.toml:2:1:"));
+}
+
+#[test]
+fn an_unknown_option_is_a_usage_error() {
+    let (mut command, _folder) = without_terminal(&["--nonsense"]);
+    assert!(said(&mut command, 2).contains("--nonsense"));
+}
+
+#[test]
+fn the_simulator_prints_lines_for_a_shell_and_serves_until_it_is_ended() {
+    for (signal, code) in [(Signal::TERM, 0), (Signal::INT, 130)] {
+        let mut pty = Pty::spawn(Setup::simulator());
+        pty.wait_for_text("export DOCDECK_PROJECT_ID=");
+        let text = pty.screen().contents();
+        let url =
+            text.lines().find_map(|line| line.strip_prefix("export DOCDECK_BASE_URL=http://")).expect("an address");
+        std::net::TcpStream::connect(url.trim()).expect("it listens");
+        pty.signal(signal);
+        assert_eq!(pty.wait_for_end(), code);
+    }
+}

@@ -1,0 +1,299 @@
+//! A program in a pseudo-terminal: what it sends is collected by a thread and read by an emulator; every wait has an end.
+
+#![expect(clippy::panic, reason = "a test fails by panicking")]
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The built program: the one that belongs to the tests, or the one that `DOCDECK_PROGRAM` names.
+pub(crate) fn program() -> String {
+    std::env::var("DOCDECK_PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_docdeck").to_owned())
+}
+
+/// Longest wait for anything: enough for a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The key that makes the program draw the whole screen again.
+const REPAINT: &str = "\x0c";
+/// Nothing sent for this long counts as quiet.
+const QUIET: Duration = Duration::from_millis(150);
+
+/// An environment that knows nothing of this computer's user.
+pub(crate) fn environment(home: &Path) -> Vec<(String, String)> {
+    let home = home.display().to_string();
+    let pairs = [("HOME", home.as_str()), ("TERM", "xterm-256color"), ("LANG", "C.UTF-8"), ("PATH", "/usr/bin:/bin")];
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+/// What to run.
+pub(crate) struct Setup {
+    words: Vec<String>,
+    variables: Vec<(String, String)>,
+    home: TempDir,
+}
+
+impl Setup {
+    fn of(words: &[&str]) -> Self {
+        let home = tempfile::tempdir().expect("a folder");
+        let variables = environment(home.path());
+        Self { words: words.iter().map(|word| (*word).to_owned()).collect(), variables, home }
+    }
+
+    pub(crate) fn dashboard() -> Self {
+        Self::of(&[&program()])
+    }
+
+    /// A demo that is the same every time and does not move by itself.
+    pub(crate) fn demo() -> Self {
+        Self::of(&[&program(), "demo"]).with("DOCDECK_REDUCED_MOTION", "1")
+    }
+
+    pub(crate) fn simulator() -> Self {
+        Self::of(&[&program(), "sim", "--pages", "10"])
+    }
+
+    /// A shell with job control; `$DOCDECK` is the program.
+    pub(crate) fn shell() -> Self {
+        Self::of(&["sh", "-i"]).with("DOCDECK", &program()).with("DOCDECK_REDUCED_MOTION", "1")
+    }
+
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Runs it by these words in front of it.
+    pub(crate) fn under(mut self, words: &[&str]) -> Self {
+        let front: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        self.words.splice(0..0, front);
+        self
+    }
+}
+
+#[derive(Default)]
+struct Sent {
+    bytes: Vec<u8>,
+    ended: bool,
+    /// Nobody reads any more.
+    stop: bool,
+}
+
+type Shared = Arc<(Mutex<Sent>, Condvar)>;
+
+/// The program and its terminal.
+pub(crate) struct Pty {
+    child: Box<dyn Child + Send + Sync>,
+    master: Option<Box<dyn MasterPty + Send>>,
+    writer: Option<Box<dyn Write + Send>>,
+    shared: Shared,
+    parser: vt100::Parser,
+    parsed: usize,
+    termios: String,
+    _home: TempDir,
+}
+
+impl Pty {
+    /// Starts it at 80 × 24.
+    pub(crate) fn spawn(setup: Setup) -> Self {
+        let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).expect("a pty");
+        let mut command = CommandBuilder::from_argv(setup.words.iter().map(Into::into).collect());
+        command.env_clear();
+        setup.variables.iter().for_each(|(name, value)| command.env(name, value));
+        command.cwd(setup.home.path());
+        let termios = format!("{:?}", pair.master.get_termios());
+        let child = pair.slave.spawn_command(command).expect("started");
+        drop(pair.slave);
+        let shared = Shared::default();
+        let reader = pair.master.try_clone_reader().expect("a reader");
+        let into = Arc::clone(&shared);
+        std::thread::spawn(move || collect(reader, &into));
+        Self {
+            child,
+            writer: Some(pair.master.take_writer().expect("a writer")),
+            master: Some(pair.master),
+            shared,
+            parser: vt100::Parser::new(cells(24), cells(80), 0),
+            parsed: 0,
+            termios,
+            _home: setup.home,
+        }
+    }
+
+    pub(crate) fn send(&mut self, keys: &str) {
+        let writer = self.writer.as_mut().expect("not hung up");
+        writer.write_all(keys.as_bytes()).and_then(|()| writer.flush()).expect("sent");
+    }
+
+    pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
+        self.read();
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        self.master.as_ref().expect("not hung up").resize(size).expect("resized");
+        self.parser.screen_mut().set_size(cells(rows), cells(columns));
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        let id = self.child.process_id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        kill_process(id.expect("an id"), signal).expect("it runs");
+    }
+
+    /// Closes the terminal. The collecting thread has an end of it too, and lets go of it with the next bytes.
+    pub(crate) fn hang_up(&mut self) {
+        self.lock().stop = true;
+        self.send(REPAINT);
+        self.writer = None;
+        self.master = None;
+    }
+
+    /// Forgets what the screen shows.
+    pub(crate) fn wipe(&mut self) {
+        self.read();
+        self.parser = vt100::Parser::new(cells(24), cells(80), 0);
+    }
+
+    /// All that was sent so far.
+    pub(crate) fn sent(&self) -> String {
+        String::from_utf8_lossy(&self.lock().bytes).into_owned()
+    }
+
+    pub(crate) fn screen(&mut self) -> &vt100::Screen {
+        self.read();
+        self.parser.screen()
+    }
+
+    pub(crate) fn wait_for_text(&mut self, text: &str) {
+        self.wait_for(text, |screen| screen.contents().contains(text));
+    }
+
+    pub(crate) fn wait_for(&mut self, what: &str, holds: impl Fn(&vt100::Screen) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !holds(self.screen()) {
+            let sent = self.lock();
+            let parsed = self.parsed;
+            if sent.bytes.len() == parsed && (sent.ended || !self.wait(sent, deadline)) {
+                panic!("waited in vain for {what}; the screen:\n{}", self.parser.screen().contents());
+            }
+        }
+    }
+
+    /// Waits until nothing was sent for a moment.
+    pub(crate) fn wait_for_quiet(&mut self) {
+        let deadline = Instant::now() + PATIENCE;
+        while self.sends_within(QUIET) {
+            assert!(Instant::now() < deadline, "never quiet");
+        }
+    }
+
+    /// Whether anything is sent within that time from now.
+    pub(crate) fn sends_within(&mut self, time: Duration) -> bool {
+        self.read();
+        let sent = self.lock();
+        sent.bytes.len() > self.parsed || self.wait(sent, Instant::now() + time)
+    }
+
+    /// The exit code, once it has ended and all that it sent is here.
+    pub(crate) fn wait_for_end(&mut self) -> u32 {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a status") {
+                let mut sent = self.lock();
+                while self.master.is_some() && !sent.ended && Instant::now() < deadline {
+                    sent = self.wait_once(sent, Duration::from_millis(20));
+                }
+                drop(sent);
+                assert_eq!(status.signal(), None, "ended by a signal");
+                return status.exit_code();
+            }
+            assert!(Instant::now() < deadline, "it does not end; the screen:\n{}", self.screen().contents());
+            drop(self.wait_once(self.lock(), Duration::from_millis(5)));
+        }
+    }
+
+    /// The terminal is as it was before the program started.
+    pub(crate) fn assert_given_back(&mut self) {
+        let now = format!("{:?}", self.master.as_ref().expect("not hung up").get_termios());
+        assert_eq!(now, self.termios, "the terminal's settings");
+        self.assert_modes_off();
+    }
+
+    /// What was switched on is off again: by the emulator where it knows the mode, else by the balance of what was sent.
+    pub(crate) fn assert_modes_off(&mut self) {
+        let screen = self.screen();
+        assert!(!screen.alternate_screen(), "alternate screen");
+        assert!(!screen.hide_cursor(), "cursor");
+        assert!(!screen.bracketed_paste(), "bracketed paste");
+        assert!(!screen.application_cursor(), "cursor keys");
+        assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None, "mouse");
+        let sent = self.sent();
+        let last = |a: &str, b: &str| sent.rfind(a) <= sent.rfind(b);
+        assert!(last("\x1b[?1004h", "\x1b[?1004l"), "focus reports");
+        assert!(last("\x1b[?2026h", "\x1b[?2026l"), "synchronized output");
+        for (on, off) in [("\x1b[>1u", "\x1b[<1u"), ("\x1b[22;2t", "\x1b[23;2t")] {
+            assert_eq!(sent.matches(on).count(), sent.matches(off).count(), "{on:?}");
+        }
+    }
+
+    fn read(&mut self) {
+        let sent = self.shared.0.lock().expect("no panic while collecting");
+        self.parser.process(sent.bytes.get(self.parsed..).unwrap_or_default());
+        self.parsed = sent.bytes.len();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Sent> {
+        self.shared.0.lock().expect("no panic while collecting")
+    }
+
+    /// Waits for more bytes or the end; false when neither came in time.
+    fn wait(&self, sent: MutexGuard<'_, Sent>, deadline: Instant) -> bool {
+        let before = (sent.bytes.len(), sent.ended);
+        let time = deadline.saturating_duration_since(Instant::now());
+        let (_sent, result) = self
+            .shared
+            .1
+            .wait_timeout_while(sent, time, |sent| (sent.bytes.len(), sent.ended) == before)
+            .expect("no panic while collecting");
+        !result.timed_out()
+    }
+
+    fn wait_once<'a>(&self, sent: MutexGuard<'a, Sent>, time: Duration) -> MutexGuard<'a, Sent> {
+        self.shared.1.wait_timeout(sent, time).expect("no panic while collecting").0
+    }
+}
+
+impl Drop for Pty {
+    fn drop(&mut self) {
+        // It has ended already, unless a test failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn cells(n: u16) -> NonZeroU16 {
+    NonZeroU16::new(n).unwrap_or(NonZeroU16::MIN)
+}
+
+fn collect(mut reader: Box<dyn Read + Send>, shared: &(Mutex<Sent>, Condvar)) {
+    let mut part = [0; 4096];
+    loop {
+        let read = reader.read(&mut part);
+        let mut sent = shared.0.lock().expect("no panic while waiting");
+        match read {
+            Ok(n @ 1..) => {
+                sent.bytes.extend_from_slice(part.get(..n).unwrap_or_default());
+            }
+            _ => sent.ended = true,
+        }
+        sent.ended |= sent.stop;
+        let ended = sent.ended;
+        drop(sent);
+        shared.1.notify_all();
+        if ended {
+            return;
+        }
+    }
+}
