@@ -305,6 +305,26 @@ proptest! {
     }
 
     #[test]
+    fn a_prompt_that_is_being_written_to_disk_cannot_be_handed_over_again(text in "[a-z]{1,20}", well in any::<bool>()) {
+        let mut play = Play::new();
+        play.answer(true);
+        play.waiting.clear();
+        let press = |play: &mut Play, code, mods| play.step(Step::Key(KeyEvent::new(code, mods)));
+        press(&mut play, KeyCode::Char('n'), KeyModifiers::NONE);
+        play.step(Step::Paste(text.clone()));
+        press(&mut play, KeyCode::Char('s'), KeyModifiers::CONTROL);
+        press(&mut play, KeyCode::Esc, KeyModifiers::NONE);
+        // Asked for again before the store has answered: `Play::tell` fails on a second handing over.
+        press(&mut play, KeyCode::Char('n'), KeyModifiers::NONE);
+        press(&mut play, KeyCode::Char('s'), KeyModifiers::CONTROL);
+        let submitted = play.waiting.iter().position(|effect| matches!(effect, Effect::SubmitNewJob(_)));
+        play.waiting.drain(..submitted.expect("handed over once"));
+        play.answer(well);
+        // Whatever the store said, the text is either a prompt or the draft again.
+        prop_assert_eq!(play.app.draft(DraftSlot::NewJob).is_some_and(|draft| draft.contains(&text)), !well);
+    }
+
+    #[test]
     fn leaving_takes_what_is_typed_to_disk_first(text in "[a-z日 ]{0,20}[a-z日]") {
         let mut play = Play::new();
         play.answer(true);

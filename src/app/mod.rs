@@ -93,6 +93,8 @@ pub struct App {
     pub notice: Option<Notice>,
     budgets: HashMap<Limited, Budget>,
     drafts: HashMap<DraftSlot, String>,
+    /// Texts handed over to become prompts, until the store has answered: neither drafts nor prompts yet.
+    handed: HashMap<DraftSlot, String>,
     dismissals: Vec<JobKey>,
     on_screen: Vec<JobKey>,
     dirty: bool,
@@ -116,6 +118,7 @@ impl App {
             notice: None,
             budgets: HashMap::new(),
             drafts: HashMap::new(),
+            handed: HashMap::new(),
             dismissals: Vec::new(),
             on_screen: Vec::new(),
             dirty: true,

@@ -31,6 +31,10 @@ impl App {
     }
 
     fn open_editor(&mut self, slot: DraftSlot, title: CleanText, now: Time) {
+        if self.handed.contains_key(&slot) {
+            self.say(Tone::Info, "The last one is still being written to disk; try again in a moment.", now);
+            return;
+        }
         let text = self.drafts.get(&slot).cloned().unwrap_or_default();
         if !text.trim().is_empty() {
             self.say(Tone::Info, "Your draft is back.", now);
@@ -109,17 +113,18 @@ impl App {
             }
         });
         editor.message = None;
-        let slot = editor.slot;
-        // Until the store has it as a prompt, the text stays known as a draft.
-        self.drafts.insert(slot, text);
+        if editor.progress == Progress::Storing {
+            self.drafts.remove(&editor.slot);
+            self.handed.insert(editor.slot, text);
+        }
     }
 
     /// The prompt is on disk as such, or not at all.
     pub(super) fn submitted(&mut self, slot: DraftSlot, result: Result<(PromptId, JobRow), Failure>, now: Time) {
         self.dirty = true;
+        let text = self.handed.remove(&slot).unwrap_or_default();
         match result {
             Ok((prompt, row)) => {
-                self.drafts.remove(&slot);
                 let key = row.key;
                 self.put(row);
                 if slot == DraftSlot::NewJob {
@@ -139,7 +144,10 @@ impl App {
                         editor.touched(now);
                         editor.message = Some(CleanText::line(&sentence));
                     }
-                    None => self.say(Tone::Problem, &sentence, now),
+                    None => {
+                        self.drafts.insert(slot, text);
+                        self.say(Tone::Problem, &sentence, now);
+                    }
                 }
             }
         }
