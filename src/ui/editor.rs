@@ -51,6 +51,7 @@ fn said(view: View<'_>, editor: &Editor) -> (String, Style) {
             Saved::Unchanged => ("Esc closes and keeps the draft".to_owned(), theme.muted),
             Saved::Due(_) => ("draft not on disk yet".to_owned(), theme.muted),
             Saved::Writing => ("writing the draft…".to_owned(), theme.muted),
+            Saved::At(_) if view.app.start.demo => ("draft kept as long as the demo runs".to_owned(), theme.muted),
             Saved::At(at) => {
                 let at = at.with_timezone(&view.app.start.offset).format("%H:%M:%S");
                 (format!("draft on disk since {at}"), theme.muted)

@@ -38,7 +38,7 @@ pub struct Theme {
 }
 
 impl Theme {
-    /// The theme that reads well on dark and light grounds alike.
+    /// Middle tones that read on dark and light grounds alike, since the ground is not known.
     pub fn new(depth: Depth) -> Self {
         let pick = |sixteen: Color, many: u8| match depth {
             Depth::None => Style::new(),
@@ -56,16 +56,16 @@ impl Theme {
             muted: dim,
             title: bold,
             border: if depth == Depth::Many { Style::new().fg(Color::Indexed(242)) } else { dim },
-            focus: pick(Color::Cyan, 37),
+            focus: pick(Color::Cyan, 31),
             selected: bold,
-            mark: pick(Color::Cyan, 37).add_modifier(Modifier::BOLD),
-            key: pick(Color::Cyan, 37),
-            good: pick(Color::Green, 71),
-            bad: pick(Color::Red, 167),
-            warning: pick(Color::Yellow, 172),
-            working: pick(Color::Cyan, 74),
-            human: pick(Color::Blue, 74),
-            ai: pick(Color::Yellow, 172),
+            mark: pick(Color::Cyan, 31).add_modifier(Modifier::BOLD),
+            key: pick(Color::Cyan, 31),
+            good: pick(Color::Green, 64),
+            bad: pick(Color::Red, 161),
+            warning: pick(Color::Yellow, 166),
+            working: pick(Color::Cyan, 32),
+            human: pick(Color::Blue, 32),
+            ai: pick(Color::Yellow, 166),
         }
     }
 }
