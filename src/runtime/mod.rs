@@ -114,11 +114,12 @@ pub async fn run(parts: Parts) -> io::Result<Exit> {
 /// The colours for a look: 256 where the terminal's name promises them or colours are asked for.
 fn theme(look: Look, environment: &Environment) -> Theme {
     let many = environment.many_colors || look.color == ColorChoice::Always;
-    Theme::new(match look.color {
+    let theme = Theme::new(match look.color {
         ColorChoice::Never => Depth::None,
         ColorChoice::Auto | ColorChoice::Always if many => Depth::Many,
         ColorChoice::Auto | ColorChoice::Always => Depth::Sixteen,
-    })
+    });
+    Theme { ascii: look.ascii, ..theme }
 }
 
 /// Panics where a test asks for it, to see that the terminal is given back. Not in release builds.

@@ -1,5 +1,6 @@
 //! Drawing: the state, a theme and the time into a frame. Writes nothing back; visits only what is visible.
 
+mod ascii;
 mod bars;
 mod detail;
 mod editor;
@@ -43,8 +44,16 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
         if !is_usable((area.width, area.height)) {
             too_small(frame, theme);
         }
-        return;
+    } else {
+        screen(frame, view);
     }
+    if theme.ascii {
+        ascii::translate(frame.buffer_mut());
+    }
+}
+
+fn screen(frame: &mut Frame<'_>, view: View<'_>) {
+    let app = view.app;
     let g = app.geometry();
     frame_lines::header(frame, view, g.header);
     match app.screen {

@@ -16,6 +16,8 @@ pub enum Depth {
 /// Styles by meaning.
 #[derive(Debug, Clone)]
 pub struct Theme {
+    /// Draw nothing but ASCII.
+    pub ascii: bool,
     pub text: Style,
     /// Beside the point: labels, ages, what is old.
     pub muted: Style,
@@ -52,6 +54,7 @@ impl Theme {
             Depth::Many => Style::new().fg(Color::Indexed(244)),
         };
         Self {
+            ascii: false,
             text: Style::new(),
             muted: dim,
             title: bold,

@@ -336,6 +336,24 @@ fn without_colour_nothing_is_coloured() {
 }
 
 #[test]
+fn in_ascii_every_screen_and_layer_is_ascii() {
+    for keys in ["", "Enter", "n", "+", "?", "2", "3", "!"] {
+        let mut world = World::new((120, 40));
+        world.jobs();
+        world.log();
+        world.unconfirmed_selected();
+        world.views(50, true);
+        world.keys("1");
+        world.keys(keys);
+        let mut terminal = Terminal::new(TestBackend::new(120, 40)).expect("a test terminal");
+        let theme = Theme { ascii: true, ..Theme::new(Depth::None) };
+        terminal.draw(|frame| draw(frame, &world.app, &theme, now())).expect("a frame");
+        let shown = text(terminal.backend().buffer());
+        assert!(shown.is_ascii(), "after {keys:?}:\n{shown}");
+    }
+}
+
+#[test]
 fn hostile_text_from_the_service_cannot_leave_its_cell() {
     let mut world = World::new((120, 40));
     world.hostile_job("\x1b]0;owned\x07\x1b[2JFix \u{202e}txet \u{1b}]8;;https://evil\u{1b}\\link");
