@@ -32,7 +32,7 @@ async fn what_a_killed_docdeck_was_sending_is_unconfirmed_at_the_next_start_and_
     drop(pty);
     faults(&sim, &[]);
     let mut desk = Desk::begin(&sim, folder.path()).await;
-    desk.until_shown("unconfirmed: ! decides").await;
+    desk.until_shown("! unconfirmed: ! decides").await;
     desk.assert_shows("NEEDS YOU 1");
     let prompt = desk.only_prompt().await;
     assert_eq!((prompt.text.as_str(), prompt.delivery.kind()), ("Cut off", DeliveryKind::Unconfirmed));

@@ -79,7 +79,7 @@ async fn after_a_429_a_prompt_waits_and_goes_out_by_itself_once() {
     desk.until_shown("QUEUED 1").await;
     assert_eq!(sim.carried_out(Operation::Create), 0);
     faults(&sim, &[]);
-    desk.until_shown("WORKING 1").await;
+    desk.until_shown("agent  active").await;
     assert_eq!(desk.only_prompt().await.delivery, Delivery::Accepted);
     assert_eq!((sim.requests(Operation::Create), sim.prompts().len()), (2, 1));
     let sent = desk.asked.iter().filter(|effect| matches!(effect, Effect::SubmitNewJob(_) | Effect::Resolve(..)));

@@ -131,7 +131,7 @@ async fn a_follow_up_that_was_not_delivered_holds_the_next_one() {
     // Once the first is let go, the next one goes out.
     desk.keys("g");
     assert_eq!(desk.selected().key, key);
-    desk.until_shown("unconfirmed: ! decides").await;
+    desk.until_shown("! unconfirmed: ! decides").await;
     desk.keys("!d");
     desk.until("the third", |_| sim.carried_out(Operation::FollowUp) == 2).await;
     assert_eq!(sim.prompts().last().map(|(_, text)| text.clone()), Some("Third".to_owned()));

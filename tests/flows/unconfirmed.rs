@@ -11,7 +11,7 @@ async fn unconfirmed(folder: &tempfile::TempDir) -> (Sim, Desk) {
     let sim = sim(&["create=lost"]).await;
     let mut desk = Desk::begin(&sim, folder.path()).await;
     desk.send_new("Translate [sim:seconds=6000]");
-    desk.until_shown("unconfirmed: ! decides").await;
+    desk.until_shown("! unconfirmed: ! decides").await;
     desk.assert_shows("NEEDS YOU 1");
     assert_eq!((sim.requests(Operation::Create), sim.prompts().len()), (1, 1));
     assert_eq!(desk.only_prompt().await.delivery.kind(), DeliveryKind::Unconfirmed);
@@ -41,14 +41,14 @@ async fn an_unconfirmed_prompt_is_sent_again_only_after_yes() {
     let folder = folder();
     let (sim, mut desk) = unconfirmed(&folder).await;
     desk.keys("!s");
-    desk.assert_shows("it may be carried out twice");
+    desk.assert_shows("Send it again?");
     desk.keys("x");
     desk.assert_shows("send it again: it may then be carried out twice");
     desk.key(KeyCode::Esc);
     desk.go_on_for(std::time::Duration::from_millis(100)).await;
     assert_eq!(sim.requests(Operation::Create), 1);
     desk.keys("!sy");
-    desk.until_shown("WORKING 1").await;
+    desk.until_shown("agent  active").await;
     assert_eq!((sim.requests(Operation::Create), sim.prompts().len()), (2, 2));
     assert_eq!(desk.only_prompt().await.delivery, Delivery::Accepted);
 }
