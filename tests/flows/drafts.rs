@@ -96,3 +96,17 @@ async fn where_nothing_can_be_written_sending_is_refused_the_text_can_be_copied_
     desk.until_shown("page 1, rows 1–50").await;
     assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::Views)), (0, 1));
 }
+
+#[tokio::test]
+async fn a_prompt_that_the_store_does_not_take_is_not_sent_and_stays_in_the_editor() {
+    let (sim, folder) = (sim(&[]).await, folder());
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.keys("nKeep me");
+    desk.store.clone().close().await;
+    desk.ctrl('s');
+    desk.until_shown("The text stays here; Ctrl-Y copies it.").await;
+    desk.assert_shows("Keep me");
+    desk.keys(" typed on");
+    desk.assert_shows("Keep me typed on");
+    assert_eq!(sim.requests(Operation::Create), 0);
+}

@@ -23,7 +23,7 @@ async fn a_prompt_becomes_a_job_with_a_pull_request_that_needs_a_look_and_wakes_
 
     desk.until("the pull request", |desk| desk.app.jobs.get(key).is_some_and(|row| row.pr_link.is_some())).await;
     desk.until_shown("agent  completed").await;
-    for shown in ["NEEDS YOU 1", "● ✓ Fix the links", "PR ", "● live", "1 active", "you    Fix the links"] {
+    for shown in ["NEEDS YOU 1", "● ✓ Fix the links", "PR 14", " live", "1 active", "you    Fix the links"] {
         desk.assert_shows(shown);
     }
     desk.keys("3");
