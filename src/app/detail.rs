@@ -72,6 +72,8 @@ pub struct Detail {
     thread: Load<Thread>,
     /// A thread is being read; at most one at a time, whatever the speed of the keys.
     reading: Option<JobKey>,
+    /// Something was asked for while a thread was read.
+    behind: bool,
     lines: Vec<ThreadLine>,
     width: usize,
     /// First visible line, counted over the whole pane's text.
@@ -99,9 +101,11 @@ impl Detail {
     fn read(&mut self, job: JobKey) -> Option<JobKey> {
         self.thread.start();
         if self.reading.is_some() {
+            self.behind = true;
             return None;
         }
         self.reading = Some(job);
+        self.behind = false;
         Some(job)
     }
 
@@ -111,7 +115,8 @@ impl Detail {
         if self.job == Some(job) {
             self.thread.finish(result.map(|value| Stamped { value, as_of: now }), now);
             self.lay_out();
-            return None;
+            // What came while it was read may not be in it.
+            return if self.behind { self.read(job) } else { None };
         }
         self.job.filter(|_| self.thread.is_loading()).and_then(|wanted| self.read(wanted))
     }
@@ -263,6 +268,17 @@ mod tests {
         assert_eq!(detail.show(Some(JobKey(3))), None);
         assert_eq!(detail.take(JobKey(1), Ok(thread()), at(0)), Some(JobKey(3)));
         assert_eq!(detail.take(JobKey(3), Ok(thread()), at(0)), None);
+        assert_eq!(detail.thread().shown().map(|t| t.value.prompts.len()), Some(2));
+    }
+
+    #[test]
+    fn a_thread_that_changed_while_it_was_read_is_read_once_more() {
+        let mut detail = Detail::default();
+        assert_eq!(detail.show(Some(JobKey(1))), Some(JobKey(1)));
+        assert_eq!(detail.stale(JobKey(1)), None);
+        assert_eq!(detail.stale(JobKey(1)), None);
+        assert_eq!(detail.take(JobKey(1), Ok(Thread::default()), at(0)), Some(JobKey(1)));
+        assert_eq!(detail.take(JobKey(1), Ok(thread()), at(0)), None);
         assert_eq!(detail.thread().shown().map(|t| t.value.prompts.len()), Some(2));
     }
 

@@ -1,0 +1,20 @@
+//! From a key press to what it leads to: the state machine, the real client and the real store on the simulated service,
+//! joined as the dashboard joins them. Asserted are effects, requests, rows of the store and what the screen shows.
+
+#![expect(clippy::expect_used, clippy::panic, reason = "clippy excuses test functions only, not what they share")]
+
+mod desk;
+mod drafts;
+mod health;
+#[cfg(unix)]
+mod killed;
+mod refused;
+mod sending;
+mod sharing;
+mod unconfirmed;
+mod views;
+
+#[cfg(unix)]
+#[path = "../terminal/pty.rs"]
+#[expect(dead_code, reason = "made for the terminal's tests, which use all of it")]
+mod pty;

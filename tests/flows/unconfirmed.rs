@@ -1,0 +1,66 @@
+//! An answer that was lost: shown as such, never sent again by itself, decided by the user.
+
+use crate::desk::{Desk, faults, folder, sim};
+use crossterm::event::KeyCode;
+use docdeck::model::log::Operation;
+use docdeck::model::prompt::{Delivery, DeliveryKind};
+use docdeck::sim::Sim;
+
+/// A dashboard with one unconfirmed new job that the service did carry out.
+async fn unconfirmed(folder: &tempfile::TempDir) -> (Sim, Desk) {
+    let sim = sim(&["create=lost"]).await;
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.send_new("Translate [sim:seconds=6000]");
+    desk.until_shown("! unconfirmed: ! decides").await;
+    desk.assert_shows("NEEDS YOU 1");
+    assert_eq!((sim.requests(Operation::Create), sim.prompts().len()), (1, 1));
+    assert_eq!(desk.only_prompt().await.delivery.kind(), DeliveryKind::Unconfirmed);
+    faults(&sim, &[]);
+    (sim, desk)
+}
+
+#[tokio::test]
+async fn an_unconfirmed_prompt_is_linked_by_id_to_the_job_that_it_became() {
+    let folder = folder();
+    let (sim, mut desk) = unconfirmed(&folder).await;
+    let (id, _) = sim.prompts().first().cloned().expect("carried out");
+    desk.keys("!");
+    desk.assert_shows("The answer was lost, so the service may or may not have carried it out.");
+    desk.keys("l");
+    desk.keys(&id);
+    desk.key(KeyCode::Enter);
+    desk.until_shown("WORKING 1").await;
+    let row = desk.selected();
+    assert_eq!((row.id.as_ref().map(|id| id.as_str()), row.undelivered), (Some(id.as_str()), None));
+    assert_eq!(desk.only_prompt().await.delivery, Delivery::Accepted);
+    assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::Get)), (1, 1));
+}
+
+#[tokio::test]
+async fn an_unconfirmed_prompt_is_sent_again_only_after_yes() {
+    let folder = folder();
+    let (sim, mut desk) = unconfirmed(&folder).await;
+    desk.keys("!s");
+    desk.assert_shows("Send it again?");
+    desk.keys("x");
+    desk.assert_shows("send it again: it may then be carried out twice");
+    desk.key(KeyCode::Esc);
+    desk.go_on_for(std::time::Duration::from_millis(100)).await;
+    assert_eq!(sim.requests(Operation::Create), 1);
+    desk.keys("!sy");
+    desk.until_shown("agent  active").await;
+    assert_eq!((sim.requests(Operation::Create), sim.prompts().len()), (2, 2));
+    assert_eq!(desk.only_prompt().await.delivery, Delivery::Accepted);
+}
+
+#[tokio::test]
+async fn an_unconfirmed_prompt_that_is_let_go_is_not_sent_and_stays_in_the_record() {
+    let folder = folder();
+    let (sim, mut desk) = unconfirmed(&folder).await;
+    desk.keys("!d");
+    desk.until("the decision", |desk| !desk.shows("NEEDS YOU")).await;
+    let prompt = desk.only_prompt().await;
+    assert_eq!((prompt.delivery, prompt.text.as_str()), (Delivery::Dismissed, "Translate [sim:seconds=6000]"));
+    desk.accepted("Another [sim:seconds=6000]").await;
+    assert_eq!(sim.requests(Operation::Create), 2, "the other one alone was sent");
+}
