@@ -72,7 +72,7 @@ fn connection(view: View<'_>) -> (String, Style) {
     let heart = if app.is_beating(now) { "○" } else { "●" };
     match &app.connection {
         Connection::Unknown if active > 0 => ("○ connecting".to_owned(), theme.muted),
-        Connection::Unknown => ("○ not asked yet".to_owned(), theme.muted),
+        Connection::Unknown => ("○ no answer yet".to_owned(), theme.muted),
         Connection::Live => (format!("{heart} live"), theme.good),
         Connection::Offline { next_try, .. } if *next_try > now => {
             (format!("✗ offline, next try in {} s", ((*next_try - now).num_seconds()).max(1)), theme.bad)
