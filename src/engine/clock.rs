@@ -104,6 +104,22 @@ impl ServiceClock {
         wall.checked_add_signed(steady - self.steady()).unwrap_or(wall)
     }
 
+    /// A moment of the service's time as local wall time, for the screen, which compares it with the local clock. Clocks
+    /// that agree but for a Date header's coarseness are taken as one, so that the same moment stays the same.
+    pub(super) fn local_of(&self, service: Time) -> Time {
+        self.local_at(service, local_now())
+    }
+
+    fn local_at(&self, service: Time, wall: Time) -> Time {
+        let behind = wall - self.now();
+        if behind.abs() < WORTH_KEEPING {
+            return service;
+        }
+        let seconds = TimeDelta::milliseconds(500) + behind;
+        let whole = TimeDelta::seconds(seconds.num_milliseconds().div_euclid(1000));
+        service.checked_add_signed(whole).unwrap_or(service)
+    }
+
     /// A moment of the service's time as the one to sleep until.
     pub(super) fn instant_of_service(&self, service: Time) -> Instant {
         self.instant_of(self.steady_of(service))
@@ -169,6 +185,16 @@ mod tests {
         assert_eq!(clock.observe(at(31), at(0)).keep, None);
         assert_eq!(clock.observe(at(30), at(0)).keep, None);
         assert_eq!(clock.observe(at(-30), at(0)), Observed { moved: true, keep: Some(TimeDelta::seconds(-30)) });
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_moment_of_the_service_is_shown_as_the_local_clock_has_it() {
+        let clock = ServiceClock::new(at(0), None);
+        clock.observe(at(7200), at(0));
+        assert_eq!(clock.local_at(at(7260), at(0)), at(60));
+        assert_eq!(clock.local_at(at(7260), at(0) + TimeDelta::milliseconds(300)), at(60), "the same moment");
+        clock.observe(at(1), at(0));
+        assert_eq!(clock.local_at(at(60), at(0)), at(60), "as good as the same clock");
     }
 
     #[tokio::test(start_paused = true)]

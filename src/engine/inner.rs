@@ -110,7 +110,21 @@ impl Inner {
 
     /// Tells a fact. Whoever stopped listening misses it, nothing else happens.
     pub(super) async fn tell(&self, news: News) {
-        let _ = self.news.send(news).await;
+        let _ = self.news.send(self.in_local_time(news)).await;
+    }
+
+    /// Moments of the service's time as the listener's own clock has them.
+    fn in_local_time(&self, mut news: News) -> News {
+        let local = |at: &mut Option<Time>| *at = at.map(|at| self.clock.local_of(at));
+        match &mut news {
+            News::Budget(_, budget) => {
+                local(&mut budget.resets_at);
+                local(&mut budget.blocked_until);
+            }
+            News::Prompt { delivery: Delivery::Queued { until }, .. } => local(until),
+            _ => {}
+        }
+        news
     }
 
     /// Tells that something beside a request went wrong, not more than once a minute for the same.

@@ -169,12 +169,22 @@ impl Engine {
     /// # Errors
     /// No answer to show. An older one may be cached: [`Engine::cached_views`].
     pub async fn load_views(&self, query: ViewsQuery, force: bool) -> Result<Stamped<ViewsPage>, Failure> {
-        self.inner.load_views(query, force).await
+        self.inner.load_views(query, force).await.map(|loaded| self.in_local_time(loaded))
     }
 
     /// What the cache has, however old; costs nothing.
     pub async fn cached_views(&self, query: ViewsQuery) -> Option<Stamped<ViewsPage>> {
-        self.inner.cached_views(query).await
+        self.inner.cached_views(query).await.map(|cached| self.in_local_time(cached))
+    }
+
+    fn in_local_time(&self, page: Stamped<ViewsPage>) -> Stamped<ViewsPage> {
+        Stamped { as_of: self.inner.clock.local_of(page.as_of), ..page }
+    }
+
+    /// A moment of the service's time, as the record has it for a prompt that waits, as local wall time. News and the
+    /// answers of this engine are in local time already.
+    pub fn local_of(&self, service: Time) -> Time {
+        self.inner.clock.local_of(service)
     }
 
     /// Which jobs are on screen (a quarter of the polling budget is theirs).

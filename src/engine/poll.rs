@@ -86,6 +86,11 @@ pub(super) async fn run(inner: Arc<Inner>, mut orders: mpsc::UnboundedReceiver<O
         suspect: None,
     };
     loop {
+        // What was told already comes first: jobs that were asked for before the news of the lease, which begins
+        // anew, would be asked for twice.
+        while let Ok(order) = orders.try_recv() {
+            poller.obey(order).await;
+        }
         poller.start_due().await;
         let now = poller.inner.clock.steady();
         let wake = poller.next_wake(now).map(|at| poller.inner.clock.instant_of(at));

@@ -10,7 +10,7 @@ use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::news::News;
-use crate::model::prompt::DraftSlot;
+use crate::model::prompt::{Delivery, DraftSlot, Thread};
 use crate::model::row::JobRow;
 use crate::model::views::ViewsQuery;
 use crate::store::{Store, StoreError};
@@ -197,7 +197,8 @@ impl Hands {
         Some(match effect {
             Effect::LoadKnown => Msg::Loaded(self.known().await.map(Box::new)),
             Effect::LoadThread(job) => {
-                Msg::Thread { job, result: self.store.thread(job).await.map_err(|error| failure(&error)) }
+                let result = self.store.thread(job).await.map(|thread| self.in_local_time(thread));
+                Msg::Thread { job, result: result.map_err(|error| failure(&error)) }
             }
             Effect::SubmitNewJob(text) => {
                 let result = match self.engine().await {
@@ -260,6 +261,17 @@ impl Hands {
         let ended = || Failure::new(FailureKind::Local, "docdeck is about to end; nothing was sent.");
         let started = engine.wait_for(Option::is_some).await.map_err(|_| ended())?;
         started.clone().unwrap_or_else(|| Err(ended()))
+    }
+
+    /// When a waiting prompt goes out is kept in the service's time; before the engine runs, the clocks count as one.
+    fn in_local_time(&self, mut thread: Thread) -> Thread {
+        let Some(Ok(engine)) = self.engine.borrow().clone() else { return thread };
+        for prompt in &mut thread.prompts {
+            if let Delivery::Queued { until: Some(until) } = &mut prompt.delivery {
+                *until = engine.local_of(*until);
+            }
+        }
+        thread
     }
 
     async fn known(&self) -> Result<Known, Failure> {

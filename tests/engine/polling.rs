@@ -43,6 +43,38 @@ async fn a_service_that_fails_is_offline_until_one_probe_succeeds() {
 }
 
 #[tokio::test]
+async fn a_job_that_is_overdue_at_the_start_is_asked_for_once() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let row = {
+        let mut desk = Desk::begin(&sim, folder.path()).await;
+        let (_, row) = desk.accepted("One [sim:seconds=6000]").await;
+        desk.engine.stop().await;
+        row
+    };
+    let id = row.id.clone().expect("an id");
+    // As if the last look were a day old.
+    let store = open(folder.path());
+    let job = store.job(row.key).await.expect("read").expect("known");
+    let seen = docdeck::model::job::Job {
+        id,
+        status: Status::Active,
+        repository: job.repository,
+        git_ref: job.git_ref,
+        model: job.model,
+        pr_link: None,
+        created_at: None,
+        archived_at: None,
+    };
+    let long_ago = chrono::Utc::now() - chrono::TimeDelta::days(1);
+    store.apply_fetched(row.key, docdeck::store::Fetched::Job(seen), long_ago).await.expect("written");
+    store.close().await;
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.look().await;
+    assert!(desk.within(Duration::from_millis(400), |_| None::<()>).await.is_none());
+    assert_eq!(sim.requests(Operation::Get), 1);
+}
+
+#[tokio::test]
 async fn each_failure_in_a_row_doubles_the_pause_before_the_next_try() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let mut desk = Desk::begin(&sim, folder.path()).await;
