@@ -68,7 +68,11 @@ pub enum StoreError {
 impl StoreError {
     /// The failure for the core.
     pub fn failure(&self) -> Failure {
-        Failure::new(FailureKind::Store, &self.to_string())
+        let words = self.to_string();
+        let mut letters = words.chars();
+        let first = letters.next().map(char::to_uppercase).into_iter().flatten();
+        let sentence: String = first.chain(letters).chain(['.']).collect();
+        Failure::new(FailureKind::Store, &sentence)
     }
 }
 
