@@ -93,6 +93,10 @@ fn status(n: u8) -> Option<Status> {
 fn row(key: i64, n: u8, undelivered: Option<DeliveryKind>, revision: i64, now: Time) -> JobRow {
     let pending = undelivered.filter(|kind| !matches!(kind, DeliveryKind::Accepted | DeliveryKind::Dismissed));
     JobRow {
+        place: None,
+        named: false,
+        tags: Vec::new(),
+        note: None,
         key: JobKey(key),
         id: if n == 0 { None } else { JobId::new(&format!("job-{key}")) },
         title: CleanText::line(&format!("Job {key}")),
@@ -152,6 +156,8 @@ impl Play {
             read_only: false,
             offset: FixedOffset::east_opt(3600).expect("an offset"),
             missing: None,
+            filters: Vec::new(),
+            commands: Vec::new(),
         };
         let now = Time::from_timestamp(1_800_000_000, 0).expect("a time");
         let (app, waiting) = App::new(start, now);
@@ -229,7 +235,11 @@ impl Play {
                 self.open_prompts.remove(&prompt);
                 Msg::Resolved { prompt, result: if well { Ok(changed(prompt.0)) } else { Err(failure()) } }
             }
-            Effect::Refresh(job) | Effect::MarkLooked(job) | Effect::SetDismissed(job, _) => {
+            Effect::Change(jobs, _) => {
+                let rows = jobs.iter().map(|job| changed(job.0)).collect();
+                Msg::Changed(if well { Ok(rows) } else { Err(failure()) })
+            }
+            Effect::Refresh(job) => {
                 Msg::Refreshed { job, result: if well { Ok(changed(job.0)) } else { Err(failure()) } }
             }
             Effect::Track(id) => {

@@ -4,6 +4,7 @@ use super::keymap::{Action, Edit};
 use super::overlay::{Ask, Consequence, Help, Overlay, Value, Wanted};
 use super::{App, Effect, Pane, Record, Screen, Tone};
 use crate::model::Time;
+use crate::model::change::LocalChange;
 use crate::model::prompt::{DeliveryKind, Resolution};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
@@ -67,7 +68,7 @@ impl App {
             }
             Action::Dismiss => self.dismiss(now, effects),
             Action::UndoDismiss => match self.dismissals.pop() {
-                Some(key) => effects.push(Effect::SetDismissed(key, false)),
+                Some(key) => effects.push(Effect::Change(vec![key], LocalChange::Dismissed(false))),
                 None => self.say(Tone::Info, "Nothing to undo.", now),
             },
             Action::FoldDismissed => self.jobs.toggle_dismissed(),
@@ -170,7 +171,12 @@ impl App {
 
     /// The selected job was looked at.
     fn look(&mut self, effects: &mut Vec<Effect>) {
-        effects.extend(self.jobs.selected().filter(|row| row.is_unseen()).map(|row| Effect::MarkLooked(row.key)));
+        effects.extend(
+            self.jobs
+                .selected()
+                .filter(|row| row.is_unseen())
+                .map(|row| Effect::Change(vec![row.key], LocalChange::Looked)),
+        );
     }
 
     fn open_pr(&mut self, now: Time, effects: &mut Vec<Effect>) {
@@ -225,10 +231,10 @@ impl App {
                     now,
                 );
             }
-            _ if row.dismissed => effects.push(Effect::SetDismissed(key, false)),
+            _ if row.dismissed => effects.push(Effect::Change(vec![key], LocalChange::Dismissed(false))),
             _ => {
                 self.dismissals.push(key);
-                effects.push(Effect::SetDismissed(key, true));
+                effects.push(Effect::Change(vec![key], LocalChange::Dismissed(true)));
                 self.say(Tone::Info, "Dismissed; u takes it back.", now);
                 self.jobs.leave_selected();
             }

@@ -160,6 +160,19 @@ impl JobList {
         self.place.get(&key).and_then(|&place| self.rows.get(place))
     }
 
+    /// A row is no more, its job is that of another row now; a selection goes along.
+    pub fn merge(&mut self, gone: JobKey, into: JobKey) -> bool {
+        let Some(&place) = self.place.get(&gone) else { return false };
+        if self.selected == Some(gone) {
+            self.select(into);
+        }
+        let (mut rows, revision) = (std::mem::take(&mut self.rows), self.revision);
+        rows.remove(place);
+        self.replace(rows);
+        self.revision = revision;
+        true
+    }
+
     /// The selected row.
     pub fn selected(&self) -> Option<&JobRow> {
         self.selected.and_then(|key| self.get(key))
@@ -320,6 +333,9 @@ pub(crate) mod tests {
 
     pub(crate) fn row(key: i64, status: Status) -> JobRow {
         JobRow {
+            named: false,
+            tags: Vec::new(),
+            note: None,
             key: JobKey(key),
             id: JobId::new(&format!("job-{key}")),
             title: CleanText::line(&format!("Job {key}")),
@@ -337,6 +353,7 @@ pub(crate) mod tests {
             looked_at: None,
             gone: false,
             dismissed: false,
+            place: None,
             undelivered: None,
             revision: key,
         }
@@ -438,5 +455,16 @@ pub(crate) mod tests {
                 proptest::prop_assert_eq!(list.sizes.iter().sum::<usize>(), list.rows.len());
             }
         }
+    }
+
+    #[test]
+    fn a_row_that_became_another_one_leaves_the_list_and_takes_the_selection_along() {
+        let mut list = JobList::default();
+        list.replace((1..=4).map(|key| row(key, Status::Active)).collect());
+        list.select(JobKey(2));
+        assert!(list.merge(JobKey(2), JobKey(3)));
+        assert_eq!((list.len(), list.get(JobKey(2)), list.count_of(Group::Working)), (3, None, 3));
+        assert_eq!(list.selected().map(|row| row.key), Some(JobKey(3)));
+        assert!(!list.merge(JobKey(2), JobKey(3)), "only once");
     }
 }

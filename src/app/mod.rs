@@ -21,7 +21,7 @@ pub mod views;
 mod wake;
 mod wrap;
 
-pub use msg::{Effect, Known, Msg, Start};
+pub use msg::{Effect, Known, Msg, OwnCommand, SavedFilter, Start, Template};
 
 use crate::model::Time;
 use crate::model::connection::Connection;

@@ -1,6 +1,7 @@
 //! What reaches the state machine and what it asks for. Every effect ends in a message, also when it failed.
 
 use crate::model::Time;
+use crate::model::change::{LocalChange, QueueChange};
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::job::JobId;
@@ -34,6 +35,20 @@ pub enum Msg {
     Refreshed { job: JobKey, result: Result<JobRow, Failure> },
     /// A job made elsewhere was asked for.
     Tracked { id: CleanText, result: Result<JobRow, Failure> },
+    /// Local changes were carried out, or none of them was.
+    Changed(Result<Vec<JobRow>, Failure>),
+    /// Jobs in whose prompts a filter's text stands; an answer to an older text is dropped.
+    PromptsFound { text: String, jobs: Result<Vec<JobKey>, Failure> },
+    /// Prompts that were sent before, the newest first, each once.
+    History(Result<Vec<String>, Failure>),
+    /// Templates, the shipped ones and the user's own.
+    Templates(Vec<Template>),
+    /// The text as the user's own editor left it.
+    EditedOutside(Result<String, Failure>),
+    /// A file of prompts was read.
+    PromptsRead { file: String, result: Result<Vec<String>, Failure> },
+    /// A batch is on disk, queued.
+    BatchAdded(Result<Vec<JobRow>, Failure>),
     /// Page views; `old` is what the cache still has when the request failed.
     Views { query: ViewsQuery, result: Result<Stamped<ViewsPage>, Failure>, old: Option<Stamped<ViewsPage>> },
     /// A draft is on disk, with the time it was written.
@@ -46,6 +61,30 @@ pub enum Msg {
     Resumed,
     /// The process was asked to end: a signal, or the end of input.
     Terminate,
+}
+
+/// A text to start a prompt from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    pub name: CleanText,
+    /// With `{{path}}`, `{{human}}`, `{{ai}}`, `{{from}}`, `{{to}}`, `{{job}}` still in it.
+    pub text: String,
+}
+
+/// A command of the user's own, bound to a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnCommand {
+    pub key: super::keymap::Chord,
+    pub name: CleanText,
+    /// With `{pr}`, `{id}`, `{path}`, `{repository}`, `{ref}` still in them.
+    pub args: Vec<String>,
+}
+
+/// A filter that the configuration names; a tab of the jobs list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedFilter {
+    pub name: CleanText,
+    pub text: String,
 }
 
 /// What the store knew at the start.
@@ -66,8 +105,29 @@ pub enum Effect {
     Resolve(PromptId, Resolution),
     Refresh(JobKey),
     Track(JobId),
-    MarkLooked(JobKey),
-    SetDismissed(JobKey, bool),
+    /// Changes the local side of jobs, all or none.
+    Change(Vec<JobKey>, LocalChange),
+    /// Changes the places of queued prompts, by their jobs.
+    ChangeQueue(Vec<JobKey>, QueueChange),
+    /// Looks for a text in all prompts (case doesn't matter).
+    FindPrompts(String),
+    LoadHistory,
+    LoadTemplates,
+    /// Lends the terminal to `$VISUAL` or `$EDITOR` with this text.
+    EditOutside(String),
+    /// Reads a file of prompts.
+    ReadPrompts(String),
+    /// Queues many new jobs on disk, in this order.
+    SubmitBatch(Vec<String>),
+    /// Writes text to a new file in the current folder, never over an existing one; answers with `Handed`.
+    WriteFile {
+        name: String,
+        text: String,
+    },
+    /// Runs a command of the user's own with the terminal lent to it; answers with `Handed`.
+    RunCommand(Vec<String>),
+    /// A job finished while nobody looked: a terminal notification.
+    Notify(CleanText),
     SaveDraft(DraftSlot, String),
     DeleteDraft(DraftSlot),
     LoadViews {
@@ -109,4 +169,6 @@ pub struct Start {
     pub offset: FixedOffset,
     /// What is not configured yet: the welcome page is shown instead of the dashboard.
     pub missing: Option<CleanText>,
+    pub filters: Vec<SavedFilter>,
+    pub commands: Vec<OwnCommand>,
 }

@@ -177,7 +177,7 @@ impl App {
                 let wait = format::until(*until - now);
                 self.say(Tone::Info, &format!("On disk, goes out in {wait}: the hour's limit is used up."), now);
             }
-            Delivery::Queued { .. } => {}
+            Delivery::Queued { .. } | Delivery::Paused => {}
             Delivery::NotSent(reason) | Delivery::Rejected(reason) if here => {
                 if let Some(editor) = self.editor() {
                     editor.progress = Progress::Back(prompt, reason.clone());
@@ -193,6 +193,7 @@ impl App {
         let ends = match delivery {
             Delivery::Accepted | Delivery::Unconfirmed(_) | Delivery::Dismissed => true,
             Delivery::Queued { until } => until.is_some(),
+            Delivery::Paused => true,
             Delivery::Sending | Delivery::NotSent(_) | Delivery::Rejected(_) => false,
         };
         if here && ends {

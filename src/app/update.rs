@@ -9,6 +9,7 @@ use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::ledger::Limited;
 use crate::model::news::News;
+use crate::model::prompt::DraftSlot;
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -31,6 +32,14 @@ impl App {
             Msg::Resolved { prompt, result } => self.resolved(prompt, result, now),
             Msg::Refreshed { result, .. } => self.local_change(result, now),
             Msg::Tracked { id, result } => self.tracked(&id, result, now),
+            Msg::Changed(Ok(rows)) => rows.into_iter().for_each(|row| self.put(row)),
+            Msg::Changed(Err(failure)) => self.say_failure(&failure, now),
+            Msg::PromptsFound { .. }
+            | Msg::History(_)
+            | Msg::Templates(_)
+            | Msg::EditedOutside(_)
+            | Msg::PromptsRead { .. }
+            | Msg::BatchAdded(_) => {}
             Msg::Views { query, result, old } => {
                 let changed = self.views.take(query, result, old, now);
                 self.dirty |= changed && self.screen == Screen::Views;
@@ -131,6 +140,14 @@ impl App {
                 self.delivered(prompt, &delivery, &job, now, effects);
             }
             News::Thread(job) => effects.extend(self.detail.stale(job).map(Effect::LoadThread)),
+            News::Merged { gone, into } => {
+                self.dirty |= self.jobs.merge(gone, into);
+                if let Some(text) = self.drafts.remove(&DraftSlot::FollowUp(gone)) {
+                    // As the store does it: where both have a draft, one stands below the other.
+                    let kept = self.drafts.entry(DraftSlot::FollowUp(into)).or_default();
+                    *kept = if kept.is_empty() { text } else { format!("{kept}\n\n{text}") };
+                }
+            }
             News::Connection(connection) => {
                 self.dirty |= self.connection != connection;
                 self.connection = connection;

@@ -56,6 +56,8 @@ fn start(settings: &Settings, opened: &Opened) -> Start {
         read_only: opened.read_only,
         offset: local_offset(),
         missing: None,
+        filters: Vec::new(),
+        commands: Vec::new(),
     }
 }
 
@@ -91,6 +93,8 @@ async fn without_configuration(missing: &Missing, environment: Environment) -> R
         read_only: false,
         offset: local_offset(),
         missing: Some(CleanText::line(&format!("Not set yet: {}.", missing.what()))),
+        filters: Vec::new(),
+        commands: Vec::new(),
     };
     let store = Store::in_memory().map_err(Refusal::unusable)?;
     let parts = Parts { start, look: missing.look, store, connection: None, environment, kind, log: None };

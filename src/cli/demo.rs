@@ -11,10 +11,11 @@ use crate::config::file::Ui;
 use crate::config::{Flags, look};
 use crate::engine::PollOptions;
 use crate::model::Time;
+use crate::model::change::{LocalChange, QueueChange};
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::job::{Job, JobId, Status};
 use crate::model::prompt::PromptId;
-use crate::model::row::JobKey;
+use crate::model::row::{Group, JobKey, JobRow};
 use crate::model::text::CleanText;
 use crate::runtime::effects::Connection;
 use crate::runtime::{self, Parts};
@@ -31,6 +32,19 @@ const LOST: &str = "Explain how to rotate API keys without downtime";
 const LOST_WHY: &str =
     "The connection broke after the request went out, so the service may or may not have carried it out.";
 const LOST_AGO: TimeDelta = TimeDelta::minutes(3);
+
+/// A follow-up that the service refused, and the one that it holds.
+const REFUSED: &str = "Also translate the code samples";
+const REFUSED_WHY: &str = "The service refused it: prompt is too vague, name the files (400).";
+const HELD: &str = "And link the translations from the sidebar";
+const REFUSED_AGO: TimeDelta = TimeDelta::minutes(9);
+/// The paused rest of a batch.
+const BATCH: [&str; 3] = [
+    "Add a troubleshooting section to /guides/webhooks",
+    "Add a troubleshooting section to /guides/single-sign-on",
+    "Add a troubleshooting section to /guides/rate-limits",
+];
+const BATCH_AGO: TimeDelta = TimeDelta::minutes(26);
 
 /// Runs the dashboard on the simulated service.
 pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOptions) -> Result<Code, Refusal> {
@@ -55,6 +69,8 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
         read_only: false,
         offset: local_offset(),
         missing: None,
+        filters: Vec::new(),
+        commands: Vec::new(),
     };
     let connection = Some(Connection { client, poll: PollOptions::default(), lock_folder: None });
     let parts = Parts { start, look, store, connection, environment, kind, log: None };
@@ -90,7 +106,51 @@ impl Past<'_> {
             let at = self.now - LOST_AGO;
             let (prompt, _) = self.store.add_new_job(self.scope, LOST, at).await?;
             self.send(prompt, Settled::Unconfirmed(CleanText::line(LOST_WHY)), at, &mut paid).await?;
+            self.hold_a_follow_up(&mut paid).await?;
+            self.add_own_words().await?;
+            self.pause_a_batch().await?;
         }
+        Ok(())
+    }
+
+    /// A follow-up that came back, and one behind it.
+    async fn hold_a_follow_up(&self, paid: &mut Time) -> Result<(), StoreError> {
+        let at = self.now - REFUSED_AGO;
+        let rows = self.store.jobs(self.scope).await?;
+        let is_old = |row: &&JobRow| row.group() == Group::Done && row.created_at < at && row.pr_link.is_some();
+        let Some(row) = rows.iter().rev().find(is_old) else { return Ok(()) };
+        let (prompt, _) = self.store.add_follow_up(row.key, REFUSED, at).await?;
+        self.send(prompt, Settled::Rejected(CleanText::line(REFUSED_WHY)), at, paid).await?;
+        self.store.add_follow_up(row.key, HELD, at + TimeDelta::seconds(40)).await?;
+        Ok(())
+    }
+
+    /// Tags on two jobs; one has a title and a note as well.
+    async fn add_own_words(&self) -> Result<(), StoreError> {
+        let rows = self.store.jobs(self.scope).await?;
+        let mut done = rows.iter().rev().filter(|row| row.group() == Group::Done);
+        let line = CleanText::line;
+        if let Some(row) = done.next() {
+            self.change(row.key, LocalChange::Tags(vec![line("release"), line("api")])).await?;
+            self.change(row.key, LocalChange::Title(Some(line("Release notes, before Friday")))).await?;
+            self.change(row.key, LocalChange::Note(Some(line("Ana reviews it; merge after the release")))).await?;
+        }
+        if let Some(row) = done.next() {
+            self.change(row.key, LocalChange::Tags(vec![line("api")])).await?;
+        }
+        Ok(())
+    }
+
+    async fn change(&self, key: JobKey, change: LocalChange) -> Result<(), StoreError> {
+        self.store.change_jobs(&[key], change, self.now).await?;
+        Ok(())
+    }
+
+    async fn pause_a_batch(&self) -> Result<(), StoreError> {
+        let at = self.now - BATCH_AGO;
+        let rows = self.store.add_batch(self.scope, &BATCH.map(str::to_owned), at).await?;
+        let keys: Vec<JobKey> = rows.iter().map(|row| row.key).collect();
+        self.store.change_queue(&keys, QueueChange::Pause, at).await?;
         Ok(())
     }
 
@@ -123,7 +183,7 @@ impl Past<'_> {
             self.store.apply_fetched(key, Fetched::Job(job), at).await?;
         }
         if seen {
-            self.store.mark_looked(key, at).await?;
+            self.store.change_jobs(&[key], LocalChange::Looked, at).await?;
         }
         Ok(())
     }
@@ -169,7 +229,7 @@ fn take_over(job: &mut Job, change: &SeededChange) {
 mod tests {
     use super::*;
     use crate::model::ledger::Limited;
-    use crate::model::row::Group;
+    use crate::model::prompt::{Delivery, DeliveryKind};
 
     async fn filled() -> (Sim, Store, Scope) {
         let sim = Sim::start(SimOptions { pages: 10, ..SimOptions::default() }).await.expect("a simulator");
@@ -191,7 +251,8 @@ mod tests {
                 assert_eq!(row.pr_link.map(|link| link.to_string()), Some(link), "{}", seeded.id);
             }
             let thread = store.thread(row.key).await.expect("a thread");
-            assert_eq!(thread.prompts.len(), 1 + seeded.follow_ups.len());
+            let accepted = thread.prompts.iter().filter(|prompt| prompt.delivery == Delivery::Accepted);
+            assert_eq!(accepted.count(), 1 + seeded.follow_ups.len());
         }
     }
 
@@ -207,9 +268,25 @@ mod tests {
     async fn the_demo_opens_on_jobs_that_need_the_user_that_work_and_that_are_done() {
         let (_sim, store, scope) = filled().await;
         let groups: Vec<Group> = store.jobs(&scope).await.expect("jobs").iter().map(|row| row.group()).collect();
-        for group in [Group::NeedsYou, Group::Working, Group::Done] {
+        for group in [Group::NeedsYou, Group::Working, Group::Queued, Group::Done] {
             assert!(groups.contains(&group), "{group:?}");
         }
         assert!(store.queued(&scope).await.expect("read").is_empty());
+    }
+
+    #[tokio::test]
+    async fn the_demo_shows_words_of_ones_own_a_held_follow_up_and_a_paused_batch() {
+        let (_sim, store, scope) = filled().await;
+        let rows = store.jobs(&scope).await.expect("jobs");
+        assert_eq!(rows.iter().filter(|row| !row.tags.is_empty()).count(), 2);
+        assert_eq!(rows.iter().filter(|row| row.named && row.note.is_some()).count(), 1);
+        let paused = rows.iter().filter(|row| row.undelivered == Some(DeliveryKind::Paused));
+        assert_eq!(paused.count(), BATCH.len());
+        let refused: Vec<&JobRow> = rows.iter().filter(|row| row.undelivered == Some(DeliveryKind::Rejected)).collect();
+        let [refused] = refused[..] else { panic!("{refused:?}") };
+        let thread = store.thread(refused.key).await.expect("a thread");
+        let last: Vec<DeliveryKind> = thread.prompts.iter().rev().take(2).map(|p| p.delivery.kind()).collect();
+        assert_eq!(last, [DeliveryKind::Queued, DeliveryKind::Rejected]);
+        assert!(!refused.dismissed && refused.id.is_some());
     }
 }

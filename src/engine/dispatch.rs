@@ -15,7 +15,7 @@ use crate::model::log::Operation;
 use crate::model::prompt::{Delivery, PromptId, PromptKind};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
-use crate::store::{Settled, StoreError, Turn};
+use crate::store::{Settled, StoreError, Turn, Waiting};
 use chrono::TimeDelta;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -90,12 +90,15 @@ impl Dispatcher {
         let queued = self.inner.store.queued(&self.inner.scope).await?;
         let mut wake: Option<Time> = None;
         let mut strangers_wait = false;
-        for (prompt, until) in queued {
+        // Kinds whose ledger has no place: those behind the first one that hears so keep their order without being asked.
+        let mut full: Vec<PromptKind> = Vec::new();
+        for Waiting { prompt, kind, until, .. } in queued {
             let (is_busy, places) = {
                 let busy = lock(&self.inner.busy);
                 (busy.contains(&prompt), AT_ONCE.saturating_sub(busy.len()))
             };
-            if is_busy || !(leads || own.contains_key(&prompt)) {
+            let is_own = own.contains_key(&prompt);
+            if is_busy || !(leads || is_own) {
                 continue;
             }
             if places == 0 {
@@ -104,6 +107,11 @@ impl Dispatcher {
             let now = self.inner.clock.now();
             if let Some(until) = until.filter(|until| *until > now) {
                 wake = Some(wake.map_or(until, |wake| wake.min(until)));
+                full.push(kind);
+                continue;
+            }
+            // Whoever handed a prompt over here waits to hear until when it waits.
+            if !is_own && full.contains(&kind) {
                 continue;
             }
             match self.inner.store.take_turn(prompt, self.inner.instance.name(), local_now(), now).await? {
@@ -112,6 +120,7 @@ impl Dispatcher {
                     // Never at once again, whatever the store says.
                     let until = until.max(now + TimeDelta::seconds(1));
                     wake = Some(wake.map_or(until, |wake| wake.min(until)));
+                    full.push(kind);
                     match own.get(&prompt) {
                         Some(job) => self.tell_waiting(prompt, *job, until).await?,
                         None => strangers_wait = true,
@@ -230,7 +239,11 @@ impl Inner {
         if accepted {
             self.order(Order::Heard(Heard::well()));
         }
+        let key = row.key;
         self.tell_step(prompt, delivery, row).await;
+        if accepted && limited == Limited::Create {
+            self.tell_merged(key).await;
+        }
         self.report_budget(limited).await;
     }
 }

@@ -3,6 +3,7 @@
 
 use super::Setup;
 use super::clock::{Observed, ServiceClock, local_now};
+use super::hook::{Changed, Hook};
 use super::lease::{Duty, Instance, Leases};
 use super::poll::Order;
 use super::views::Loading;
@@ -16,13 +17,13 @@ use crate::model::prompt::{Delivery, DeliveryKind, PromptId};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
 use crate::model::views::ViewsQuery;
-use crate::store::{Store, StoreError};
+use crate::store::{Changes, Store, StoreError};
 use chrono::TimeDelta;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio::time::Instant;
 
 /// The same trouble is told again only after this long.
@@ -47,6 +48,10 @@ pub(super) struct Inner {
     pub(super) loading: Mutex<HashMap<ViewsQuery, Loading>>,
     /// View requests that the store could not write down.
     pub(super) unwritten_spends: Mutex<Vec<Time>>,
+    /// Where changes go for which the user has a program; none when there is no such program.
+    pub(super) changes: Option<mpsc::Sender<Changed>>,
+    /// Requests outside the schedule at the same time.
+    pub(super) asking: Semaphore,
     news: mpsc::Sender<News>,
     orders: mpsc::UnboundedSender<Order>,
     sending: AtomicUsize,
@@ -61,12 +66,14 @@ pub(super) struct Beginning {
     /// The store's data version before anything was read; none when this instance is alone.
     pub(super) data_version: Option<i64>,
     pub(super) trouble: Option<Failure>,
+    /// The program for changes, to be run once the engine is there.
+    pub(super) hook: Option<Hook>,
 }
 
 impl Inner {
     /// Reads what the store remembers and begins to live as an instance.
     pub(super) async fn begin(setup: Setup) -> Result<(Self, mpsc::UnboundedReceiver<Order>, Beginning), Failure> {
-        let Setup { client, store, scope, lock_folder, news, .. } = setup;
+        let Setup { client, store, scope, lock_folder, on_change, news, poll } = setup;
         let unread = |error: StoreError| error.failure();
         // Before the rows are read, so that no change falls between the two.
         let data_version = match lock_folder {
@@ -86,6 +93,10 @@ impl Inner {
             )
         });
         let (orders, receiver) = mpsc::unbounded_channel();
+        let (changes, hook) = match on_change.and_then(Hook::new) {
+            Some((hook, changes)) => (Some(changes), Some(hook)),
+            None => (None, None),
+        };
         let inner = Self {
             leases: Leases::new(lock_folder, &scope),
             clock: ServiceClock::new(local_now(), offset),
@@ -99,13 +110,15 @@ impl Inner {
             busy: Mutex::default(),
             loading: Mutex::default(),
             unwritten_spends: Mutex::default(),
+            changes,
+            asking: Semaphore::new(poll.in_flight.max(1)),
             news,
             orders,
             sending: AtomicUsize::new(0),
             revision: tokio::sync::Mutex::new(revision),
             trouble: Mutex::default(),
         };
-        Ok((inner, receiver, Beginning { data_version, trouble }))
+        Ok((inner, receiver, Beginning { data_version, trouble, hook }))
     }
 
     /// Tells a fact. Whoever stopped listening misses it, nothing else happens.
@@ -177,16 +190,27 @@ impl Inner {
     /// Tells and schedules every row that changed since the last time, whoever changed it.
     pub(super) async fn catch_up(&self) -> Result<(), StoreError> {
         let mut revision = self.revision.lock().await;
-        let rows = self.store.jobs_changed_since(&self.scope, *revision).await?;
-        *revision = rows.iter().map(|row| row.revision).fold(*revision, i64::max);
+        let Changes { rows, merged, revision: up_to } = self.store.jobs_changed_since(&self.scope, *revision).await?;
+        *revision = up_to;
         drop(revision);
         for row in &rows {
             self.tell(News::Job(Box::new(row.clone()))).await;
             self.tell_own_steps(row).await?;
             self.tell(News::Thread(row.key)).await;
         }
+        for (gone, into) in merged {
+            self.tell(News::Merged { gone, into }).await;
+        }
         self.order(Order::Rows { rows, by_others: true });
         Ok(())
+    }
+
+    /// Tells which rows turned out to be this job, after it got its id. Whoever heard of them before loses nothing.
+    pub(super) async fn tell_merged(&self, into: JobKey) {
+        // Not read: another start will not show them.
+        for gone in self.store.merged_into(into).await.unwrap_or_default() {
+            self.tell(News::Merged { gone, into }).await;
+        }
     }
 
     /// Where the prompts stand that were handed over here and may be sent by another instance: whoever waits for them

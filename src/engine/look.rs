@@ -122,8 +122,10 @@ impl Inner {
         Ok(row)
     }
 
-    /// One GET outside the schedule; the poller hears how it went.
+    /// One GET outside the schedule; the poller hears how it went. Of a long list of ids not all are asked for at once.
     pub(super) async fn fetch(&self, id: &JobId) -> Result<Job, Failure> {
+        // Never closed.
+        let _place = self.asking.acquire().await;
         let (result, health) = self.get(id).await;
         self.order(Order::Heard(Heard { key: None, seen: Seen::Nothing, health, asked: true }));
         result
@@ -149,6 +151,7 @@ impl Inner {
         }
         if !events.is_empty() {
             self.tell(News::Thread(row.key)).await;
+            self.tell_hook(row).await;
         }
     }
 }

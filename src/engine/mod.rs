@@ -5,6 +5,7 @@
 
 mod clock;
 mod dispatch;
+mod hook;
 mod inner;
 mod lease;
 mod ledger;
@@ -17,6 +18,7 @@ mod watch;
 
 use crate::api::Client;
 use crate::model::Time;
+use crate::model::change::QueueChange;
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::job::JobId;
@@ -57,6 +59,8 @@ pub struct Setup {
     pub poll: PollOptions,
     /// Where leases and instance locks lie; none for the demo (one instance, in memory).
     pub lock_folder: Option<PathBuf>,
+    /// A program and its arguments, run for each change of a job with the job as JSON on its stdin (design.md).
+    pub on_change: Option<Vec<String>>,
     /// Facts go out here; a full channel slows the engine, never loses.
     pub news: mpsc::Sender<News>,
 }
@@ -83,6 +87,9 @@ impl Engine {
             tokio::spawn(dispatch::run(Arc::clone(&inner), beginning.trouble)),
             tokio::spawn(poll::run(Arc::clone(&inner), orders, poll)),
         ];
+        if let Some(hook) = beginning.hook {
+            tasks.push(tokio::spawn(hook.run(Arc::clone(&inner))));
+        }
         if let Some(version) = beginning.data_version {
             tasks.push(tokio::spawn(watch::run(Arc::clone(&inner), version)));
         }
@@ -136,6 +143,24 @@ impl Engine {
     /// Nothing was written: the text stays with the caller.
     pub async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, JobRow), Failure> {
         self.inner.submit_follow_up(job, text).await
+    }
+
+    /// Queues many new jobs on disk, in this order. The instance that holds the dispatch lease paces them to the ledger,
+    /// now or after a restart; news tells how they go.
+    ///
+    /// # Errors
+    /// Nothing was written: no prompt, a blank one among them, or the store can't write.
+    pub async fn submit_batch(&self, prompts: &[String]) -> Result<Vec<JobRow>, Failure> {
+        self.inner.submit_batch(prompts).await
+    }
+
+    /// Changes the queued prompts of these jobs (see [`Store::change_queue`]); the dispatcher goes on at once with what
+    /// was released. Gives every row that changed.
+    ///
+    /// # Errors
+    /// Nothing was written.
+    pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<JobRow>, Failure> {
+        self.inner.change_queue(jobs, change).await
     }
 
     /// Carries out what the user decided about a prompt that docdeck will not send by itself. Linking costs one GET.

@@ -339,6 +339,9 @@ mod tests {
 
     fn active(key: i64, checked: Time) -> JobRow {
         JobRow {
+            named: false,
+            tags: Vec::new(),
+            note: None,
             key: JobKey(key),
             id: JobId::new(&format!("job-{key}")),
             title: CleanText::line("t"),
@@ -356,6 +359,7 @@ mod tests {
             looked_at: None,
             gone: false,
             dismissed: false,
+            place: None,
             undelivered: None,
             revision: 0,
         }

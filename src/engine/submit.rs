@@ -4,7 +4,9 @@
 use super::clock::local_now;
 use super::inner::{Inner, lock};
 use super::poll::Order;
+use crate::model::change::QueueChange;
 use crate::model::failure::{Failure, FailureKind};
+use crate::model::news::News;
 use crate::model::prompt::{Delivery, PromptId, Resolution};
 use crate::model::row::{JobKey, JobRow};
 use crate::store::StoreError;
@@ -22,6 +24,33 @@ impl Inner {
         Ok(self.hand_over(added).await)
     }
 
+    /// Not handed over as its own: whoever holds the lease sends them, in the order of the line.
+    pub(super) async fn submit_batch(&self, prompts: &[String]) -> Result<Vec<JobRow>, Failure> {
+        if prompts.is_empty() {
+            return Err(Failure::new(FailureKind::Local, "There is no prompt in this batch, so nothing was queued."));
+        }
+        for prompt in prompts {
+            refuse_blank(prompt)?;
+        }
+        let rows = self.store.add_batch(&self.scope, prompts, local_now()).await.map_err(unwritten)?;
+        self.dispatch_wake.notify_one();
+        Ok(rows)
+    }
+
+    pub(super) async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<JobRow>, Failure> {
+        let rows = self.store.change_queue(jobs, change, local_now()).await.map_err(unwritten)?;
+        self.dispatch_wake.notify_one();
+        if change == QueueChange::Remove {
+            // What was queued of these jobs is let go, so none of it is still to be sent here.
+            let busy = lock(&self.busy).clone();
+            lock(&self.own).retain(|prompt, job| busy.contains(prompt) || !rows.iter().any(|row| row.key == *job));
+        }
+        for row in &rows {
+            self.tell(News::Thread(row.key)).await;
+        }
+        Ok(rows)
+    }
+
     pub(super) async fn resolve(&self, prompt: PromptId, resolution: Resolution) -> Result<JobRow, Failure> {
         match resolution {
             Resolution::SendAgain => self.requeue(prompt, None).await,
@@ -33,6 +62,7 @@ impl Inner {
                 let job = self.fetch(&id).await?;
                 let row = self.store.link(prompt, job, local_now()).await.map_err(unwritten)?;
                 self.tell_resolved(prompt, Delivery::Accepted, &row).await;
+                self.tell_merged(row.key).await;
                 Ok(row)
             }
             Resolution::Dismiss => {

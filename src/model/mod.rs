@@ -2,10 +2,13 @@
 //!
 //! Nothing in here does I/O, knows a runtime or a terminal, or reads a clock: the time of day is always an argument.
 
+pub mod batch;
+pub mod change;
 pub mod connection;
 pub mod endpoint;
 pub mod failure;
 pub mod job;
+pub mod json;
 pub mod ledger;
 pub mod load;
 pub mod log;

@@ -13,6 +13,8 @@ use super::text::CleanText;
 pub enum News {
     /// A job is new or changed; the row is as the store has it now.
     Job(Box<JobRow>),
+    /// Two rows turned out to be one job: `gone` is no more, everything of it is in `into`.
+    Merged { gone: JobKey, into: JobKey },
     /// A prompt went a step further; the job's row comes in the same breath.
     Prompt { prompt: PromptId, delivery: Delivery, job: Box<JobRow> },
     /// The thread of this job has more in it than before.

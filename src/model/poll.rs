@@ -64,6 +64,9 @@ mod tests {
             key: JobKey(1),
             id: JobId::new("j"),
             title: CleanText::line("t"),
+            named: false,
+            tags: Vec::new(),
+            note: None,
             status,
             repository: None,
             git_ref: None,
@@ -78,6 +81,7 @@ mod tests {
             looked_at: None,
             gone: false,
             dismissed: false,
+            place: None,
             undelivered: None,
             revision: 0,
         }

@@ -26,6 +26,8 @@ pub enum Delivery {
         /// Not before this moment: a limit is used up until then.
         until: Option<Time>,
     },
+    /// On disk, and not sent until the user releases it.
+    Paused,
     /// On disk and handed to the network; a killed process leaves it here, and it becomes unconfirmed.
     Sending,
     /// The service answered with the job.
@@ -45,6 +47,7 @@ impl Delivery {
     pub fn kind(&self) -> DeliveryKind {
         match self {
             Self::Queued { .. } => DeliveryKind::Queued,
+            Self::Paused => DeliveryKind::Paused,
             Self::Sending => DeliveryKind::Sending,
             Self::Accepted => DeliveryKind::Accepted,
             Self::NotSent(_) => DeliveryKind::NotSent,
@@ -58,7 +61,7 @@ impl Delivery {
     pub fn reason(&self) -> Option<&CleanText> {
         match self {
             Self::NotSent(reason) | Self::Rejected(reason) | Self::Unconfirmed(reason) => Some(reason),
-            Self::Queued { .. } | Self::Sending | Self::Accepted | Self::Dismissed => None,
+            Self::Queued { .. } | Self::Paused | Self::Sending | Self::Accepted | Self::Dismissed => None,
         }
     }
 }
@@ -67,6 +70,7 @@ impl Delivery {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DeliveryKind {
     Queued,
+    Paused,
     Sending,
     Accepted,
     NotSent,
@@ -77,8 +81,9 @@ pub enum DeliveryKind {
 
 impl DeliveryKind {
     /// All kinds.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Queued,
+        Self::Paused,
         Self::Sending,
         Self::Accepted,
         Self::NotSent,
@@ -91,6 +96,7 @@ impl DeliveryKind {
     pub fn word(self) -> &'static str {
         match self {
             Self::Queued => "queued",
+            Self::Paused => "paused",
             Self::Sending => "sending",
             Self::Accepted => "accepted",
             Self::NotSent => "not sent",

@@ -15,8 +15,14 @@ pub struct JobRow {
     pub key: JobKey,
     /// None until the service has accepted it.
     pub id: Option<JobId>,
-    /// First line of its prompt, or the id of a job made elsewhere.
+    /// The user's own, or the first line of its prompt, or the id of a job made elsewhere.
     pub title: CleanText,
+    /// Whether the title is the user's own.
+    pub named: bool,
+    /// The user's own, in lower case.
+    pub tags: Vec<CleanText>,
+    /// The user's own.
+    pub note: Option<CleanText>,
     /// As last seen; none until the service has answered.
     pub status: Option<Status>,
     pub repository: Option<CleanText>,
@@ -42,6 +48,8 @@ pub struct JobRow {
     pub dismissed: bool,
     /// The prompt of its thread that is furthest from delivered, if any is undelivered.
     pub undelivered: Option<DeliveryKind>,
+    /// Its first queued prompt's place in the line (paused ones keep theirs): smaller goes out first. None without one.
+    pub place: Option<i64>,
     /// Grows with every change in the store; a newer row replaces an older one.
     pub revision: i64,
 }
@@ -90,7 +98,7 @@ impl JobRow {
         if self.dismissed {
             return Group::Dismissed;
         }
-        if self.undelivered == Some(DeliveryKind::Queued) {
+        if matches!(self.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Paused)) {
             return Group::Queued;
         }
         if self.undelivered == Some(DeliveryKind::Sending) {

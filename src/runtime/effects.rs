@@ -11,7 +11,6 @@ use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::news::News;
 use crate::model::prompt::{Delivery, DraftSlot, Thread};
-use crate::model::row::JobRow;
 use crate::model::views::ViewsQuery;
 use crate::store::{Store, StoreError};
 use chrono::Utc;
@@ -74,6 +73,7 @@ impl Effects {
             scope: self.hands.scope.clone(),
             poll: connection.poll,
             lock_folder: connection.lock_folder,
+            on_change: None,
             news,
         };
         let started = self.started.clone();
@@ -179,8 +179,9 @@ fn writes(effect: &Effect) -> bool {
             | E::DeleteDraft(_)
             | E::SubmitNewJob(_)
             | E::SubmitFollowUp(..)
-            | E::MarkLooked(_)
-            | E::SetDismissed(..)
+            | E::SubmitBatch(_)
+            | E::Change(..)
+            | E::ChangeQueue(..)
     )
 }
 
@@ -235,8 +236,36 @@ impl Hands {
                 };
                 Msg::Tracked { id: job.clean(), result }
             }
-            Effect::MarkLooked(job) => changed(self.store.mark_looked(job, now()).await),
-            Effect::SetDismissed(job, dismissed) => changed(self.store.set_dismissed(job, dismissed, now()).await),
+            Effect::Change(jobs, change) => {
+                Msg::Changed(self.store.change_jobs(&jobs, change, now()).await.map_err(|error| failure(&error)))
+            }
+            Effect::ChangeQueue(jobs, change) => {
+                let result = match self.engine().await {
+                    Ok(engine) => engine.change_queue(&jobs, change).await,
+                    Err(failure) => Err(failure),
+                };
+                Msg::Changed(result)
+            }
+            Effect::FindPrompts(text) => {
+                let jobs = self.store.find_prompts(&self.scope, &text).await.map_err(|error| failure(&error));
+                Msg::PromptsFound { text, jobs }
+            }
+            Effect::LoadHistory => {
+                Msg::History(self.store.sent_prompts(&self.scope).await.map_err(|error| failure(&error)))
+            }
+            Effect::SubmitBatch(prompts) => {
+                let result = match self.engine().await {
+                    Ok(engine) => engine.submit_batch(&prompts).await,
+                    Err(failure) => Err(failure),
+                };
+                Msg::BatchAdded(result)
+            }
+            Effect::LoadTemplates
+            | Effect::EditOutside(_)
+            | Effect::ReadPrompts(_)
+            | Effect::WriteFile { .. }
+            | Effect::RunCommand(_)
+            | Effect::Notify(_) => return None,
             Effect::SaveDraft(slot, text) => self.save_draft(slot, &text).await,
             Effect::DeleteDraft(slot) => {
                 let result = self.store.delete_draft(&self.scope, slot).await;
@@ -299,13 +328,5 @@ impl Hands {
         let result = engine.load_views(query, force).await;
         let old = if result.is_err() { engine.cached_views(query).await } else { None };
         Msg::Views { query, result, old }
-    }
-}
-
-/// A row that was changed here, or why it could not be.
-fn changed(result: Result<JobRow, StoreError>) -> Msg {
-    match result {
-        Ok(row) => Msg::JobsChanged(vec![row]),
-        Err(error) => Msg::News(News::Trouble(failure(&error))),
     }
 }

@@ -58,15 +58,33 @@ pub(super) fn kind_word(kind: PromptKind) -> &'static str {
     }
 }
 
+/// Tags as they lie in one column: one a line, none is NULL.
+pub(super) fn joined_tags(tags: &[CleanText]) -> Option<String> {
+    let lines: Vec<&str> = tags.iter().map(CleanText::as_str).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+fn tags(row: &Row<'_>, index: usize) -> Result<Vec<CleanText>> {
+    let joined: Option<String> = row.get(index)?;
+    let tags = joined.iter().flat_map(|joined| joined.lines()).map(CleanText::line);
+    Ok(tags.filter(|tag| !tag.is_empty()).collect())
+}
+
 /// Columns of the table `job` in the order in which [`job_row`] reads them.
-pub(super) const JOB: &str = "key, id, title, status, repository, git_ref, model, pr_link, created_at, archived_at, \
-     started_at, finished_at, changed_at, checked_at, looked_at, gone, dismissed, undelivered, revision";
+pub(super) const JOB: &str = "key, id, coalesce(own_title, title), status, repository, git_ref, model, pr_link, \
+     created_at, archived_at, started_at, finished_at, changed_at, checked_at, looked_at, gone, dismissed, \
+     undelivered, revision, own_title IS NOT NULL, tags, note, place";
 
 /// Reads a row of [`JOB`].
 pub(super) fn job_row(row: &Row<'_>) -> Result<JobRow> {
     let id: Option<String> = row.get(1)?;
     let undelivered: Option<String> = row.get(17)?;
+    let note: Option<String> = row.get(21)?;
     Ok(JobRow {
+        named: row.get(19)?,
+        tags: tags(row, 20)?,
+        note: note.as_deref().map(CleanText::block),
+        place: row.get(22)?,
         key: JobKey(row.get(0)?),
         id: id.as_deref().and_then(JobId::new),
         title: line(row, 2)?.unwrap_or_default(),
@@ -89,10 +107,10 @@ pub(super) fn job_row(row: &Row<'_>) -> Result<JobRow> {
     })
 }
 
-/// Columns of the table `prompt` in the order in which [`prompt`] reads them.
-pub(super) const PROMPT: &str = "id, kind, text, state, until, reason, written_at, sent_at";
+/// A prompt's state as the model has it: a queued one that the user holds back is paused.
+pub(super) const STATE: &str = "CASE WHEN state = 'queued' AND held = 1 THEN 'paused' ELSE state END";
 
-/// Reads a row of [`PROMPT`].
+/// Reads id, kind, text, [`STATE`], until, reason, written_at, sent_at.
 pub(super) fn prompt(row: &Row<'_>) -> Result<Prompt> {
     Ok(Prompt {
         id: PromptId(row.get(0)?),
@@ -117,6 +135,7 @@ pub(super) fn state(row: &Row<'_>, index: usize) -> Result<DeliveryKind> {
 fn delivery(kind: DeliveryKind, until: Option<Time>, reason: CleanText) -> Delivery {
     match kind {
         DeliveryKind::Queued => Delivery::Queued { until },
+        DeliveryKind::Paused => Delivery::Paused,
         DeliveryKind::Sending => Delivery::Sending,
         DeliveryKind::Accepted => Delivery::Accepted,
         DeliveryKind::NotSent => Delivery::NotSent(reason),

@@ -3,9 +3,9 @@
 //!
 //! Every change goes through [`put`] or [`touch`], which give the row its next revision in the same transaction.
 
-use super::columns::{self, JOB, Ms, ms, status_word, text};
+use super::columns::{self, JOB, Ms, STATE, ms, status_word, text};
 use super::error::StoreError;
-use super::{Applied, Fetched, drafts, merge, scopes};
+use super::{Applied, Changes, Fetched, drafts, local, merge, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobId};
@@ -24,11 +24,28 @@ pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<JobRow>> {
     rows(connection, &sql, [scope])
 }
 
-/// Rows with a later revision, oldest change first; a row that was merged into another one comes as dismissed.
-pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i64) -> R<Vec<JobRow>> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
-    let sql = format!("SELECT {JOB} FROM job WHERE scope = ?1 AND revision > ?2 ORDER BY revision");
-    rows(connection, &sql, [scope, revision])
+/// Rows with a later revision, oldest change first, and rows that were merged into another one since.
+pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i64) -> R<Changes> {
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Changes { revision, ..Changes::default() }) };
+    let sql =
+        format!("SELECT {JOB} FROM job WHERE scope = ?1 AND revision > ?2 AND merged_into IS NULL ORDER BY revision");
+    let rows = rows(connection, &sql, [scope, revision])?;
+    let mut ask = connection.prepare_cached(
+        "SELECT key, merged_into, revision FROM job WHERE scope = ?1 AND revision > ?2 AND merged_into IS NOT NULL",
+    )?;
+    let merged: Vec<(JobKey, JobKey, i64)> = ask
+        .query_map([scope, revision], |row| Ok((JobKey(row.get(0)?), JobKey(row.get(1)?), row.get(2)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let revision =
+        rows.iter().map(|row| row.revision).chain(merged.iter().map(|merged| merged.2)).fold(revision, i64::max);
+    Ok(Changes { rows, merged: merged.into_iter().map(|(gone, into, _)| (gone, into)).collect(), revision })
+}
+
+/// Keys of rows that were merged into this one.
+pub(super) fn merged_into(connection: &Connection, key: JobKey) -> R<Vec<JobKey>> {
+    let mut ask = connection.prepare_cached("SELECT key FROM job WHERE merged_into = ?1 ORDER BY key")?;
+    let keys = ask.query_map([key.0], |row| row.get(0).map(JobKey))?;
+    Ok(keys.collect::<rusqlite::Result<_>>()?)
 }
 
 fn rows(connection: &Connection, sql: &str, params: impl Params) -> R<Vec<JobRow>> {
@@ -76,18 +93,23 @@ pub(super) fn insert(tx: &Transaction<'_>, scope: i64, title: &CleanText, now: T
     Ok(JobKey(tx.last_insert_rowid()))
 }
 
-/// Writes the row as it is given, and gives it as it then stands.
+/// The title that a job has until the user gives it one.
+pub(super) fn set_first_line(tx: &Transaction<'_>, key: JobKey, title: &CleanText) -> R<()> {
+    tx.prepare_cached("UPDATE job SET title = ?2 WHERE key = ?1")?.execute(params![key.0, title.as_str()])?;
+    Ok(())
+}
+
+/// Writes the row as it is given, except for its title, tags and note (`local` does), and gives it as it then stands.
 pub(super) fn put(tx: &Transaction<'_>, row: &JobRow) -> R<JobRow> {
     tx.prepare_cached(
-        "UPDATE job SET id = ?2, title = ?3, status = ?4, repository = ?5, git_ref = ?6, model = ?7, pr_link = ?8,
-             created_at = ?9, archived_at = ?10, started_at = ?11, finished_at = ?12, changed_at = ?13,
-             checked_at = ?14, looked_at = ?15, gone = ?16, dismissed = ?17
+        "UPDATE job SET id = ?2, status = ?3, repository = ?4, git_ref = ?5, model = ?6, pr_link = ?7,
+             created_at = ?8, archived_at = ?9, started_at = ?10, finished_at = ?11, changed_at = ?12,
+             checked_at = ?13, looked_at = ?14, gone = ?15, dismissed = ?16
          WHERE key = ?1",
     )?
     .execute(params![
         row.key.0,
         row.id.as_ref().map(JobId::as_str),
-        row.title.as_str(),
         row.status.as_ref().map(status_word),
         text(row.repository.as_ref()),
         text(row.git_ref.as_ref()),
@@ -106,18 +128,19 @@ pub(super) fn put(tx: &Transaction<'_>, row: &JobRow) -> R<JobRow> {
     touch(tx, row.key)
 }
 
-/// Gives the row its next revision and the state of its most pressing prompt.
+/// Gives the row its next revision, the state of its most pressing prompt and its place in the line.
 pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> R<JobRow> {
     let revision: i64 =
         tx.prepare_cached("UPDATE revision SET value = value + 1 RETURNING value")?.query_row([], |row| row.get(0))?;
-    tx.prepare_cached(
+    tx.prepare_cached(&format!(
         "UPDATE job SET revision = ?2, undelivered = (
-             SELECT state FROM prompt WHERE job = ?1 AND state NOT IN ('accepted', 'dismissed')
+             SELECT {STATE} FROM prompt WHERE job = ?1 AND state NOT IN ('accepted', 'dismissed')
              ORDER BY CASE state WHEN 'unconfirmed' THEN 1 WHEN 'rejected' THEN 2 WHEN 'not sent' THEN 3
-                                 WHEN 'sending' THEN 4 ELSE 5 END
-             LIMIT 1)
-         WHERE key = ?1",
-    )?
+                                 WHEN 'sending' THEN 4 ELSE 5 + held END
+             LIMIT 1),
+             place = (SELECT min(coalesce(prompt.place, prompt.id)) FROM prompt WHERE job = ?1 AND state = 'queued')
+         WHERE key = ?1"
+    ))?
     .execute(params![key.0, revision])?;
     find(tx, key)?.ok_or(StoreError::NoSuchJob)
 }
@@ -166,24 +189,12 @@ pub(super) fn join_id(tx: &Transaction<'_>, row: &mut JobRow, id: &JobId) -> R<(
         }
         drafts::move_over(tx, from, to)?;
         touch(tx, from)?;
-        *row = JobRow { key: to, title: row.title.clone(), ..other };
+        let JobRow { title, named, tags, note, .. } = row.clone();
+        *row = JobRow { key: to, title, named, tags, note, ..other.clone() };
+        local::join(tx, row, &other)?;
     }
     row.id = Some(id.clone());
     Ok(())
-}
-
-/// The user looked at it; also true when the clock was set back since the last change.
-pub(super) fn mark_looked(tx: &Transaction<'_>, key: JobKey, now: Time) -> R<JobRow> {
-    let mut row = get(tx, key)?;
-    row.looked_at = Some(now.max(row.changed_at));
-    put(tx, &row)
-}
-
-/// The user puts it away or takes it back.
-pub(super) fn set_dismissed(tx: &Transaction<'_>, key: JobKey, dismissed: bool) -> R<JobRow> {
-    let mut row = get(tx, key)?;
-    row.dismissed = dismissed;
-    put(tx, &row)
 }
 
 /// Writes transitions down.

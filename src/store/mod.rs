@@ -10,10 +10,12 @@ mod error;
 mod handle;
 mod jobs;
 mod ledgers;
+mod local;
 mod memory;
 mod merge;
 mod open;
 mod prompts;
+mod queue;
 mod schema;
 mod scopes;
 mod sending;
@@ -25,6 +27,7 @@ mod tests;
 pub use error::StoreError;
 
 use crate::model::Time;
+use crate::model::change::{LocalChange, QueueChange};
 use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobId};
 use crate::model::ledger::{Budget, Limited};
@@ -59,7 +62,7 @@ pub enum Turn {
     Go { kind: PromptKind, text: String, job: JobKey, id: Option<JobId> },
     /// The ledger is full (or a 429's rest lasts); the prompt is on disk as queued until then, in the service's time.
     Wait { until: Time },
-    /// A prompt before it in the thread (or a missing job id) holds it back; it is queued.
+    /// A prompt before it in the thread, a missing job id or the user's pause holds it back; it is queued.
     Behind,
     /// Another instance sends it, or it is settled already.
     Taken,
@@ -95,6 +98,27 @@ pub struct Applied {
     pub row: JobRow,
     /// What changed, empty when nothing did.
     pub events: Vec<JobEvent>,
+}
+
+/// A queued prompt that may go out, as far as its own thread is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    pub prompt: PromptId,
+    pub job: JobKey,
+    pub kind: PromptKind,
+    /// Not before then, in the service's time.
+    pub until: Option<Time>,
+}
+
+/// What changed after a revision.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Rows as they are now, oldest change first.
+    pub rows: Vec<JobRow>,
+    /// Rows that are no more, each with the one that it was merged into.
+    pub merged: Vec<(JobKey, JobKey)>,
+    /// The revision up to which this tells of changes.
+    pub revision: i64,
 }
 
 /// A text not sent yet.
@@ -162,10 +186,15 @@ impl Store {
             .await
     }
 
-    /// Rows whose revision is above `revision`, oldest change first; rows merged into another come once more, dismissed.
-    pub async fn jobs_changed_since(&self, scope: &Scope, revision: i64) -> R<Vec<JobRow>> {
+    /// What changed after `revision`.
+    pub async fn jobs_changed_since(&self, scope: &Scope, revision: i64) -> R<Changes> {
         let scope = scope.clone();
         self.handle.read(move |db| jobs::changed_since(db, &scope, revision)).await
+    }
+
+    /// Keys of rows that turned out to be this job and were merged into its row.
+    pub async fn merged_into(&self, job: JobKey) -> R<Vec<JobKey>> {
+        self.handle.read(move |db| jobs::merged_into(db, job)).await
     }
 
     /// Prompts and transitions of a job, each oldest first.
@@ -184,14 +213,10 @@ impl Store {
         self.handle.write(move |tx| jobs::track(tx, scopes::ensure(tx, &scope)?, &job, now)).await
     }
 
-    /// The user looked at it.
-    pub async fn mark_looked(&self, job: JobKey, now: Time) -> R<JobRow> {
-        self.handle.write(move |tx| jobs::mark_looked(tx, job, now)).await
-    }
-
-    /// The user puts it away, or takes it back.
-    pub async fn set_dismissed(&self, job: JobKey, dismissed: bool, _now: Time) -> R<JobRow> {
-        self.handle.write(move |tx| jobs::set_dismissed(tx, job, dismissed)).await
+    /// Changes the local side of jobs, all or none; the rows come in the order of `jobs`.
+    pub async fn change_jobs(&self, jobs: &[JobKey], change: LocalChange, now: Time) -> R<Vec<JobRow>> {
+        let jobs = jobs.to_vec();
+        self.handle.write(move |tx| local::change(tx, &jobs, &change, now)).await
     }
 
     /// The last `n` transitions as log lines, oldest first.
@@ -228,11 +253,36 @@ impl Store {
         self.handle.write(move |tx| sending::settle(tx, prompt, how, now)).await
     }
 
-    /// Queued prompts of the scope that are first in their thread, in the order in which they may go out, each with
-    /// the time that it waits for.
-    pub async fn queued(&self, scope: &Scope) -> R<Vec<(PromptId, Option<Time>)>> {
+    /// Queues many new jobs in one transaction, in this order; a blank one refuses all.
+    pub async fn add_batch(&self, scope: &Scope, prompts: &[String], now: Time) -> R<Vec<JobRow>> {
+        let (scope, texts) = (scope.clone(), prompts.to_vec());
+        self.handle.write(move |tx| prompts::add_batch(tx, &scope, &texts, now)).await
+    }
+
+    /// Queued prompts of the scope that are first in their thread and not paused, in the order in which they may go out.
+    pub async fn queued(&self, scope: &Scope) -> R<Vec<Waiting>> {
         let scope = scope.clone();
-        self.handle.read(move |db| prompts::queued(db, &scope)).await
+        self.handle.read(move |db| queue::waiting(db, &scope)).await
+    }
+
+    /// Changes queued prompts by their jobs, all or none. `Pause`, `Release` and `Remove` take all that are queued of a
+    /// job, `Up` and `Down` swap new jobs with their neighbours in the line. Jobs without a queued prompt stay as they
+    /// are; gives every row that changed.
+    pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange, _now: Time) -> R<Vec<JobRow>> {
+        let jobs = jobs.to_vec();
+        self.handle.write(move |tx| queue::change(tx, &jobs, change)).await
+    }
+
+    /// Jobs in whose prompts the text stands, whatever the case.
+    pub async fn find_prompts(&self, scope: &Scope, text: &str) -> R<Vec<JobKey>> {
+        let (scope, text) = (scope.clone(), text.to_owned());
+        self.handle.read(move |db| local::find_prompts(db, &scope, &text)).await
+    }
+
+    /// Prompts that went out before, the newest first, each once; at most 1,000, and 16 MiB in all.
+    pub async fn sent_prompts(&self, scope: &Scope) -> R<Vec<String>> {
+        let scope = scope.clone();
+        self.handle.read(move |db| local::sent_prompts(db, &scope)).await
     }
 
     /// Instances that hold a prompt in `Sending`.

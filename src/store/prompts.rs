@@ -1,7 +1,7 @@
-//! Prompts on disk: written down before anything is sent, listed in the order in which they may go out, and what the
-//! user decides about one that docdeck will not send by itself. Sending and its outcomes are `sending`'s.
+//! Prompts on disk: written down before anything is sent, and what the user decides about one that docdeck will not
+//! send by itself. The line in which they wait is `queue`'s, sending and its outcomes are `sending`'s.
 
-use super::columns::{self, Ms, PROMPT, kind_word, ms, opt_time, text};
+use super::columns::{self, Ms, STATE, kind_word, ms, opt_time, text};
 use super::error::StoreError;
 use super::{drafts, jobs, scopes};
 use crate::model::Time;
@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 type R<T> = Result<T, StoreError>;
 
 /// Characters of a title, cut with `…`.
-const TITLE: usize = 200;
+pub(super) const TITLE: usize = 200;
 
 /// What deciding about a prompt needs to know of it.
 #[derive(Debug)]
@@ -29,7 +29,8 @@ pub(super) struct Known {
 
 /// The prompt as it stands.
 pub(super) fn get(connection: &Connection, id: PromptId) -> R<Known> {
-    let mut ask = connection.prepare_cached("SELECT job, kind, state, until, sent_at FROM prompt WHERE id = ?1")?;
+    let mut ask =
+        connection.prepare_cached(&format!("SELECT job, kind, {STATE}, until, sent_at FROM prompt WHERE id = ?1"))?;
     let known = ask.query_row([id.0], |row| {
         Ok(Known {
             id,
@@ -46,18 +47,31 @@ pub(super) fn get(connection: &Connection, id: PromptId) -> R<Known> {
 /// Prompts and transitions of a job.
 pub(super) fn thread(connection: &Connection, key: JobKey) -> R<Thread> {
     let key = jobs::current(connection, key)?;
-    let mut ask = connection.prepare_cached(&format!("SELECT {PROMPT} FROM prompt WHERE job = ?1 ORDER BY id"))?;
+    let mut ask = connection.prepare_cached(&format!(
+        "SELECT id, kind, text, {STATE}, until, reason, written_at, sent_at FROM prompt WHERE job = ?1 ORDER BY id"
+    ))?;
     let prompts: Vec<Prompt> = ask.query_map([key.0], columns::prompt)?.collect::<rusqlite::Result<_>>()?;
     Ok(Thread { prompts, events: jobs::events(connection, key)? })
 }
 
 /// A new job with its prompt, in place of the draft.
 pub(super) fn add_new_job(tx: &Transaction<'_>, scope: &Scope, text: &str, now: Time) -> R<(PromptId, JobRow)> {
-    let title = title(text)?;
     let scope = scopes::ensure(tx, scope)?;
+    let added = add(tx, scope, text, now)?;
+    drafts::delete_new_job(tx, scope)?;
+    Ok(added)
+}
+
+/// Many new jobs, in this order; a blank one refuses all.
+pub(super) fn add_batch(tx: &Transaction<'_>, scope: &Scope, texts: &[String], now: Time) -> R<Vec<JobRow>> {
+    let scope = scopes::ensure(tx, scope)?;
+    texts.iter().map(|text| add(tx, scope, text, now).map(|(_, row)| row)).collect()
+}
+
+fn add(tx: &Transaction<'_>, scope: i64, text: &str, now: Time) -> R<(PromptId, JobRow)> {
+    let title = title(text)?;
     let key = jobs::insert(tx, scope, &title, now)?;
     let prompt = insert(tx, key, PromptKind::Create, text, now)?;
-    drafts::delete_new_job(tx, scope)?;
     Ok((prompt, jobs::touch(tx, key)?))
 }
 
@@ -87,24 +101,15 @@ pub(super) fn set(tx: &Transaction<'_>, id: PromptId, to: &Delivery) -> R<()> {
         Delivery::Queued { until } => *until,
         _ => None,
     };
-    tx.prepare_cached("UPDATE prompt SET state = ?2, until = ?3, reason = ?4, instance = NULL WHERE id = ?1")?
-        .execute(params![id.0, to.kind().word(), ms(until), text(to.reason())])?;
+    let (state, held) = match to.kind() {
+        DeliveryKind::Paused => (DeliveryKind::Queued, true),
+        other => (other, false),
+    };
+    tx.prepare_cached(
+        "UPDATE prompt SET state = ?2, held = ?3, until = ?4, reason = ?5, instance = NULL WHERE id = ?1",
+    )?
+    .execute(params![id.0, state.word(), held, ms(until), text(to.reason())])?;
     Ok(())
-}
-
-/// Only what waits is read, however long the record has become: CROSS JOIN keeps SQLite from going through all jobs.
-pub(super) const QUEUED: &str = "SELECT prompt.id, prompt.until FROM prompt CROSS JOIN job ON job.key = prompt.job
-     WHERE prompt.state = 'queued' AND job.scope = ?1 AND (prompt.kind = 'create' OR job.id IS NOT NULL)
-       AND NOT EXISTS (SELECT 1 FROM prompt AS earlier WHERE earlier.job = prompt.job AND earlier.id < prompt.id
-                       AND earlier.state NOT IN ('accepted', 'dismissed'))
-     ORDER BY prompt.id";
-
-/// Queued prompts that are first in their job's line and have where to go, in order.
-pub(super) fn queued(connection: &Connection, scope: &Scope) -> R<Vec<(PromptId, Option<Time>)>> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
-    let mut ask = connection.prepare_cached(QUEUED)?;
-    let prompts = ask.query_map([scope], |row| Ok((PromptId(row.get(0)?), opt_time(row, 1)?)))?;
-    Ok(prompts.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Whether a prompt before this one in the thread is not through.
@@ -115,13 +120,12 @@ pub(super) fn is_behind(connection: &Connection, prompt: &Known) -> R<bool> {
     Ok(ask.query_row([prompt.job.0, prompt.id.0], |row| row.get(0))?)
 }
 
-/// Queues the prompt again, at once, with another text if one is given.
+/// Queues the prompt again, at once and not paused any more, with another text if one is given.
 pub(super) fn requeue(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>) -> R<JobRow> {
     let prompt = get(tx, id)?;
-    if !(prompt.state.needs_user() || prompt.state == DeliveryKind::Queued) {
+    if !(prompt.state.needs_user() || matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused)) {
         return Err(StoreError::MovedOn);
     }
-    let mut row = jobs::get(tx, prompt.job)?;
     if let Some(text) = edited {
         if prompt.state == DeliveryKind::Unconfirmed {
             return Err(StoreError::NotEditable);
@@ -129,11 +133,12 @@ pub(super) fn requeue(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>) 
         let title = title(text)?;
         tx.prepare_cached("UPDATE prompt SET text = ?2 WHERE id = ?1")?.execute(params![id.0, text])?;
         if prompt.kind == PromptKind::Create {
-            row.title = title;
+            jobs::set_first_line(tx, prompt.job, &title)?;
         }
         drafts::delete_of_prompt(tx, id)?;
     }
     set(tx, id, &Delivery::Queued { until: None })?;
+    let mut row = jobs::get(tx, prompt.job)?;
     row.dismissed = false;
     jobs::put(tx, &row)
 }

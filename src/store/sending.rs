@@ -31,8 +31,10 @@ fn limited(kind: PromptKind) -> Limited {
 /// Whether the prompt may go out now; with [`Turn::Go`] its place in the ledger is taken and it is `Sending`.
 pub(super) fn take_turn(tx: &Transaction<'_>, id: PromptId, instance: &str, now: Time, service_now: Time) -> R<Turn> {
     let prompt = prompts::get(tx, id)?;
-    if prompt.state != DeliveryKind::Queued {
-        return Ok(Turn::Taken);
+    match prompt.state {
+        DeliveryKind::Queued => {}
+        DeliveryKind::Paused => return Ok(Turn::Behind),
+        _ => return Ok(Turn::Taken),
     }
     let row = jobs::get(tx, prompt.job)?;
     let has_nowhere_to_go = prompt.kind == PromptKind::FollowUp && row.id.is_none();

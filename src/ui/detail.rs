@@ -119,6 +119,7 @@ fn state(view: View<'_>, job: &JobRow) -> (String, Style) {
             DeliveryKind::Rejected => "a prompt was rejected: ! decides",
             DeliveryKind::Sending => "sending…",
             DeliveryKind::Queued => "a prompt waits to be sent",
+            DeliveryKind::Paused => "a prompt is paused",
             DeliveryKind::Accepted | DeliveryKind::Dismissed => "",
         };
         let style = if kind.needs_user() { theme.warning } else { theme.text };
@@ -208,6 +209,7 @@ fn delivery_text(view: View<'_>, delivery: &Delivery) -> (String, Style) {
         Delivery::Queued { until: Some(until) } if *until > view.now => {
             (format!("… queued, goes out at {}", local(view, *until).format("%H:%M")), theme.muted)
         }
+        Delivery::Paused => ("‖ paused: not sent until released".to_owned(), theme.muted),
         Delivery::Queued { .. } => ("… queued".to_owned(), theme.muted),
         Delivery::Sending => ("↑ sending".to_owned(), theme.working),
         Delivery::Accepted => (String::new(), theme.text),

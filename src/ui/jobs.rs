@@ -129,6 +129,7 @@ pub(super) fn glyph(view: View<'_>, job: &JobRow) -> (&'static str, Style) {
         Some(DeliveryKind::NotSent | DeliveryKind::Rejected) => return ("!", theme.bad),
         Some(DeliveryKind::Sending) => return ("↑", theme.working),
         Some(DeliveryKind::Queued) => return ("…", theme.muted),
+        Some(DeliveryKind::Paused) => return ("‖", theme.muted),
         Some(DeliveryKind::Accepted | DeliveryKind::Dismissed) | None => {}
     }
     if job.gone {

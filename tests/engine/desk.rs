@@ -56,7 +56,22 @@ impl Desk {
         Self::on(Store::in_memory().expect("a store"), scope_of(sim), sim.api_key(), None).await
     }
 
+    /// With a program of the user's own for changes.
+    pub(crate) async fn begin_with_program(sim: &Sim, folder: &Path, on_change: Vec<String>) -> Self {
+        Self::made(open(folder), scope_of(sim), sim.api_key(), Some(folder), Some(on_change)).await
+    }
+
     async fn on(store: Store, scope: Scope, key: &str, lock_folder: Option<&Path>) -> Self {
+        Self::made(store, scope, key, lock_folder, None).await
+    }
+
+    async fn made(
+        store: Store,
+        scope: Scope,
+        key: &str,
+        lock_folder: Option<&Path>,
+        on_change: Option<Vec<String>>,
+    ) -> Self {
         let key = ApiKey::new(key).expect("a key");
         let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");
         let (sender, news) = mpsc::channel(4096);
@@ -66,6 +81,7 @@ impl Desk {
             scope: scope.clone(),
             poll: PollOptions::default(),
             lock_folder: lock_folder.map(Path::to_owned),
+            on_change,
             news: sender,
         };
         let engine = Engine::start(setup).await.expect("an engine");

@@ -3,6 +3,8 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "clippy excuses test functions only, not what they share")]
 
+mod batch;
+mod changes;
 mod desk;
 mod polling;
 mod sharing;

@@ -93,6 +93,8 @@ impl Desk {
             read_only: opened.read_only,
             offset: FixedOffset::east_opt(0).expect("UTC"),
             missing: None,
+            filters: Vec::new(),
+            commands: Vec::new(),
         };
         let key = ApiKey::new(key).expect("a key");
         let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");

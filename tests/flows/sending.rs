@@ -3,6 +3,7 @@
 use crate::desk::{Desk, faults, folder, sim};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
+use docdeck::model::change::LocalChange;
 use docdeck::model::job::Status;
 use docdeck::model::ledger::Limited;
 use docdeck::model::log::Operation;
@@ -34,7 +35,7 @@ async fn a_prompt_becomes_a_job_with_a_pull_request_that_needs_a_look_and_wakes_
 
     // Looked at, it stays where it is until the selection leaves it.
     desk.key(KeyCode::Enter);
-    assert!(desk.asked.contains(&Effect::MarkLooked(key)));
+    assert!(desk.asked.contains(&Effect::Change(vec![key], LocalChange::Looked)));
     desk.until("the look on disk", |desk| !desk.selected().is_unseen()).await;
     desk.key(KeyCode::Esc);
     desk.assert_shows("NEEDS YOU 1");

@@ -46,11 +46,16 @@ fn start(size: (u16, u16)) -> Start {
         read_only: false,
         offset: FixedOffset::east_opt(0).expect("UTC"),
         missing: None,
+        filters: Vec::new(),
+        commands: Vec::new(),
     }
 }
 
 fn row(key: i64, title: &str, status: Option<Status>, minutes: i64) -> JobRow {
     JobRow {
+        named: false,
+        tags: Vec::new(),
+        note: None,
         key: JobKey(key),
         id: JobId::new(&format!("01J9ZK4M8Q{key:04}")),
         title: CleanText::line(title),
@@ -68,6 +73,7 @@ fn row(key: i64, title: &str, status: Option<Status>, minutes: i64) -> JobRow {
         looked_at: None,
         gone: false,
         dismissed: false,
+        place: None,
         undelivered: None,
         revision: key,
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::change::LocalChange;
 use crate::model::log::LogKind;
 use crate::model::prompt::{EventKind, JobEvent};
 use std::time::{Duration, Instant};
@@ -102,7 +103,7 @@ async fn looking_at_a_row_makes_it_seen_until_the_next_change() {
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let row = store.got(row.key, answer("j1", Status::Failed), at(10)).await.row;
     assert!(row.is_unseen());
-    let row = store.mark_looked(row.key, at(11)).await.expect("marked");
+    let row = store.change(row.key, LocalChange::Looked, at(11)).await;
     assert_eq!((row.looked_at, row.is_unseen()), (Some(at(11)), false));
     assert!(store.got(row.key, answer("j1", Status::Archived), at(12)).await.row.is_unseen());
 }
@@ -111,7 +112,7 @@ async fn looking_at_a_row_makes_it_seen_until_the_next_change() {
 async fn a_clock_that_was_set_back_hides_neither_a_look_nor_a_change() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(1000)).await;
-    let row = store.mark_looked(row.key, at(500)).await.expect("marked");
+    let row = store.change(row.key, LocalChange::Looked, at(500)).await;
     assert!(!row.is_unseen());
     assert!(store.got(row.key, answer("j1", Status::Failed), at(600)).await.row.is_unseen());
 }
@@ -120,9 +121,9 @@ async fn a_clock_that_was_set_back_hides_neither_a_look_nor_a_change() {
 async fn a_row_can_be_put_away_and_taken_back() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    assert!(store.set_dismissed(row.key, true, at(1)).await.expect("done").dismissed);
+    assert!(store.change(row.key, LocalChange::Dismissed(true), at(1)).await.dismissed);
     assert!(store.jobs(&scope()).await.expect("rows")[0].dismissed);
-    assert!(!store.set_dismissed(row.key, false, at(2)).await.expect("done").dismissed);
+    assert!(!store.change(row.key, LocalChange::Dismissed(false), at(2)).await.dismissed);
 }
 
 #[tokio::test]
@@ -132,7 +133,7 @@ async fn a_tracked_job_is_titled_by_its_id_and_an_end_before_is_not_invented() {
     let row = store.track(&scope(), job.clone(), at(0)).await.expect("tracked");
     assert_eq!((row.title.as_str(), row.finished_at, row.started_at), ("j1", None, at(-900)));
     assert_eq!((row.changed_at, row.checked_at), (at(0), Some(at(0))));
-    store.set_dismissed(row.key, true, at(1)).await.expect("done");
+    store.change(row.key, LocalChange::Dismissed(true), at(1)).await;
     let again = store.track(&scope(), job, at(2)).await.expect("tracked");
     assert_eq!((again.key, again.dismissed), (row.key, false));
     assert_eq!(store.jobs(&scope()).await.expect("rows").len(), 1);
@@ -144,10 +145,12 @@ async fn only_rows_that_changed_since_a_revision_are_given() {
     let first = store.accepted("j1", Status::Active, at(0)).await;
     let second = store.accepted("j2", Status::Active, at(1)).await;
     assert!(second.revision > first.revision);
-    assert_eq!(store.jobs_changed_since(&scope(), second.revision).await.expect("rows"), []);
+    let nothing = store.jobs_changed_since(&scope(), second.revision).await.expect("rows");
+    assert_eq!((nothing.rows, nothing.revision), (Vec::new(), second.revision));
     let changed = store.got(first.key, answer("j1", Status::Failed), at(2)).await.row;
-    assert_eq!(store.jobs_changed_since(&scope(), second.revision).await.expect("rows"), vec![changed]);
-    assert_eq!(store.jobs_changed_since(&scope(), 0).await.expect("rows").len(), 2);
+    let since = store.jobs_changed_since(&scope(), second.revision).await.expect("rows");
+    assert_eq!((since.revision, since.rows), (changed.revision, vec![changed]));
+    assert_eq!(store.jobs_changed_since(&scope(), 0).await.expect("rows").rows.len(), 2);
 }
 
 #[tokio::test]
@@ -230,6 +233,8 @@ async fn the_questions_asked_all_the_time_are_answered_from_an_index() {
     assert!(changed.contains("job_by_revision") && !changed.contains("TEMP B-TREE"), "{changed}");
     let by_id = plan("SELECT * FROM job WHERE scope = 1 AND id = 'x'".to_owned()).await;
     assert!(by_id.contains("job_by_id"), "{by_id}");
-    let queued = plan(crate::store::prompts::QUEUED.replace("?1", "1")).await;
+    let queued = plan(crate::store::queue::QUEUED.replace("?1", "1")).await;
     assert!(queued.contains("prompt_queued") && !queued.contains("SCAN job"), "{queued}");
+    let sent = plan(crate::store::local::SENT.replace("?1", "1")).await;
+    assert!(sent.contains("prompt_by_sent") && !sent.contains("TEMP B-TREE"), "{sent}");
 }

@@ -1,12 +1,15 @@
 //! The store as its callers meet it: over the handle, most of the time on a real file.
 
 mod jobs;
+mod local;
 mod opening;
+mod queue;
 mod rest;
 mod sending;
 
 use super::{Fetched, Settled, Store, StoreError, Turn};
 use crate::model::Time;
+use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobId, Status};
 use crate::model::prompt::{PromptId, Thread};
@@ -83,6 +86,16 @@ impl Store {
         let (prompt, _) = self.new_job(&format!("Prompt of {id}"), now).await;
         assert!(matches!(self.turn(prompt, now).await, Turn::Go { .. }));
         self.end(prompt, Settled::Accepted(answer(id, status)), now).await
+    }
+
+    async fn change(&self, job: JobKey, change: LocalChange, now: Time) -> JobRow {
+        self.change_jobs(&[job], change, now).await.expect("changed").remove(0)
+    }
+
+    /// What may go out, with the time that it waits for.
+    async fn in_line(&self) -> Vec<(PromptId, Option<Time>)> {
+        let waiting = self.queued(&scope()).await.expect("list");
+        waiting.into_iter().map(|waiting| (waiting.prompt, waiting.until)).collect()
     }
 
     async fn got(&self, job: JobKey, what: Job, now: Time) -> super::Applied {

@@ -74,17 +74,17 @@ async fn follow_ups_of_a_job_go_out_in_order_and_a_stuck_one_holds_the_rest() {
     let (create, row) = store.new_job("Fix it", at(0)).await;
     let first = store.follow_up(row.key, "first", at(1)).await;
     let second = store.follow_up(row.key, "second", at(2)).await;
-    assert_eq!(store.queued(&scope()).await.expect("list"), [(create, None)]);
+    assert_eq!(store.in_line().await, [(create, None)]);
     assert_eq!(store.turn(first, at(3)).await, Turn::Behind);
     store.turn(create, at(3)).await;
     store.end(create, Settled::Accepted(answer("j1", Status::Active)), at(4)).await;
     assert_eq!(store.turn(second, at(5)).await, Turn::Behind);
-    assert_eq!(store.queued(&scope()).await.expect("list"), [(first, None)]);
+    assert_eq!(store.in_line().await, [(first, None)]);
     let go = store.turn(first, at(5)).await;
     assert!(matches!(go, Turn::Go { kind: PromptKind::FollowUp, id: Some(id), .. } if id == job_id("j1")));
     store.end(first, Settled::Rejected(line("no")), at(6)).await;
     assert_eq!(store.turn(second, at(7)).await, Turn::Behind);
-    assert_eq!(store.queued(&scope()).await.expect("list"), []);
+    assert_eq!(store.in_line().await, []);
     store.dismiss_prompt(first, at(8)).await.expect("let go");
     assert!(matches!(store.turn(second, at(9)).await, Turn::Go { .. }));
 }
@@ -96,7 +96,7 @@ async fn a_follow_up_without_a_job_to_go_to_stays_behind() {
     let follow_up = store.follow_up(row.key, "more", at(1)).await;
     store.dismiss_prompt(create, at(2)).await.expect("let go");
     assert_eq!(store.turn(follow_up, at(3)).await, Turn::Behind);
-    assert_eq!(store.queued(&scope()).await.expect("list"), []);
+    assert_eq!(store.in_line().await, []);
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn no_hour_holds_more_turns_than_the_limit_and_the_next_one_waits_on_disk(
         }
     }
     assert_eq!(goes, (0..100).collect::<Vec<_>>());
-    let (first, until) = store.queued(&scope()).await.expect("list")[0];
+    let (first, until) = store.in_line().await[0];
     assert_eq!(until, Some(at(3600)));
     assert_eq!(store.turn(first, at(3599)).await, Turn::Wait { until: at(3600) });
     assert!(matches!(store.turn(first, at(3600)).await, Turn::Go { .. }));
@@ -362,7 +362,9 @@ async fn a_job_that_was_tracked_meanwhile_and_the_row_of_its_prompt_become_one()
     );
     // Whoever has the other row on the screen hears that it is no more, and its key still leads to the job.
     let left = store.jobs_changed_since(&scope(), seen).await.expect("rows");
-    assert!(left.iter().any(|row| row.key == tracked.key && row.dismissed && row.id.is_none()), "{left:?}");
+    assert_eq!(left.merged, [(tracked.key, one.key)]);
+    assert_eq!(left.rows.iter().map(|row| row.key).collect::<Vec<_>>(), [one.key]);
+    assert_eq!(store.merged_into(one.key).await.expect("keys"), [tracked.key]);
     assert_eq!(store.got(tracked.key, answer("j1", Status::Archived), at(30)).await.row.key, one.key);
     assert!(matches!(store.turn(follow_up, at(31)).await, Turn::Go { job, .. } if job == one.key));
 }

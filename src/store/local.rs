@@ -1,0 +1,169 @@
+//! What the user adds to jobs on this computer (title, tags, note, looked at, put away), and finding prompts again by
+//! their text. The service hears nothing of it.
+
+use super::columns::joined_tags;
+use super::error::StoreError;
+use super::{jobs, prompts, scopes};
+use crate::model::Time;
+use crate::model::change::LocalChange;
+use crate::model::endpoint::Scope;
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
+use rusqlite::{Connection, Transaction, params};
+use std::collections::HashSet;
+
+type R<T> = Result<T, StoreError>;
+
+/// Prompts of the past that are given at most, and their bytes in all.
+const PAST: usize = 1000;
+const PAST_BYTES: usize = 16 << 20;
+/// SQLite compares no longer pattern.
+const LONGEST_PATTERN: usize = 10_000;
+
+/// Changes the jobs, in the order given.
+pub(super) fn change(tx: &Transaction<'_>, jobs: &[JobKey], change: &LocalChange, now: Time) -> R<Vec<JobRow>> {
+    let mut changed = Vec::with_capacity(jobs.len());
+    for key in jobs {
+        let mut row = jobs::get(tx, *key)?;
+        apply(&mut row, change, now);
+        write(tx, &row)?;
+        changed.push(jobs::put(tx, &row)?);
+    }
+    Ok(changed)
+}
+
+fn apply(row: &mut JobRow, change: &LocalChange, now: Time) {
+    match change {
+        LocalChange::Title(title) => {
+            let title = title.as_ref().map(|title| CleanText::title(title.as_str(), prompts::TITLE));
+            let title = title.filter(|title| !title.is_empty());
+            row.named = title.is_some();
+            row.title = title.unwrap_or_default();
+        }
+        LocalChange::Tags(tags) => {
+            row.tags.clear();
+            add_tags(&mut row.tags, tags);
+        }
+        LocalChange::AddTags(tags) => add_tags(&mut row.tags, tags),
+        LocalChange::RemoveTags(tags) => {
+            let tags: Vec<CleanText> = tags.iter().map(tag).collect();
+            row.tags.retain(|known| !tags.contains(known));
+        }
+        LocalChange::Note(note) => row.note = note.clone().filter(|note| !note.as_str().trim().is_empty()),
+        LocalChange::Dismissed(dismissed) => row.dismissed = *dismissed,
+        // Also when the clock was set back since the last change.
+        LocalChange::Looked => row.looked_at = Some(now.max(row.changed_at)),
+    }
+}
+
+/// As tags are kept: one line, in lower case.
+fn tag(given: &CleanText) -> CleanText {
+    CleanText::line(&given.as_str().to_lowercase())
+}
+
+fn add_tags(tags: &mut Vec<CleanText>, more: &[CleanText]) {
+    for tag in more.iter().map(tag) {
+        if !tag.is_empty() && !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+}
+
+/// Two rows become one: `kept` gets what the user wrote on the other one; nothing typed is lost.
+pub(super) fn join(tx: &Transaction<'_>, kept: &mut JobRow, other: &JobRow) -> R<()> {
+    if !kept.named && other.named {
+        kept.named = true;
+        kept.title = other.title.clone();
+    }
+    add_tags(&mut kept.tags, &other.tags);
+    kept.note = match (kept.note.take(), other.note.clone()) {
+        (Some(kept), Some(other)) => Some(CleanText::block(&format!("{kept}\n{other}"))),
+        (kept, other) => kept.or(other),
+    };
+    write(tx, kept)
+}
+
+/// Writes title, tags and note of one's own, as the row has them.
+fn write(tx: &Transaction<'_>, row: &JobRow) -> R<()> {
+    let title = row.named.then_some(row.title.as_str());
+    tx.prepare_cached("UPDATE job SET own_title = ?2, tags = ?3, note = ?4 WHERE key = ?1")?.execute(params![
+        row.key.0,
+        title,
+        joined_tags(&row.tags),
+        row.note.as_ref().map(CleanText::as_str)
+    ])?;
+    Ok(())
+}
+
+/// Jobs in whose prompts the text stands, whatever the case.
+pub(super) fn find_prompts(connection: &Connection, scope: &Scope, text: &str) -> R<Vec<JobKey>> {
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+    if text.is_ascii() && text.len() < LONGEST_PATTERN {
+        let pattern = like_pattern(text);
+        let mut ask = connection.prepare_cached(
+            "SELECT DISTINCT job.key FROM prompt CROSS JOIN job ON job.key = prompt.job
+             WHERE job.scope = ?1 AND prompt.text LIKE ?2 ESCAPE '\\' ORDER BY job.key",
+        )?;
+        let keys = ask.query_map(params![scope, pattern], |row| row.get(0).map(JobKey))?;
+        return Ok(keys.collect::<rusqlite::Result<_>>()?);
+    }
+    // SQLite knows upper and lower case of ASCII letters only.
+    let wanted = text.to_lowercase();
+    let mut ask = connection.prepare_cached(
+        "SELECT job.key, prompt.text FROM job CROSS JOIN prompt ON prompt.job = job.key
+         WHERE job.scope = ?1 ORDER BY job.key",
+    )?;
+    let mut found: Vec<JobKey> = Vec::new();
+    let mut rows = ask.query([scope])?;
+    while let Some(row) = rows.next()? {
+        let key = JobKey(row.get(0)?);
+        if found.last() != Some(&key)
+            && row.get_ref(1)?.as_str().is_ok_and(|text| text.to_lowercase().contains(&wanted))
+        {
+            found.push(key);
+        }
+    }
+    Ok(found)
+}
+
+/// The text anywhere; what means something in a pattern means itself.
+fn like_pattern(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() + 2);
+    pattern.push('%');
+    for c in text.chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern.push('%');
+    pattern
+}
+
+/// The statement behind [`sent_prompts`]: from the index, newest first, no further than it takes.
+pub(super) const SENT: &str = "SELECT prompt.text FROM prompt CROSS JOIN job ON job.key = prompt.job
+     WHERE prompt.sent_at IS NOT NULL AND job.scope = ?1 ORDER BY prompt.sent_at DESC, prompt.id DESC";
+
+/// Prompts that went out, the newest first, each text once.
+pub(super) fn sent_prompts(connection: &Connection, scope: &Scope) -> R<Vec<String>> {
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+    let mut ask = connection.prepare_cached(SENT)?;
+    let mut rows = ask.query([scope])?;
+    let (mut texts, mut seen, mut bytes): (Vec<String>, HashSet<String>, usize) = (Vec::new(), HashSet::new(), 0);
+    while let Some(row) = rows.next()? {
+        let text: String = row.get(0)?;
+        if seen.contains(&text) {
+            continue;
+        }
+        bytes = bytes.saturating_add(text.len());
+        if bytes > PAST_BYTES && !texts.is_empty() {
+            break;
+        }
+        seen.insert(text.clone());
+        texts.push(text);
+        if texts.len() == PAST {
+            break;
+        }
+    }
+    Ok(texts)
+}

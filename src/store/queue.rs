@@ -1,0 +1,134 @@
+//! The line of prompts that wait to be sent: in which order they may go out, and what the user does to it.
+//!
+//! A prompt's place is its id until the user moves it, so that a new one is always last.
+
+use super::columns::{self, opt_time};
+use super::error::StoreError;
+use super::{Waiting, jobs, prompts, scopes};
+use crate::model::change::QueueChange;
+use crate::model::endpoint::Scope;
+use crate::model::prompt::{Delivery, PromptId, PromptKind};
+use crate::model::row::{JobKey, JobRow};
+use rusqlite::{Connection, Transaction, params};
+use std::collections::BTreeSet;
+
+type R<T> = Result<T, StoreError>;
+
+/// Only what waits is read, however long the record has become: CROSS JOIN keeps SQLite from going through all jobs.
+pub(super) const QUEUED: &str = "SELECT prompt.id, prompt.job, prompt.kind, prompt.until
+     FROM prompt CROSS JOIN job ON job.key = prompt.job
+     WHERE prompt.state = 'queued' AND prompt.held = 0 AND job.scope = ?1
+       AND (prompt.kind = 'create' OR job.id IS NOT NULL)
+       AND NOT EXISTS (SELECT 1 FROM prompt AS earlier WHERE earlier.job = prompt.job AND earlier.id < prompt.id
+                       AND earlier.state NOT IN ('accepted', 'dismissed'))
+     ORDER BY coalesce(prompt.place, prompt.id)";
+
+/// Prompts that are first in their job's line, have where to go and are not paused, in order.
+pub(super) fn waiting(connection: &Connection, scope: &Scope) -> R<Vec<Waiting>> {
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+    let mut ask = connection.prepare_cached(QUEUED)?;
+    let prompts = ask.query_map([scope], |row| {
+        Ok(Waiting {
+            prompt: PromptId(row.get(0)?),
+            job: JobKey(row.get(1)?),
+            kind: columns::prompt_kind(row, 2)?,
+            until: opt_time(row, 3)?,
+        })
+    })?;
+    Ok(prompts.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Changes the queued prompts of these jobs; gives every row that this changed, also those that others moved past.
+pub(super) fn change(tx: &Transaction<'_>, jobs: &[JobKey], change: QueueChange) -> R<Vec<JobRow>> {
+    let mut keys = BTreeSet::new();
+    for key in jobs {
+        keys.insert(jobs::current(tx, *key)?);
+    }
+    let changed = match change {
+        QueueChange::Pause => hold(tx, &keys, true)?,
+        QueueChange::Release => hold(tx, &keys, false)?,
+        QueueChange::Remove => return remove(tx, &keys),
+        QueueChange::Up | QueueChange::Down => shift(tx, &keys, change == QueueChange::Up)?,
+    };
+    changed.into_iter().map(|key| jobs::touch(tx, key)).collect()
+}
+
+fn hold(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, held: bool) -> R<BTreeSet<JobKey>> {
+    let mut write =
+        tx.prepare_cached("UPDATE prompt SET held = ?2 WHERE job = ?1 AND state = 'queued' AND held <> ?2")?;
+    let mut changed = BTreeSet::new();
+    for key in keys {
+        if write.execute(params![key.0, held])? > 0 {
+            changed.insert(*key);
+        }
+    }
+    Ok(changed)
+}
+
+fn remove(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>) -> R<Vec<JobRow>> {
+    let mut ask = tx.prepare_cached("SELECT id, kind FROM prompt WHERE job = ?1 AND state = 'queued'")?;
+    let mut changed = Vec::new();
+    for key in keys {
+        let queued: Vec<(PromptId, PromptKind)> = ask
+            .query_map([key.0], |row| Ok((PromptId(row.get(0)?), columns::prompt_kind(row, 1)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        for (id, _) in &queued {
+            prompts::set(tx, *id, &Delivery::Dismissed)?;
+        }
+        if queued.is_empty() {
+            continue;
+        }
+        let mut row = jobs::get(tx, *key)?;
+        if row.id.is_none() && queued.iter().any(|(_, kind)| *kind == PromptKind::Create) {
+            row.dismissed = true;
+        }
+        changed.push(jobs::put(tx, &row)?);
+    }
+    Ok(changed)
+}
+
+/// A new job that waits, where it stands in the line.
+struct InLine {
+    prompt: i64,
+    job: JobKey,
+    place: i64,
+}
+
+/// Moves the new jobs of these rows one place on; several keep their order, and stop together at the end of the line.
+fn shift(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, towards_front: bool) -> R<BTreeSet<JobKey>> {
+    let Some(first) = keys.first() else { return Ok(BTreeSet::new()) };
+    let mut line = line(tx, jobs::scope_of(tx, *first)?)?;
+    let places: Vec<i64> = line.iter().map(|waiting| waiting.place).collect();
+    if !towards_front {
+        line.reverse();
+    }
+    for at in 1..line.len() {
+        let moves = |at: usize| line.get(at).is_some_and(|waiting| keys.contains(&waiting.job));
+        if moves(at) && !moves(at - 1) {
+            line.swap(at - 1, at);
+        }
+    }
+    if !towards_front {
+        line.reverse();
+    }
+    let mut write = tx.prepare_cached("UPDATE prompt SET place = ?2 WHERE id = ?1")?;
+    let mut changed = BTreeSet::new();
+    for (waiting, place) in line.iter().zip(places) {
+        if waiting.place != place {
+            write.execute([waiting.prompt, place])?;
+            changed.insert(waiting.job);
+        }
+    }
+    Ok(changed)
+}
+
+fn line(tx: &Transaction<'_>, scope: i64) -> R<Vec<InLine>> {
+    let mut ask = tx.prepare_cached(
+        "SELECT prompt.id, prompt.job, coalesce(prompt.place, prompt.id) AS place
+         FROM prompt CROSS JOIN job ON job.key = prompt.job
+         WHERE prompt.state = 'queued' AND prompt.kind = 'create' AND job.scope = ?1 ORDER BY place",
+    )?;
+    let line =
+        ask.query_map([scope], |row| Ok(InLine { prompt: row.get(0)?, job: JobKey(row.get(1)?), place: row.get(2)? }))?;
+    Ok(line.collect::<rusqlite::Result<_>>()?)
+}

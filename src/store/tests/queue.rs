@@ -1,0 +1,189 @@
+use super::*;
+use crate::model::change::QueueChange;
+use crate::model::prompt::{Delivery, DeliveryKind, PromptKind};
+use std::time::{Duration, Instant};
+use tempfile::tempdir;
+
+async fn batch(store: &Store, texts: &[&str]) -> Vec<JobKey> {
+    let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+    let rows = store.add_batch(&scope(), &texts, at(0)).await.expect("queued");
+    rows.into_iter().map(|row| row.key).collect()
+}
+
+/// The first lines of what may go out, in order.
+async fn line_up(store: &Store) -> Vec<String> {
+    let mut titles = Vec::new();
+    for waiting in store.queued(&scope()).await.expect("list") {
+        titles.push(store.job(waiting.job).await.expect("read").expect("there").title.to_string());
+    }
+    titles
+}
+
+async fn queue(store: &Store, jobs: &[JobKey], change: QueueChange) -> Vec<JobRow> {
+    store.change_queue(jobs, change, at(1)).await.expect("changed")
+}
+
+#[tokio::test]
+async fn a_batch_is_queued_in_its_order_behind_what_waits_already_or_not_at_all() {
+    let folder = tempdir().expect("a folder");
+    let store = open(folder.path());
+    store.new_job("before", at(0)).await;
+    let keys = batch(&store, &["a\nmore", "b", "c"]).await;
+    let blank = ["d".to_owned(), " \n".to_owned()];
+    assert!(matches!(store.add_batch(&scope(), &blank, at(1)).await, Err(StoreError::Blank)));
+    let next = open(folder.path());
+    assert_eq!(line_up(&next).await, ["before", "a", "b", "c"]);
+    assert_eq!(next.jobs(&scope()).await.expect("rows").len(), 4);
+    let waiting = next.queued(&scope()).await.expect("list")[1];
+    assert_eq!((waiting.job, waiting.kind, waiting.until), (keys[0], PromptKind::Create, None));
+    assert_eq!(next.told(keys[0]).await.prompts[0].text, "a\nmore");
+}
+
+#[tokio::test]
+async fn a_thousand_prompts_are_queued_at_once() {
+    let folder = tempdir().expect("a folder");
+    let store = open(folder.path());
+    let texts: Vec<String> = (0..1000).map(|n| format!("Prompt {n}")).collect();
+    let begun = Instant::now();
+    let rows = store.add_batch(&scope(), &texts, at(0)).await.expect("queued");
+    // One transaction takes a fraction of a second; one for each prompt would not get below this.
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    assert_eq!((rows.len(), rows[999].title.as_str()), (1000, "Prompt 999"));
+    assert!(rows.windows(2).all(|pair| pair[0].place < pair[1].place));
+}
+
+#[tokio::test]
+async fn a_paused_prompt_gets_no_turn_until_it_is_released() {
+    let store = memory();
+    let keys = batch(&store, &["a", "b", "c"]).await;
+    let prompt = store.told(keys[1]).await.prompts[0].id;
+    let rows = queue(&store, &[keys[1]], QueueChange::Pause).await;
+    assert_eq!((rows.len(), rows[0].undelivered), (1, Some(DeliveryKind::Paused)));
+    assert_eq!(line_up(&store).await, ["a", "c"]);
+    assert_eq!(store.turn(prompt, at(2)).await, Turn::Behind);
+    assert_eq!(store.told(keys[1]).await.prompts[0].delivery, Delivery::Paused);
+    assert_eq!(queue(&store, &[keys[1]], QueueChange::Pause).await, [], "nothing changes twice");
+    let rows = queue(&store, &keys, QueueChange::Release).await;
+    assert_eq!((rows.len(), rows[0].undelivered), (1, Some(DeliveryKind::Queued)));
+    assert_eq!(line_up(&store).await, ["a", "b", "c"]);
+    assert!(matches!(store.turn(prompt, at(3)).await, Turn::Go { .. }));
+    assert_eq!(queue(&store, &[keys[1]], QueueChange::Pause).await, [], "it is on its way");
+    assert_eq!(store.told(keys[1]).await.prompts[0].delivery, Delivery::Sending);
+}
+
+#[tokio::test]
+async fn a_paused_follow_up_holds_those_behind_it() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    store.follow_up(row.key, "first", at(1)).await;
+    queue(&store, &[row.key], QueueChange::Pause).await;
+    let second = store.follow_up(row.key, "second", at(2)).await;
+    assert_eq!(store.in_line().await, []);
+    assert_eq!(store.turn(second, at(3)).await, Turn::Behind);
+    let row = store.job(row.key).await.expect("read").expect("there");
+    assert_eq!(row.undelivered, Some(DeliveryKind::Queued), "queued is more pressing than paused");
+}
+
+#[tokio::test]
+async fn sending_a_paused_prompt_after_all_releases_it() {
+    let store = memory();
+    let keys = batch(&store, &["a"]).await;
+    queue(&store, &keys, QueueChange::Pause).await;
+    let prompt = store.told(keys[0]).await.prompts[0].id;
+    let row = store.requeue(prompt, Some("a, edited"), at(2)).await.expect("queued");
+    assert_eq!((row.undelivered, row.title.as_str()), (Some(DeliveryKind::Queued), "a, edited"));
+    assert!(matches!(store.turn(prompt, at(3)).await, Turn::Go { .. }));
+}
+
+#[tokio::test]
+async fn new_jobs_move_past_their_neighbours_and_several_keep_their_order() {
+    let store = memory();
+    let keys = batch(&store, &["a", "b", "c", "d", "e"]).await;
+    let rows = queue(&store, &[keys[2]], QueueChange::Up).await;
+    assert_eq!(line_up(&store).await, ["a", "c", "b", "d", "e"]);
+    let mut moved: Vec<(JobKey, Option<i64>)> = rows.iter().map(|row| (row.key, row.place)).collect();
+    moved.sort_unstable();
+    assert!(
+        matches!(moved[..], [(b, Some(behind)), (c, Some(before))] if b == keys[1] && c == keys[2] && before < behind)
+    );
+    queue(&store, &[keys[1], keys[3]], QueueChange::Up).await;
+    assert_eq!(line_up(&store).await, ["a", "b", "d", "c", "e"]);
+    for _ in 0..3 {
+        queue(&store, &[keys[1], keys[3]], QueueChange::Up).await;
+    }
+    assert_eq!(line_up(&store).await, ["b", "d", "a", "c", "e"]);
+    for _ in 0..9 {
+        queue(&store, &[keys[1], keys[3]], QueueChange::Down).await;
+    }
+    assert_eq!(line_up(&store).await, ["a", "c", "e", "b", "d"]);
+    assert_eq!(queue(&store, &[keys[3]], QueueChange::Down).await, [], "the last one stays the last");
+    batch(&store, &["f"]).await;
+    assert_eq!(line_up(&store).await, ["a", "c", "e", "b", "d", "f"], "a new one is behind all");
+}
+
+#[tokio::test]
+async fn a_prompt_that_waits_for_the_limit_keeps_its_place() {
+    let store = memory();
+    let keys = batch(&store, &["a", "b"]).await;
+    queue(&store, &[keys[1]], QueueChange::Up).await;
+    let prompt = store.told(keys[1]).await.prompts[0].id;
+    store.turn(prompt, at(1)).await;
+    store.end(prompt, Settled::Limited { until: at(60) }, at(2)).await;
+    assert_eq!(line_up(&store).await, ["b", "a"]);
+}
+
+#[tokio::test]
+async fn what_is_removed_is_never_sent_and_kept_as_dismissed() {
+    let store = memory();
+    let keys = batch(&store, &["a", "b"]).await;
+    queue(&store, &[keys[0]], QueueChange::Pause).await;
+    let rows = queue(&store, &[keys[0]], QueueChange::Remove).await;
+    assert_eq!((rows[0].dismissed, rows[0].undelivered, rows[0].place), (true, None, None));
+    let prompt = &store.told(keys[0]).await.prompts[0];
+    assert_eq!((prompt.delivery.clone(), prompt.text.as_str()), (Delivery::Dismissed, "a"));
+    assert_eq!(store.turn(prompt.id, at(2)).await, Turn::Taken);
+    assert_eq!(line_up(&store).await, ["b"]);
+
+    let kept = store.accepted("j1", Status::Active, at(3)).await;
+    store.follow_up(kept.key, "one", at(4)).await;
+    store.follow_up(kept.key, "two", at(5)).await;
+    let rows = queue(&store, &[kept.key], QueueChange::Remove).await;
+    assert_eq!((rows[0].dismissed, rows[0].undelivered), (false, None));
+}
+
+#[tokio::test]
+async fn changing_the_line_leaves_jobs_without_a_queued_prompt_and_unknown_jobs_undo_all() {
+    let store = memory();
+    let keys = batch(&store, &["a"]).await;
+    let done = store.accepted("j1", Status::Completed, at(0)).await;
+    for change in [QueueChange::Pause, QueueChange::Release, QueueChange::Up, QueueChange::Down, QueueChange::Remove] {
+        assert_eq!(queue(&store, &[done.key], change).await, []);
+        assert_eq!(queue(&store, &[], change).await, []);
+    }
+    let refused = store.change_queue(&[keys[0], JobKey(99)], QueueChange::Pause, at(1)).await;
+    assert!(matches!(refused, Err(StoreError::NoSuchJob)));
+    assert_eq!(line_up(&store).await, ["a"]);
+}
+
+#[tokio::test]
+async fn a_store_of_the_first_schema_keeps_its_line() {
+    let folder = tempdir().expect("a folder");
+    {
+        let db = Connection::open(folder.path().join("docdeck.db")).expect("a file");
+        db.execute_batch(include_str!("../../../assets/schema/0001_begin.sql")).expect("the first schema");
+        db.execute_batch(
+            "PRAGMA user_version = 1;
+             INSERT INTO scope VALUES (1, 'http://127.0.0.1:1', 'acme-docs');
+             INSERT INTO job (key, scope, title, created_at, started_at, changed_at, undelivered, revision)
+                 VALUES (1, 1, 'one', 0, 0, 0, 'queued', 1), (2, 1, 'two', 0, 0, 0, 'queued', 2), (3, 1, 'three', 0, 0, 0, NULL, 3);
+             INSERT INTO prompt (id, job, kind, text, state, written_at)
+                 VALUES (5, 2, 'create', 'two', 'queued', 0), (6, 1, 'create', 'one', 'queued', 0);",
+        )
+        .expect("filled");
+    }
+    let store = open(folder.path());
+    assert_eq!(line_up(&store).await, ["two", "one"]);
+    let rows = store.jobs(&scope()).await.expect("rows");
+    assert_eq!(rows.iter().map(|row| row.place).collect::<Vec<_>>(), [Some(6), Some(5), None]);
+    assert!(rows.iter().all(|row| !row.named && row.tags.is_empty() && row.note.is_none()));
+}

@@ -1,0 +1,207 @@
+//! Batches: on disk at once, paced to the ledger, each prompt once, whatever happens in between.
+
+use crate::desk::{Desk, open, scope_of, sim};
+use docdeck::model::change::QueueChange;
+use docdeck::model::log::Operation;
+use docdeck::model::news::News;
+use docdeck::model::prompt::{Delivery, DeliveryKind};
+use docdeck::model::row::JobRow;
+use docdeck::sim::Sim;
+use std::collections::HashMap;
+
+fn texts(count: usize) -> Vec<String> {
+    (0..count).map(|n| format!("Prompt {n:02} [sim:seconds=6000]")).collect()
+}
+
+/// What the service took in, in its order.
+fn sent(sim: &Sim) -> Vec<String> {
+    sim.prompts().into_iter().map(|(_, text)| text).collect()
+}
+
+fn sorted(mut texts: Vec<String>) -> Vec<String> {
+    texts.sort();
+    texts
+}
+
+/// Waits until every job of the record is as `wanted` says.
+async fn until_all(desk: &mut Desk, what: &str, wanted: impl Fn(&JobRow) -> bool) {
+    loop {
+        let rows = desk.store.jobs(&desk.scope).await.expect("rows");
+        if rows.iter().all(&wanted) {
+            return;
+        }
+        desk.until(what, |news| matches!(news, News::Job(_) | News::Prompt { .. }).then_some(())).await;
+    }
+}
+
+#[tokio::test]
+async fn a_batch_is_on_disk_at_once_and_goes_out_in_its_order() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let rows = desk.engine.submit_batch(&texts(12)).await.expect("on disk");
+    assert_eq!(rows.len(), 12);
+    until_all(&mut desk, "the batch", |row| row.id.is_some()).await;
+    assert_eq!(sorted(sent(&sim)), texts(12));
+    let mut times = Vec::new();
+    for row in rows {
+        times.push(desk.store.thread(row.key).await.expect("a thread").prompts[0].sent_at.expect("sent"));
+    }
+    assert!(times.is_sorted(), "{times:?}");
+}
+
+#[tokio::test]
+async fn an_empty_batch_and_one_with_a_blank_prompt_are_refused_whole() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let desk = Desk::begin(&sim, folder.path()).await;
+    assert!(desk.engine.submit_batch(&[]).await.is_err());
+    assert!(desk.engine.submit_batch(&["a".to_owned(), " \n".to_owned()]).await.is_err());
+    assert!(desk.store.jobs(&desk.scope).await.expect("rows").is_empty());
+}
+
+#[tokio::test]
+async fn a_429_in_the_middle_of_a_batch_stops_it_until_the_service_says_and_nothing_goes_out_twice() {
+    let (sim, folder) = (sim(&["create=latency-20"]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.engine.submit_batch(&texts(16)).await.expect("on disk");
+    desk.until("the first one accepted", |news| {
+        matches!(news, News::Prompt { delivery: Delivery::Accepted, .. }).then_some(())
+    })
+    .await;
+    sim.set_faults(vec!["create=429-1".parse().expect("a fault")]);
+    desk.until("a refusal", |news| {
+        matches!(news, News::Prompt { delivery: Delivery::Queued { until: Some(_) }, .. }).then_some(())
+    })
+    .await;
+    let before = sim.prompts().len();
+    assert!((1..16).contains(&before), "{before}");
+    sim.set_faults(Vec::new());
+    until_all(&mut desk, "the rest of the batch", |row| row.id.is_some()).await;
+    assert_eq!(sorted(sent(&sim)), texts(16));
+    assert!(sim.requests(Operation::Create) <= 16 + 4, "only those under way were refused");
+}
+
+#[tokio::test]
+async fn a_full_ledger_holds_the_rest_of_a_batch_without_a_request_and_says_until_when() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let now = desk.engine.service_now();
+    for _ in 0..97 {
+        let limited = docdeck::model::ledger::Limited::Create;
+        desk.store.spend(&desk.scope, limited, now).await.expect("written").expect("a place");
+    }
+    let rows = desk.engine.submit_batch(&texts(6)).await.expect("on disk");
+    // The first one that finds no place is told of; those behind it have not been asked for.
+    desk.row(rows[3].key, "the one that waits", |row| row.undelivered == Some(DeliveryKind::Queued)).await;
+    let is_through = |row: &JobRow| row.id.is_some() || row.undelivered == Some(DeliveryKind::Queued);
+    until_all(&mut desk, "the first three", is_through).await;
+    assert_eq!(sorted(sent(&sim)), texts(3));
+    let waiting = desk.store.queued(&desk.scope).await.expect("a queue");
+    assert_eq!(waiting.iter().map(|waiting| waiting.job).collect::<Vec<_>>(), [rows[3].key, rows[4].key, rows[5].key]);
+    let until = waiting[0].until.expect("a time");
+    assert!((until - now - chrono::TimeDelta::hours(1)).abs() < chrono::TimeDelta::seconds(1), "{until}");
+    assert_eq!((waiting[1].until, waiting[2].until), (None, None));
+}
+
+#[tokio::test]
+async fn a_local_clock_that_was_set_back_an_hour_frees_nothing_and_sends_nothing_twice() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let (store, scope) = (open(folder.path()), scope_of(&sim));
+    // The hour before was lived through with a clock an hour ahead of the one of now.
+    let ahead = chrono::Utc::now() + chrono::TimeDelta::hours(1);
+    for _ in 0..100 {
+        let limited = docdeck::model::ledger::Limited::Create;
+        store.spend(&scope, limited, ahead).await.expect("written").expect("a place");
+    }
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let (prompt, _) = desk.engine.submit_new_job("Too early").await.expect("on disk");
+    let Delivery::Queued { until: Some(until) } = desk.outcome(prompt).await.0 else { panic!("it went out") };
+    assert_eq!(until, chrono::SubsecRound::trunc_subsecs(ahead, 3) + chrono::TimeDelta::hours(1));
+    assert_eq!(sim.requests(Operation::Create), 0);
+}
+
+#[tokio::test]
+async fn a_paused_prompt_never_goes_and_a_released_one_goes_at_once() {
+    let (sim, folder) = (sim(&["create=429-1"]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let rows = desk.engine.submit_batch(&texts(8)).await.expect("on disk");
+    let last: Vec<_> = rows[6..].iter().map(|row| row.key).collect();
+    let paused = desk.engine.change_queue(&last, QueueChange::Pause).await.expect("paused");
+    assert_eq!(paused.len(), 2);
+    sim.set_faults(Vec::new());
+    let is_held = |row: &JobRow| row.id.is_some() || row.undelivered == Some(DeliveryKind::Paused);
+    until_all(&mut desk, "the others", is_held).await;
+    desk.accepted("One more, so that the dispatcher had its turn").await;
+    assert_eq!(sim.prompts().len(), 7);
+    desk.engine.change_queue(&last[1..], QueueChange::Release).await.expect("released");
+    desk.until("the released one", |news| match news {
+        News::Prompt { delivery: Delivery::Accepted, job, .. } if job.key == last[1] => Some(()),
+        _ => None,
+    })
+    .await;
+    desk.engine.change_queue(&last[..1], QueueChange::Remove).await.expect("removed");
+    desk.accepted("And another").await;
+    assert!(!sent(&sim).contains(&texts(8)[6]), "what was removed is not sent");
+}
+
+#[tokio::test]
+async fn two_instances_send_each_entry_of_a_batch_once() {
+    let (sim, folder) = (sim(&["create=latency-10"]).await, tempfile::tempdir().expect("a folder"));
+    let mut one = Desk::begin(&sim, folder.path()).await;
+    let two = Desk::begin(&sim, folder.path()).await;
+    // The one without the lease takes it in.
+    two.engine.submit_batch(&texts(20)).await.expect("on disk");
+    one.until("the batch", |news| matches!(news, News::Job(_)).then_some(())).await;
+    until_all(&mut one, "the batch", |row| row.id.is_some()).await;
+    assert_eq!(sorted(sent(&sim)), texts(20));
+    assert_eq!(sim.requests(Operation::Create), 20);
+}
+
+#[tokio::test]
+async fn a_batch_goes_on_after_its_docdeck_was_killed_and_no_entry_goes_out_twice() {
+    let (sim, folder) = (sim(&["create=latency-15"]).await, tempfile::tempdir().expect("a folder"));
+    let (scope, key, path) = (scope_of(&sim), sim.api_key().to_owned(), folder.path().to_owned());
+    // A runtime that is dropped takes all tasks with it in the middle of what they do.
+    let killed = tokio::task::spawn_blocking(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let mut desk = Desk::begin_with(scope, &key, &path).await;
+            desk.engine.submit_batch(&texts(20)).await.expect("on disk");
+            for _ in 0..3 {
+                desk.until("some of it", |news| {
+                    matches!(news, News::Prompt { delivery: Delivery::Accepted, .. }).then_some(())
+                })
+                .await;
+            }
+        });
+    });
+    killed.await.expect("dropped");
+    let mut next = Desk::begin(&sim, folder.path()).await;
+    let settled = |row: &JobRow| row.id.is_some() || row.undelivered == Some(DeliveryKind::Unconfirmed);
+    until_all(&mut next, "the rest of the batch", settled).await;
+    let mut times: HashMap<String, u32> = HashMap::new();
+    for text in sent(&sim) {
+        *times.entry(text).or_default() += 1;
+    }
+    assert!(times.values().all(|times| *times == 1), "{times:?}");
+    // What is not at the service is what was cut off, and that is said.
+    for row in next.store.jobs(&next.scope).await.expect("rows") {
+        let text = next.store.thread(row.key).await.expect("a thread").prompts[0].text.clone();
+        assert!(times.contains_key(&text) || row.undelivered == Some(DeliveryKind::Unconfirmed), "{text}");
+    }
+    assert!(next.requests_of(Operation::Create) >= 10, "the next one sent the rest");
+}
+
+#[tokio::test]
+async fn ten_thousand_jobs_in_the_store_do_not_keep_a_prompt_waiting() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let (store, scope, now) = (open(folder.path()), scope_of(&sim), chrono::Utc::now());
+    let many: Vec<String> = (0..10_000).map(|n| format!("Old {n}")).collect();
+    let rows = store.add_batch(&scope, &many, now).await.expect("written");
+    let keys: Vec<_> = rows.iter().map(|row| row.key).collect();
+    store.change_queue(&keys, QueueChange::Pause, now).await.expect("paused");
+    let begun = std::time::Instant::now();
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.accepted("New").await;
+    // Far above what it takes unoptimized on a busy machine.
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
+}

@@ -1,0 +1,108 @@
+//! What comes of changes beside the list: the user's own program, and two rows that turn out to be one job.
+
+use crate::desk::{Desk, open, scope_of, sim};
+use docdeck::model::failure::FailureKind;
+use docdeck::model::job::{JobId, Status};
+use docdeck::model::log::{LogKind, Operation};
+use docdeck::model::news::News;
+use docdeck::model::prompt::Resolution;
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_program_of_ones_own_gets_each_change_once_as_json_whoever_polls() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let out = tempfile::tempdir().expect("a folder");
+    let file = out.path().join("changes");
+    let program: Vec<String> = ["tee", "-a"].map(str::to_owned).into();
+    let program = [program, vec![file.to_str().expect("a path").to_owned()]].concat();
+    let mut one = Desk::begin_with_program(&sim, folder.path(), program.clone()).await;
+    let _two = Desk::begin_with_program(&sim, folder.path(), program).await;
+    let (_, row) = one.accepted("Fix it\nplease [sim:seconds=30] [sim:pr]").await;
+    one.row(row.key, "the end of the job", |row| row.status == Some(Status::Completed)).await;
+    // The engine's next look comes after the run; the file is what it left.
+    let (_, other) = one.accepted("Another [sim:seconds=30] [sim:fail]").await;
+    one.row(other.key, "the end of the other", |row| row.status == Some(Status::Failed)).await;
+    let written = tokio::time::timeout(std::time::Duration::from_secs(10), async {
+        loop {
+            let written = std::fs::read_to_string(&file).unwrap_or_default();
+            if written.lines().count() >= 2 {
+                return written;
+            }
+            tokio::task::yield_now().await;
+        }
+    });
+    let written = written.await.expect("both changes");
+    let jobs: Vec<serde_json::Value> =
+        written.lines().map(|line| serde_json::from_str(line).expect("one JSON object a line")).collect();
+    assert_eq!(jobs.len(), 2, "{written}");
+    assert_eq!((&jobs[0]["status"], &jobs[0]["title"]), (&"completed".into(), &"Fix it".into()));
+    assert!(jobs[0]["prLink"].is_string() && jobs[0]["prompt"].as_str().is_some_and(|text| text.contains("please")));
+    assert_eq!((&jobs[1]["status"], &jobs[1]["id"]), (&"failed".into(), &other.id.expect("an id").as_str().into()));
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_be_run_is_said_in_the_log_and_polling_goes_on() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let program = vec!["docdeck-no-such-program".to_owned()];
+    let mut desk = Desk::begin_with_program(&sim, folder.path(), program).await;
+    desk.accepted("Fix it [sim:seconds=30] [sim:fail]").await;
+    let note = desk.until("the note", |news| match news {
+        News::Logged(entry) => match &entry.what {
+            LogKind::Note(note) => Some(note.to_string()),
+            _ => None,
+        },
+        _ => None,
+    });
+    let note = note.await;
+    assert!(note.contains("docdeck-no-such-program") && note.contains("can't be started"), "{note}");
+    desk.accepted("Another [sim:seconds=6000]").await;
+    desk.look().await;
+}
+
+#[tokio::test]
+async fn the_row_of_a_tracked_job_goes_when_a_prompt_turns_out_to_have_made_it() {
+    let (sim, folder) = (sim(&["create=lost"]).await, tempfile::tempdir().expect("a folder"));
+    let mut one = Desk::begin(&sim, folder.path()).await;
+    let mut two = Desk::begin(&sim, folder.path()).await;
+    let (prompt, row) = one.engine.submit_new_job("Translate [sim:seconds=6000]").await.expect("on disk");
+    one.outcome(prompt).await;
+    let id = JobId::new(&sim.prompts()[0].0).expect("an id");
+    let tracked = one.engine.track(&id).await.expect("tracked");
+    assert_ne!(tracked.key, row.key);
+    one.engine.resolve(prompt, Resolution::Link(id)).await.expect("linked");
+    let merged = |news: &News| match news {
+        News::Merged { gone, into } => Some((*gone, *into)),
+        _ => None,
+    };
+    assert_eq!(one.until("the row to go", merged).await, (tracked.key, row.key));
+    assert_eq!(two.until("the row to go there too", merged).await, (tracked.key, row.key));
+}
+
+#[tokio::test]
+async fn a_list_of_ids_is_tracked_at_once_and_each_unknown_one_is_said() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let mut maker = Desk::begin(&sim, elsewhere.path()).await;
+    let mut ids = Vec::new();
+    for n in 0..5 {
+        ids.push(maker.accepted(&format!("Elsewhere {n} [sim:seconds=6000]")).await.1.id.expect("an id"));
+    }
+    maker.engine.stop().await;
+    let gets = sim.requests(Operation::Get);
+    let desk = Desk::begin(&sim, folder.path()).await;
+    let (unknown, twice) = (JobId::new("no-such-job").expect("an id"), ids[0].clone());
+    let asked: Vec<JobId> = [ids.clone(), vec![unknown.clone(), twice]].concat();
+    let mut tasks = tokio::task::JoinSet::new();
+    for id in asked.clone() {
+        let engine = desk.engine.clone();
+        tasks.spawn(async move { (id.clone(), engine.track(&id).await) });
+    }
+    for (id, result) in tasks.join_all().await {
+        match result {
+            Ok(row) => assert_eq!(row.id, Some(id)),
+            Err(failure) => assert_eq!((id, failure.kind), (unknown.clone(), FailureKind::NotFound)),
+        }
+    }
+    assert_eq!(open(folder.path()).jobs(&scope_of(&sim)).await.expect("rows").len(), 5);
+    assert!(sim.requests(Operation::Get) >= gets + 7);
+}
