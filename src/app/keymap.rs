@@ -136,6 +136,35 @@ impl Chord {
 }
 
 impl Chord {
+    /// Reads a key as people write it: `x`, `X`, `Ctrl-x`, `Alt-x`, `Shift-F5`, `Enter`; case matters for a single letter
+    /// alone. None for what is no key.
+    pub fn parse(text: &str) -> Option<Self> {
+        const HELD: [(&str, KeyModifiers); 3] =
+            [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)];
+        let mut mods = KeyModifiers::NONE;
+        let mut rest = text.trim();
+        while let Some((after, held)) = HELD.iter().find_map(|(word, held)| {
+            let (begin, after) = rest.split_at_checked(word.len())?;
+            (begin.eq_ignore_ascii_case(word) && !after.is_empty() && !mods.contains(*held)).then_some((after, *held))
+        }) {
+            mods |= held;
+            rest = after;
+        }
+        let mut chars = rest.chars();
+        let mut code = match (named_key(rest), chars.next(), chars.next()) {
+            (Some(code), ..) => code,
+            (None, Some(c), None) if !c.is_control() && !c.is_whitespace() => KeyCode::Char(c),
+            _ => return None,
+        };
+        if let (KeyCode::Char(c), true) = (code, mods.contains(KeyModifiers::SHIFT)) {
+            code = KeyCode::Char(c.to_uppercase().next().unwrap_or(c));
+        }
+        if code == KeyCode::Tab && mods.contains(KeyModifiers::SHIFT) {
+            code = KeyCode::BackTab;
+        }
+        Some(Self::from_event(KeyEvent::new(code, mods)))
+    }
+
     /// Whether it types something where text is typed, and so is no command there.
     pub fn types_text(&self) -> bool {
         let held = self.mods.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
@@ -171,6 +200,33 @@ impl fmt::Display for Chord {
             other => write!(f, "{other:?}"),
         }
     }
+}
+
+/// A key that has a name.
+fn named_key(name: &str) -> Option<KeyCode> {
+    let name = name.to_ascii_lowercase();
+    Some(match name.as_str() {
+        "enter" | "return" => KeyCode::Enter,
+        "tab" => KeyCode::Tab,
+        "backtab" => KeyCode::BackTab,
+        "space" => KeyCode::Char(' '),
+        "esc" | "escape" => KeyCode::Esc,
+        "backspace" => KeyCode::Backspace,
+        "del" | "delete" => KeyCode::Delete,
+        "ins" | "insert" => KeyCode::Insert,
+        "home" => KeyCode::Home,
+        "end" => KeyCode::End,
+        "pgup" | "pageup" => KeyCode::PageUp,
+        "pgdn" | "pagedown" => KeyCode::PageDown,
+        "up" | "↑" => KeyCode::Up,
+        "down" | "↓" => KeyCode::Down,
+        "left" | "←" => KeyCode::Left,
+        "right" | "→" => KeyCode::Right,
+        _ => {
+            let number = name.strip_prefix('f').filter(|number| number.chars().all(|c| c.is_ascii_digit()))?;
+            KeyCode::F(number.parse().ok().filter(|n| (1..=24).contains(n))?)
+        }
+    })
 }
 
 const fn key(code: KeyCode) -> Chord {
@@ -326,7 +382,12 @@ pub fn rows<'a>(contexts: &'a [Context]) -> impl Iterator<Item = &'static Bindin
 }
 
 fn binds(context: Context, chord: Chord) -> bool {
-    BINDINGS.iter().any(|row| row.context == context && row.keys.contains(&chord))
+    binding(context, chord).is_some()
+}
+
+/// The row of a context that has this key.
+pub fn binding(context: Context, chord: Chord) -> Option<&'static Binding> {
+    BINDINGS.iter().find(|row| row.context == context && row.keys.contains(&chord))
 }
 
 #[cfg(test)]
@@ -364,6 +425,41 @@ mod tests {
         let contexts = [Context::Editor, Context::Everywhere];
         let listed: Vec<Action> = rows(&contexts).map(|row| row.action).collect();
         assert!(!listed.contains(&Action::Interrupt), "Ctrl-C closes the editor");
+    }
+
+    #[test]
+    fn keys_are_read_as_people_write_them() {
+        let shift = |code| Chord { code, mods: KeyModifiers::SHIFT };
+        for (text, chord) in [
+            ("x", ch('x')),
+            ("X", ch('X')),
+            ("Shift-x", ch('X')),
+            ("Ctrl-x", ctrl('x')),
+            ("ctrl-X", ctrl('x')),
+            ("Alt-x", alt('x')),
+            ("Ctrl--", ctrl('-')),
+            ("-", ch('-')),
+            ("ü", ch('ü')),
+            ("F5", key(KeyCode::F(5))),
+            ("Shift-F5", shift(KeyCode::F(5))),
+            ("Enter", key(KeyCode::Enter)),
+            ("Ctrl-Enter", with_ctrl(KeyCode::Enter)),
+            ("Space", ch(' ')),
+            ("Shift-Tab", key(KeyCode::BackTab)),
+            ("PgDn", key(KeyCode::PageDown)),
+        ] {
+            assert_eq!(Chord::parse(text), Some(chord), "{text}");
+        }
+        for bad in ["", " ", "xy", "Ctrl-", "Hyper-x", "F0", "F25", "f+1", "Ctrl-Ctrl-x", "\t\u{7}", "é́x"] {
+            assert_eq!(Chord::parse(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn every_key_of_the_table_is_read_back_from_what_is_printed() {
+        for chord in BINDINGS.iter().flat_map(|row| row.keys) {
+            assert_eq!(Chord::parse(&chord.to_string()), Some(*chord), "{chord}");
+        }
     }
 
     #[test]

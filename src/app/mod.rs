@@ -13,7 +13,9 @@ pub mod keymap;
 pub mod log;
 mod msg;
 pub mod overlay;
+mod own;
 mod scroll;
+mod signals;
 mod submit;
 pub mod text_input;
 mod update;
@@ -97,6 +99,7 @@ pub struct App {
     handed: HashMap<DraftSlot, String>,
     dismissals: Vec<JobKey>,
     on_screen: Vec<JobKey>,
+    signals: signals::Signals,
     dirty: bool,
 }
 
@@ -121,6 +124,7 @@ impl App {
             handed: HashMap::new(),
             dismissals: Vec::new(),
             on_screen: Vec::new(),
+            signals: signals::Signals::default(),
             dirty: true,
             start,
         };

@@ -57,6 +57,7 @@ impl App {
             Msg::Terminate => self.leave(&mut effects),
         }
         self.settle(&mut effects);
+        self.signal(now, &mut effects);
         effects
     }
 
@@ -88,7 +89,12 @@ impl App {
 
     fn input(&mut self, event: Event, now: Time, effects: &mut Vec<Effect>) {
         match event {
-            Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key, now, effects),
+            Event::Key(key) if key.kind != KeyEventKind::Release => {
+                self.signals.focus(true);
+                self.key(key, now, effects);
+            }
+            Event::FocusGained => self.signals.focus(true),
+            Event::FocusLost => self.signals.focus(false),
             Event::Paste(text) => self.paste(&text, now),
             Event::Resize(columns, rows) => {
                 self.size = (columns, rows);
@@ -127,7 +133,7 @@ impl App {
             None if matches!(self.overlays.last(), Some(Overlay::Question(_))) => {
                 self.overlays.pop();
             }
-            None => {}
+            None => self.run_own(chord, now, effects),
         }
     }
 
@@ -165,6 +171,9 @@ impl App {
     }
 
     pub(super) fn put(&mut self, row: JobRow) {
+        if let Some(old) = self.jobs.get(row.key).filter(|old| old.revision <= row.revision) {
+            self.signals.compare(old, &row);
+        }
         // Off the jobs screen only the header's counts could change.
         self.dirty |= self.jobs.upsert(row);
     }

@@ -23,7 +23,10 @@ impl App {
             },
             _ => None,
         };
-        [notice, draft, self.beat(now), self.header_changes(now), self.body_changes(now)].into_iter().flatten().min()
+        [notice, draft, self.signals.due(), self.beat(now), self.header_changes(now), self.body_changes(now)]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Whether the heartbeat's glyph is the large one; still when nothing is polled.

@@ -1,10 +1,11 @@
 //! `docdeck`: joins configuration, store, client and log, and opens the dashboard on them. Whatever can go wrong before
 //! the terminal is taken over is said on stderr.
 
-use super::{Code, Refusal};
+use super::{Code, Refusal, own};
 use crate::api::{Client, ClientOptions};
 use crate::app::Start;
 use crate::config::environment::Environment;
+use crate::config::own::How;
 use crate::config::{DEFAULT_BASE_URL, Flags, Missing, Settings, Setup};
 use crate::engine::PollOptions;
 use crate::model::endpoint::Scope;
@@ -23,7 +24,8 @@ pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code,
         Setup::Ready(settings) => *settings,
         Setup::Missing(missing) => return without_configuration(&missing, environment).await,
     };
-    let kind = terminal(&environment)?;
+    let commands = own::commands(&settings.own, &settings.config)?;
+    let kind = terminal(&environment)?.with_titles(settings.own.notify.title);
     // Before the terminal is taken over: a key command may ask for a password in it.
     let key = settings.key.read().await?;
     let client = Client::new(settings.scope.clone(), key, ClientOptions::default())
@@ -35,9 +37,11 @@ pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code,
         client,
         poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },
         lock_folder: Some(settings.data_folder.clone()),
+        on_change: settings.own.on_change.clone(),
     });
-    let parts =
-        Parts { start: start(&settings, &opened), look: settings.look, store, connection, environment, kind, log };
+    let start = Start { commands, ..start(&settings, &opened) };
+    let (look, notify) = (settings.look, settings.own.notify.how);
+    let parts = Parts { start, look, notify, store, connection, environment, kind, log };
     let exit = runtime::run(parts).await.map_err(no_terminal)?;
     Ok(exit.into())
 }
@@ -56,7 +60,7 @@ fn start(settings: &Settings, opened: &Opened) -> Start {
         read_only: opened.read_only,
         offset: local_offset(),
         missing: None,
-        filters: Vec::new(),
+        filters: own::filters(&settings.own),
         commands: Vec::new(),
     }
 }
@@ -97,7 +101,8 @@ async fn without_configuration(missing: &Missing, environment: Environment) -> R
         commands: Vec::new(),
     };
     let store = Store::in_memory().map_err(Refusal::unusable)?;
-    let parts = Parts { start, look: missing.look, store, connection: None, environment, kind, log: None };
+    let parts =
+        Parts { start, look: missing.look, notify: How::Off, store, connection: None, environment, kind, log: None };
     let exit = runtime::run(parts).await.map_err(no_terminal)?;
     Ok(exit.into())
 }

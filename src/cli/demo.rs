@@ -2,13 +2,13 @@
 //! begins with what somebody who had used docdeck all along would have.
 
 use super::dashboard::{local_offset, no_terminal, terminal};
-use super::{Code, Refusal};
+use super::{Code, Refusal, own};
 use crate::api::wire::JobBody;
 use crate::api::{Client, ClientOptions};
 use crate::app::Start;
 use crate::config::environment::Environment;
 use crate::config::file::Ui;
-use crate::config::{Flags, look};
+use crate::config::{Flags, look, own_of_named_file};
 use crate::engine::PollOptions;
 use crate::model::Time;
 use crate::model::change::{LocalChange, QueueChange};
@@ -48,7 +48,9 @@ const BATCH_AGO: TimeDelta = TimeDelta::minutes(26);
 
 /// Runs the dashboard on the simulated service.
 pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOptions) -> Result<Code, Refusal> {
-    let kind = terminal(&environment)?;
+    let (mine, path) = own_of_named_file(flags, &environment)?;
+    let commands = own::commands(&mine, &path)?;
+    let kind = terminal(&environment)?.with_titles(mine.notify.title);
     let look = look(flags, &environment, &Ui::default());
     let sim = Sim::start(options)
         .await
@@ -69,11 +71,12 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
         read_only: false,
         offset: local_offset(),
         missing: None,
-        filters: Vec::new(),
-        commands: Vec::new(),
+        filters: own::filters(&mine),
+        commands,
     };
-    let connection = Some(Connection { client, poll: PollOptions::default(), lock_folder: None });
-    let parts = Parts { start, look, store, connection, environment, kind, log: None };
+    let connection =
+        Some(Connection { client, poll: PollOptions::default(), lock_folder: None, on_change: mine.on_change });
+    let parts = Parts { start, look, notify: mine.notify.how, store, connection, environment, kind, log: None };
     let exit = runtime::run(parts).await.map_err(no_terminal)?;
     Ok(exit.into())
 }

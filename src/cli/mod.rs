@@ -2,6 +2,7 @@
 
 mod dashboard;
 mod demo;
+mod own;
 mod sim;
 
 use crate::config::environment::Environment;

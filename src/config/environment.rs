@@ -37,6 +37,8 @@ pub struct Environment {
     pub many_colors: bool,
     /// Inside tmux: `TMUX`.
     pub tmux: bool,
+    /// Inside GNU screen: `STY`.
+    pub screen: bool,
 }
 
 impl Environment {
@@ -64,6 +66,7 @@ impl Environment {
             many_colors: is_set("COLORTERM") || get("TERM").is_some_and(|term| has_many_colors(&term)),
             term: get("TERM"),
             tmux: is_set("TMUX"),
+            screen: is_set("STY"),
         }
     }
 }

@@ -2,12 +2,14 @@
 //! mistake is never a setting silently left out. What its values mean together with flags and environment is not here.
 
 use super::ConfigError;
+use super::own::{self, Command, Filter, Notify, Own};
 use crate::model::text::CleanText;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use toml::Spanned;
 use zeroize::Zeroizing;
 
 /// The whole file.
@@ -23,6 +25,28 @@ pub struct ConfigFile {
     pub poll: Poll,
     #[serde(default)]
     pub ui: Ui,
+    #[serde(default)]
+    notify: Notify,
+    #[serde(default)]
+    filters: Vec<Filter>,
+    #[serde(default)]
+    commands: Vec<Command>,
+    on_change: Option<Spanned<Vec<String>>>,
+    /// Line and column of each command's key.
+    #[serde(skip)]
+    key_places: Vec<(usize, usize)>,
+}
+
+impl ConfigFile {
+    /// What the user adds of their own.
+    pub fn own(&self) -> Own {
+        Own {
+            filters: self.filters.clone(),
+            commands: self.commands.iter().cloned().zip(self.key_places.iter().copied()).collect(),
+            notify: self.notify,
+            on_change: self.on_change.as_ref().map(|words| words.get_ref().clone()).unwrap_or_default(),
+        }
+    }
 }
 
 /// `[profiles.NAME]`: whom to talk to, and where the key comes from (one source of the three).
@@ -125,14 +149,29 @@ pub(super) struct Mistake {
     pub(super) what: CleanText,
 }
 
+impl Mistake {
+    /// At this byte of the text.
+    pub(super) fn at(text: &str, byte: usize, what: &str) -> Self {
+        let (line, column) = place(text, byte);
+        Self { line, column, what: CleanText::line(what) }
+    }
+}
+
+/// Line and column of a byte, both from 1.
+fn place(text: &str, byte: usize) -> (usize, usize) {
+    let before = text.get(..byte).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    (line, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1)
+}
+
 pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
-    toml::from_str(text).map_err(|error| {
+    let mut file: ConfigFile = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        let before = text.get(..at).unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        Mistake { line, column, what: CleanText::line(&without_values(error.message())) }
-    })
+        Mistake::at(text, at, &without_values(error.message()))
+    })?;
+    own::check(&file.filters, &file.commands, file.on_change.as_ref()).map_err(|wrong| own::mistake(text, wrong))?;
+    file.key_places = file.commands.iter().map(|command| place(text, command.key.span().start)).collect();
+    Ok(file)
 }
 
 /// The message without the values that it quotes: a key in the wrong place must not reach the screen.

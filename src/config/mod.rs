@@ -5,12 +5,14 @@
 pub mod environment;
 pub mod file;
 pub mod key;
+pub mod own;
 
 use crate::model::endpoint::Scope;
 use crate::model::text::CleanText;
 use environment::Environment;
 use file::{ConfigFile, Found, Profile};
 use key::KeySource;
+use own::Own;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -65,6 +67,9 @@ pub struct Settings {
     /// GETs a minute for polling.
     pub per_minute: u32,
     pub look: Look,
+    pub own: Own,
+    /// The file that it comes from, for what is found wrong later.
+    pub config: PathBuf,
 }
 
 /// Whether there is enough to begin with.
@@ -199,7 +204,23 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) ->
         data_folder: data_folder(flags, environment)?,
         per_minute,
         look,
+        own: found.file.own(),
+        config: path.into(),
     })))
+}
+
+/// What a run without a service of its own (the demo) takes from a file: only from one that was named.
+///
+/// # Errors
+/// A file that is wrong or not where it was said to be.
+pub fn own_of_named_file(flags: &Flags, environment: &Environment) -> Result<(Own, PathBuf), ConfigError> {
+    let Some(path) = flags.config.clone().or_else(|| environment.config.clone()) else {
+        return Ok((Own::default(), PathBuf::new()));
+    };
+    match file::read(&path)? {
+        Some(found) => Ok((found.file.own(), path)),
+        None => Err(ConfigError::NotThere { path }),
+    }
 }
 
 /// The name of the profile to use and, where the file has it, what the file says of it.

@@ -4,6 +4,7 @@
 
 pub mod batch;
 pub mod change;
+pub mod command;
 pub mod connection;
 pub mod endpoint;
 pub mod failure;

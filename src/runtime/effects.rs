@@ -2,6 +2,7 @@
 //! Effects that change the record go one after the other, so that an older text never lands on a newer one. What
 //! needs the terminal (copying, opening, suspending, quitting) is the event loop's.
 
+use super::new_file;
 use super::signals::Signals;
 use crate::api::Client;
 use crate::app::{Effect, Known, Msg};
@@ -36,6 +37,8 @@ pub struct Connection {
     pub poll: PollOptions,
     /// Where leases lie; none for the demo.
     pub lock_folder: Option<PathBuf>,
+    /// A program and its arguments, run for each change of a job; empty for none.
+    pub on_change: Vec<String>,
 }
 
 type Started = Option<Result<Engine, Failure>>;
@@ -182,6 +185,7 @@ fn writes(effect: &Effect) -> bool {
             | E::SubmitBatch(_)
             | E::Change(..)
             | E::ChangeQueue(..)
+            | E::WriteFile { .. }
     )
 }
 
@@ -263,9 +267,9 @@ impl Hands {
             Effect::LoadTemplates
             | Effect::EditOutside(_)
             | Effect::ReadPrompts(_)
-            | Effect::WriteFile { .. }
             | Effect::RunCommand(_)
             | Effect::Notify(_) => return None,
+            Effect::WriteFile { name, text } => new_file::written(name, text).await,
             Effect::SaveDraft(slot, text) => self.save_draft(slot, &text).await,
             Effect::DeleteDraft(slot) => {
                 let result = self.store.delete_draft(&self.scope, slot).await;

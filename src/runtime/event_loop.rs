@@ -3,13 +3,17 @@
 
 use super::effects::Effects;
 use super::gate::FrameGate;
+use super::lend::{self, Loan};
 use super::logfile::Log;
+use super::multiplexer::Multiplexer;
+use super::notify;
 use super::opener::{self, Opening};
-use super::signals::Signal;
+use super::signals::{Signal, stop_group};
 use super::stage::{Happening, Stage, until};
 use super::{Exit, clipboard};
 use crate::app::{App, Effect, Msg};
 use crate::config::environment::Environment;
+use crate::config::own::How;
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::news::News;
@@ -43,7 +47,10 @@ pub(super) struct Dashboard {
     pub(super) news: mpsc::Receiver<News>,
     pub(super) log: Option<Log>,
     pub(super) environment: Environment,
+    pub(super) notify: How,
     pub(super) gate: FrameGate,
+    /// A program that has the terminal.
+    pub(super) loan: Option<Loan>,
     pub(super) ending: Option<Exit>,
     /// When the screen changes by itself.
     pub(super) armed: Option<Time>,
@@ -54,6 +61,8 @@ pub(super) struct Dashboard {
 enum Turn {
     Happened(Happening),
     Msg(Box<Msg>),
+    /// The program that had the terminal has ended.
+    Returned(Box<Msg>),
     /// A frame is due, or the moment that the state machine asked for has come.
     Moment,
 }
@@ -66,6 +75,11 @@ impl Dashboard {
                 Turn::Happened(Happening::Event(event)) => self.handle(Msg::Input(event)),
                 Turn::Happened(Happening::Signal(signal)) => self.signal(signal),
                 Turn::Msg(msg) => self.handle(*msg),
+                Turn::Returned(msg) => {
+                    self.loan = None;
+                    self.take_back();
+                    self.handle(*msg);
+                }
                 Turn::Moment => {}
             }
             self.drain();
@@ -83,6 +97,7 @@ impl Dashboard {
         let wake = self.armed.map(|at| self.instant_of(at, instant));
         tokio::select! {
             happening = self.stage.next() => Turn::Happened(happening),
+            msg = lend::ended(self.loan.as_mut()) => Turn::Returned(Box::new(msg)),
             Some(news) = self.news.recv() => Turn::Msg(Box::new(Msg::News(news))),
             msg = self.effects.next() => Turn::Msg(Box::new(msg)),
             () = until(frame) => Turn::Moment,
@@ -164,6 +179,11 @@ impl Dashboard {
                 Some(Msg::Handed { what, result })
             }
             Effect::OpenUrl(url) => self.open(url),
+            Effect::RunCommand(words) => self.run_own_command(words),
+            Effect::Notify(text) => {
+                self.notify(&text);
+                None
+            }
             other => {
                 self.effects.carry(other);
                 None
@@ -171,9 +191,20 @@ impl Dashboard {
         }
     }
 
+    /// Between two frames, and not into the screen of a program that has the terminal.
+    fn notify(&mut self, text: &CleanText) {
+        let how = if self.stage.is_modern() { self.notify } else { notify::plain(self.notify) };
+        let sequence = notify::sequence(how, text, Multiplexer::of(&self.environment));
+        // A terminal that is gone tells so at the next frame.
+        if !self.stage.is_away() && !sequence.is_empty() {
+            let _ = self.stage.screen.send(&sequence);
+        }
+    }
+
     fn copy(&mut self, text: &str) -> Result<(), Failure> {
         let local = |sentence: &str| Failure::new(FailureKind::Local, sentence);
         let sequence = clipboard::copy_sequence(text).map_err(|error| local(&error.to_string()))?;
+        let sequence = Multiplexer::of(&self.environment).copying(&sequence);
         self.stage.screen.send(&sequence).map_err(|_| local("The terminal took nothing; nothing was copied."))
     }
 
@@ -200,6 +231,19 @@ impl Dashboard {
     }
 
     fn signal(&mut self, signal: Signal) {
+        if let Some(loan) = &self.loan {
+            match signal {
+                // Typed for the program that has the terminal; its group is ours.
+                Signal::Interrupt | Signal::Continue => return,
+                Signal::Stop => {
+                    self.release_leases();
+                    stop_group();
+                    self.go_on();
+                    return;
+                }
+                Signal::Terminate | Signal::Hangup => loan.call_back(),
+            }
+        }
         match signal {
             Signal::Terminate | Signal::Hangup | Signal::Interrupt => {
                 let exit = if signal == Signal::Interrupt { Exit::Interrupted } else { Exit::Ended };
@@ -220,10 +264,7 @@ impl Dashboard {
         if self.stage.is_away() {
             return None;
         }
-        if let Some(engine) = self.effects.engine() {
-            // Another instance takes over while this one is stopped.
-            engine.release_leases();
-        }
+        self.release_leases();
         match self.stage.leave() {
             Ok(true) => None,
             Ok(false) => {
@@ -237,6 +278,21 @@ impl Dashboard {
                 None
             }
         }
+    }
+
+    /// Another instance takes over while this one is stopped.
+    fn release_leases(&self) {
+        if let Some(engine) = self.effects.engine() {
+            engine.release_leases();
+        }
+    }
+
+    /// The program that had the terminal is gone.
+    pub(super) fn take_back(&mut self) {
+        if self.stage.come_back().is_err() {
+            self.ending.get_or_insert(Exit::Ended);
+        }
+        self.gate.want();
     }
 
     fn resume(&mut self) {

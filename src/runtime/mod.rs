@@ -4,6 +4,8 @@
 //! - [`stage`]: the terminal; under it [`terminal`] (the guard), [`output`] (one write a frame), [`reader`] and [`input`]
 //!   (events), [`signals`] and [`hangup`] (ways to end), [`crash`] (panics)
 //! - [`effects`]: what the state machine asks for, as tasks; [`opener`] and [`clipboard`] for links and copies
+//! - `lend`: the terminal to a program of the user's, and back; `own_command` runs a configured one in it
+//! - [`notify`]: telling the terminal of a finished job; [`multiplexer`]: through tmux and screen; `new_file`: exports
 //! - [`gate`]: when to draw; [`logfile`]: what is written down
 
 pub mod clipboard;
@@ -13,9 +15,14 @@ mod event_loop;
 pub mod gate;
 pub mod hangup;
 pub mod input;
+mod lend;
 pub mod logfile;
+pub mod multiplexer;
+mod new_file;
+pub mod notify;
 pub mod opener;
 pub mod output;
+mod own_command;
 pub mod reader;
 pub mod signals;
 pub mod stage;
@@ -23,6 +30,7 @@ pub mod terminal;
 
 use crate::app::{App, Start};
 use crate::config::environment::Environment;
+use crate::config::own::How;
 use crate::config::{ColorChoice, Look};
 use crate::store::Store;
 use crate::ui::{Depth, Theme};
@@ -44,6 +52,8 @@ pub struct Parts {
     /// What the state machine is told; its size is filled in here.
     pub start: Start,
     pub look: Look,
+    /// How a job that finished is told to a terminal without focus.
+    pub notify: How,
     pub store: Store,
     /// None for the welcome page: there is nobody to talk to.
     pub connection: Option<Connection>,
@@ -83,8 +93,10 @@ pub async fn run(parts: Parts) -> io::Result<Exit> {
         effects,
         news,
         log: parts.log,
+        notify: parts.notify,
         environment: parts.environment,
         gate: FrameGate::default(),
+        loan: None,
         ending: None,
         armed: None,
         last_wake: Instant::now(),

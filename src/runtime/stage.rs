@@ -61,6 +61,11 @@ impl Stage {
         })
     }
 
+    /// Whether the terminal ignores sequences that it doesn't know.
+    pub fn is_modern(&self) -> bool {
+        self.guard.0.kind().modern
+    }
+
     /// Columns and rows.
     ///
     /// # Errors
@@ -97,7 +102,7 @@ impl Stage {
         self.ready.pop_front()
     }
 
-    /// Whether the terminal is left to the shell.
+    /// Whether the terminal is left to the shell, or lent.
     pub fn is_away(&self) -> bool {
         self.reader.is_none()
     }
@@ -116,6 +121,12 @@ impl Stage {
         }
         self.come_back()?;
         Ok(false)
+    }
+
+    /// Gives the terminal to a program that is about to start; [`Self::come_back`] takes it over again.
+    pub fn hand_over(&mut self) {
+        self.reader = None;
+        self.guard.0.give_back();
     }
 
     /// Takes the terminal over again, whatever became of it meanwhile; the next frame is drawn whole.

@@ -45,6 +45,12 @@ impl Kind {
         let stacks = known.iter().any(|name| term.starts_with(name)) || environment.tmux && term.starts_with("screen");
         Ok(Self { modern: !plain, titles: !plain && stacks })
     }
+
+    /// The same, with its title left alone unless `wanted`.
+    #[must_use]
+    pub fn with_titles(self, wanted: bool) -> Self {
+        Self { titles: self.titles && wanted, ..self }
+    }
 }
 
 /// The terminal, taken over or given back. Shared with the panic hook.
@@ -159,6 +165,12 @@ mod tests {
         assert_eq!(kind("linux"), Ok(Kind { modern: false, titles: false }));
         assert_eq!(kind("xterm-256color"), Ok(Kind { modern: true, titles: true }));
         assert_eq!(kind("screen-256color"), Ok(Kind { modern: true, titles: false }));
+    }
+
+    #[test]
+    fn a_title_that_is_not_wanted_is_neither_kept_nor_given_back() {
+        let quiet = kind("xterm-256color").expect("not dumb").with_titles(false);
+        assert!(!taking(quiet).contains("22;2t") && !giving_back(quiet).contains("23;2t"));
     }
 
     #[test]

@@ -127,7 +127,11 @@ pub(super) fn footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
 
 /// The keys of this moment, whole ones only; the last two, help and quit, come what may.
 fn hints<'a>(view: View<'_>, width: usize) -> Line<'a> {
-    let items: Vec<(String, &str)> = view.app.hints().map(|(chord, row)| (chord.to_string(), row.hint)).collect();
+    let mut items: Vec<(String, &str)> = view.app.hints().map(|(chord, row)| (chord.to_string(), row.hint)).collect();
+    // The user's own come behind what belongs to this screen, before what holds everywhere.
+    let place = items.iter().position(|(_, hint)| matches!(*hint, "refresh" | "help")).unwrap_or(items.len());
+    let own = view.app.own_hints().map(|own| (own.key.to_string(), own.name.as_str()));
+    items.splice(place..place, own.collect::<Vec<_>>());
     let cells = |(key, hint): &(String, &str)| key.width() + hint.width() + 3;
     let is_kept = |(_, hint): &&(String, &str)| matches!(*hint, "help" | "quit");
     let reserved: usize = items.iter().filter(is_kept).map(cells).sum();

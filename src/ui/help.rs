@@ -49,5 +49,16 @@ fn lines<'a>(view: View<'_>, help: &Help, width: usize) -> Vec<Line<'a>> {
             lines.push(row.line());
         }
     }
+    let own: Vec<_> = view.app.own_commands(&help.contexts).collect();
+    if !own.is_empty() {
+        lines.push(Line::default());
+        lines.push(Line::styled(" YOUR COMMANDS", theme.muted));
+    }
+    for command in own {
+        let mut row = Row::new(width);
+        row.push("  ", theme.text).push(left(&command.key.to_string(), KEYS), theme.key);
+        row.push(" ", theme.text).push(command.name.as_str().to_owned(), theme.text);
+        lines.push(row.line());
+    }
     lines
 }

@@ -105,7 +105,10 @@ impl Desk {
             effects.carry(effect);
         }
         let poll = PollOptions::default();
-        effects.start_engine(Connection { client, poll, lock_folder: Some(folder.to_owned()) }, sender);
+        effects.start_engine(
+            Connection { client, poll, lock_folder: Some(folder.to_owned()), on_change: Vec::new() },
+            sender,
+        );
         let mut desk = Self { app, store, scope, asked: Vec::new(), effects, news, last_wake: Instant::now() };
         desk.until("the record", |desk| desk.app.record == Record::Read && desk.effects.engine().is_some()).await;
         desk

@@ -53,6 +53,16 @@ impl Setup {
         Self::of(&[&program(), "demo"]).with("DOCDECK_REDUCED_MOTION", "1")
     }
 
+    /// A demo with these further arguments and a configuration file in its folder.
+    pub(crate) fn demo_with(arguments: &[&str], config: &str) -> Self {
+        let mut setup = Self::demo();
+        let path = setup.home.path().join("config.toml");
+        std::fs::write(&path, config).expect("written");
+        setup.words.extend(arguments.iter().map(|word| (*word).to_owned()));
+        setup.words.extend(["--config".to_owned(), path.display().to_string()]);
+        setup
+    }
+
     pub(crate) fn simulator() -> Self {
         Self::of(&[&program(), "sim", "--pages", "10"])
     }
@@ -177,6 +187,18 @@ impl Pty {
             let parsed = self.parsed;
             if sent.bytes.len() == parsed && (sent.ended || !self.wait(sent, deadline)) {
                 panic!("waited in vain for {what}; the screen:\n{}", self.parser.screen().contents());
+            }
+        }
+    }
+
+    /// Waits for bytes that no screen shows.
+    pub(crate) fn wait_for_sent(&mut self, what: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.sent().contains(what) {
+            self.read();
+            let sent = self.lock();
+            if sent.bytes.len() == self.parsed && (sent.ended || !self.wait(sent, deadline)) {
+                panic!("waited in vain for {what:?}; the screen:\n{}", self.parser.screen().contents());
             }
         }
     }

@@ -1,0 +1,163 @@
+//! Lending the terminal to a program in the foreground (the user's editor, a command of the user's own) and taking it
+//! back when the program has ended. The dashboard goes on meanwhile, without keys and without drawing.
+
+use super::event_loop::Dashboard;
+use crate::app::Msg;
+use crate::model::failure::{Failure, FailureKind};
+use std::fmt;
+use std::future::Future;
+use std::io::ErrorKind;
+use std::pin::Pin;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::process::{Child, Command};
+
+/// A program that has the terminal.
+pub(super) struct Loan {
+    ended: Pin<Box<dyn Future<Output = Msg> + Send>>,
+    program: Option<u32>,
+    /// The program has ended; only what comes after it is waited for.
+    over: Arc<AtomicBool>,
+}
+
+impl fmt::Debug for Loan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loan").field("program", &self.program).finish_non_exhaustive()
+    }
+}
+
+impl Loan {
+    /// Asks the program to end: docdeck ends, and the shell gets the terminal.
+    pub(super) fn call_back(&self) {
+        if self.over.load(Ordering::SeqCst) {
+            return;
+        }
+        #[cfg(unix)]
+        if let Some(pid) = self.program.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw) {
+            // It may have ended by itself just now.
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        }
+    }
+}
+
+impl Loan {
+    /// Does this with the program's message before the terminal is taken back.
+    pub(super) fn and_then<F>(self, next: impl FnOnce(Msg) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = Msg> + Send + 'static,
+    {
+        let Self { ended, program, over } = self;
+        Self { ended: Box::pin(async move { next(ended.await).await }), program, over }
+    }
+}
+
+/// Waits for the program that has the terminal, or for ever when none has it.
+pub(super) async fn ended(loan: Option<&mut Loan>) -> Msg {
+    match loan {
+        Some(loan) => loan.ended.as_mut().await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Dashboard {
+    /// Lends the terminal to the first of these programs (each with its arguments, no shell between) that is there.
+    /// `then` makes the message once it has ended, with the terminal taken back already; an answer that is given here
+    /// says that nothing was lent.
+    pub(super) fn lend(
+        &mut self,
+        programs: &[Vec<String>],
+        then: impl FnOnce(Result<ExitStatus, Failure>) -> Msg + Send + 'static,
+    ) -> Option<Msg> {
+        if self.stage.is_away() {
+            return Some(then(Err(local("The terminal is lent already; nothing was run."))));
+        }
+        self.stage.hand_over();
+        match start(programs) {
+            Ok(mut child) => {
+                let program = child.id();
+                let over = Arc::new(AtomicBool::new(false));
+                let is_over = Arc::clone(&over);
+                let ended = async move {
+                    let result = child.wait().await;
+                    is_over.store(true, Ordering::SeqCst);
+                    then(result.map_err(|error| local(&format!("{error}."))))
+                };
+                self.loan = Some(Loan { ended: Box::pin(ended), program, over });
+                None
+            }
+            Err(failure) => {
+                self.take_back();
+                Some(then(Err(failure)))
+            }
+        }
+    }
+}
+
+/// Starts the first program that is there.
+fn start(programs: &[Vec<String>]) -> Result<Child, Failure> {
+    let mut names = Vec::new();
+    for words in programs {
+        let Some((program, arguments)) = words.split_first() else { continue };
+        match Command::new(program).args(arguments).spawn() {
+            Ok(child) => return Ok(child),
+            Err(error) if error.kind() == ErrorKind::NotFound => names.push(program.as_str()),
+            Err(error) => return Err(local(&format!("{program} could not be started: {error}."))),
+        }
+    }
+    let names = if names.is_empty() { "No program is named".to_owned() } else { names.join(" and ") };
+    Err(local(&format!("{names}: not installed here. Nothing was run.")))
+}
+
+fn local(sentence: &str) -> Failure {
+    Failure::new(FailureKind::Local, sentence)
+}
+
+/// The words of a command line as `$EDITOR` holds it: parted at blanks, kept together by single or double quotes, a
+/// backslash takes the next character as it is. Nothing is expanded.
+pub(super) fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('\\', Some('"') | None) => word.get_or_insert_default().extend(chars.next()),
+            (c, Some(_)) => word.get_or_insert_default().push(c),
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (c, None) if c.is_whitespace() => words.extend(word.take()),
+            (c, None) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_editor_with_arguments_is_split_as_a_shell_would() {
+        assert_eq!(words("code --wait"), ["code", "--wait"]);
+        assert_eq!(
+            words(r#" "/opt/my editor/e" -c 'set ft=x y' a\ b"""#),
+            ["/opt/my editor/e", "-c", "set ft=x y", "a b"]
+        );
+        assert_eq!(words("  "), Vec::<String>::new());
+        assert_eq!(words("'it''s' $HOME;ls"), ["its", "$HOME;ls"]);
+    }
+
+    #[tokio::test]
+    async fn the_first_program_that_is_there_is_started() {
+        let missing = vec!["docdeck-no-such-program".to_owned()];
+        let mut child = start(&[missing.clone(), vec!["true".to_owned()]]).expect("the second one");
+        assert!(child.wait().await.expect("ended").success());
+        let failure = start(&[missing]).expect_err("not there");
+        assert!(failure.sentence.as_str().contains("docdeck-no-such-program"), "{failure:?}");
+    }
+}

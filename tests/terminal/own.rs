@@ -1,0 +1,69 @@
+//! What users configure of their own, seen from the terminal: a command that gets it and gives it back, and what is
+//! sent when a job finishes while nobody looks.
+
+use crate::pty::{Pty, Setup};
+
+const COMMAND: &str = "[[commands]]\nkey = \"X\"\nname = \"greet\"\n\
+                       run = [\"sh\", \"-c\", \"printf 'hello %s\\\\n' \\\"$1\\\"; exit 3\", \"sh\", \"{id}\"]\n";
+
+#[test]
+fn a_command_gets_the_terminal_and_enter_comes_back() {
+    let mut pty = Pty::spawn(Setup::demo_with(&[], COMMAND));
+    pty.wait_for_text("NEEDS YOU");
+    // The first job of the demo has no id, since its answer was lost.
+    pty.send("jX");
+    pty.wait_for("the command's words outside the alternate screen", |screen| {
+        let text = screen.contents();
+        !screen.alternate_screen() && text.contains("hello ") && text.contains("sh ended with exit code 3.")
+    });
+    pty.assert_modes_off();
+    pty.send("\r");
+    pty.wait_for("the dashboard again", |screen| {
+        screen.alternate_screen()
+            && screen.contents().contains("NEEDS YOU")
+            && screen.contents().contains("exit code 3")
+    });
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
+#[test]
+fn it_can_be_ended_while_a_command_waits_for_enter() {
+    let mut pty = Pty::spawn(Setup::demo_with(&[], COMMAND));
+    pty.wait_for_text("NEEDS YOU");
+    pty.send("jX");
+    pty.wait_for_text("Press Enter");
+    pty.signal(rustix::process::Signal::TERM);
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_modes_off();
+}
+
+#[test]
+fn a_job_that_finishes_while_the_terminal_has_no_focus_is_notified_through_tmux() {
+    let config = "[notify]\nhow = \"osc9\"\ntitle = false\n";
+    let setup = Setup::demo_with(&["--speed", "100"], config).with("TMUX", "/tmp/tmux");
+    let mut pty = Pty::spawn(setup);
+    pty.wait_for_text("NEEDS YOU");
+    // A new job is looked at within seconds; the focus goes right after it was sent.
+    pty.send("nFix the links\x13\x1b[O");
+    pty.wait_for_sent("\x1bPtmux;\x1b\x1b]9;");
+    pty.wait_for_sent("\x07\x1b\\");
+    let sent = pty.sent();
+    let said = sent.split("\x1bPtmux;\x1b\x1b]9;").nth(1).and_then(|rest| rest.split('\x07').next());
+    let tells = |said: &str| ["completed: ", "failed: ", "PR ", "archived: "].iter().any(|word| said.starts_with(word));
+    assert!(said.is_some_and(|said| tells(said) && !said.contains(['\x1b', ';', '\n'])), "{said:?}");
+    assert!(!sent.contains("\x1b]2;"), "the title is left alone");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
+#[test]
+fn a_key_that_is_taken_is_refused_before_the_terminal_is_touched() {
+    let mut pty = Pty::spawn(Setup::demo_with(&[], &COMMAND.replace("\"X\"", "\"n\"")));
+    assert_eq!(pty.wait_for_end(), 2);
+    let sent = pty.sent();
+    assert!(sent.contains("config.toml:2:7: the key n of the command greet is docdeck's own"), "{sent}");
+    assert!(!sent.contains('\x1b'), "{sent}");
+}
