@@ -4,7 +4,7 @@
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use docdeck::app::{App, Effect, Known, Msg, Start};
+use docdeck::app::{App, Effect, Known, Msg, Start, Template};
 use docdeck::model::Time;
 use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::Scope;
@@ -54,8 +54,8 @@ fn keys() -> impl Strategy<Value = Step> {
         KeyCode::Delete,
         KeyCode::F(1),
     ]);
-    let chars = prop::sample::select("abcdefghijklmnoprstuvxyzDGLPRSTY!?+[]1234 /".chars().collect::<Vec<_>>());
-    let held = prop::sample::select("suwkjaelyzdb".chars().collect::<Vec<_>>());
+    let chars = prop::sample::select("abcdefghijklmnoprstuvxyzDGLPRSTY!?+[]<>1234 /".chars().collect::<Vec<_>>());
+    let held = prop::sample::select("suwkjaelyzdbrtgfnp".chars().collect::<Vec<_>>());
     prop_oneof![
         3 => plain.prop_map(|code| Step::Key(KeyEvent::new(code, KeyModifiers::NONE))),
         6 => chars.prop_map(|c| Step::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE))),
@@ -67,7 +67,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let kinds = prop::option::of(prop::sample::select(DeliveryKind::ALL.to_vec()));
     let step = prop_oneof![
         12 => keys(),
-        1 => "[a-z\\n\\r日é]{0,30}".prop_map(Step::Paste),
+        1 => "[a-z\\n\\r日é{}]{0,30}".prop_map(Step::Paste),
         1 => (0_u16..170, 0_u16..60).prop_map(|(columns, rows)| Step::Resize(columns, rows)),
         6 => any::<bool>().prop_map(Step::Answer),
         3 => (1_i64..12, 0_u8..6, kinds).prop_map(|(key, status, kind)| Step::Row(key, status, kind)),
@@ -142,6 +142,7 @@ struct Play {
     /// Prompts handed over and not answered: none may be handed over again meanwhile.
     open_slots: HashSet<DraftSlot>,
     open_prompts: HashSet<PromptId>,
+    open_batches: usize,
 }
 
 impl Play {
@@ -162,7 +163,7 @@ impl Play {
         let now = Time::from_timestamp(1_800_000_000, 0).expect("a time");
         let (app, waiting) = App::new(start, now);
         let (open_slots, open_prompts) = (HashSet::new(), HashSet::new());
-        Self { app, now, waiting, revision: 0, next_prompt: 100, open_slots, open_prompts }
+        Self { app, now, waiting, revision: 0, next_prompt: 100, open_slots, open_prompts, open_batches: 0 }
     }
 
     fn tell(&mut self, msg: Msg) {
@@ -175,6 +176,11 @@ impl Play {
                 Effect::SubmitFollowUp(job, text) => {
                     assert!(!text.trim().is_empty(), "nothing blank is sent");
                     assert!(self.open_slots.insert(DraftSlot::FollowUp(*job)), "the same follow-up handed over twice");
+                }
+                Effect::SubmitBatch(prompts) => {
+                    assert!(prompts.iter().all(|prompt| !prompt.trim().is_empty()), "nothing blank is queued");
+                    self.open_batches += 1;
+                    assert_eq!(self.open_batches, 1, "the same batch handed over twice");
                 }
                 Effect::Resolve(prompt, Resolution::SendEdited(_)) => {
                     assert!(self.open_prompts.insert(*prompt), "the same prompt handed over twice");
@@ -257,6 +263,30 @@ impl Play {
             }
             Effect::OpenUrl(what) | Effect::Copy { what, .. } => {
                 Msg::Handed { what, result: if well { Ok(()) } else { Err(failure()) } }
+            }
+            Effect::LoadHistory => {
+                let prompts = vec!["one\n{{path}}".to_owned(), "two 日".to_owned()];
+                Msg::History(if well { Ok(prompts) } else { Err(failure()) })
+            }
+            Effect::LoadTemplates => {
+                Msg::Templates(vec![Template { name: CleanText::line("t"), text: "Do {{job}} {{x}}".to_owned() }])
+            }
+            Effect::EditOutside(text) => {
+                Msg::EditedOutside(if well { Ok(format!("{text} more\n")) } else { Err(failure()) })
+            }
+            Effect::ReadPrompts(file) => {
+                let prompts = (0..200).map(|n| format!("prompt {n}")).collect();
+                Msg::PromptsRead { file, result: if well { Ok(prompts) } else { Err(failure()) } }
+            }
+            Effect::SubmitBatch(prompts) => {
+                self.open_batches -= 1;
+                let rows = (0..prompts.len())
+                    .map(|n| row(200 + i64::try_from(n).expect("small"), 0, Some(DeliveryKind::Queued), revision, now));
+                Msg::BatchAdded(if well { Ok(rows.collect()) } else { Err(failure()) })
+            }
+            Effect::ChangeQueue(jobs, _) => {
+                let rows = jobs.iter().map(|job| changed(job.0)).collect();
+                Msg::Changed(if well { Ok(rows) } else { Err(failure()) })
             }
             _ => Msg::Wake,
         };

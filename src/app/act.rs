@@ -1,7 +1,10 @@
 //! What the actions of the key table do, by the layer that is on top.
 
+use super::batch::Step;
 use super::keymap::{Action, Edit};
 use super::overlay::{Ask, Consequence, Help, Overlay, Value, Wanted};
+use super::picker::Picking;
+use super::text_input::TextInput;
 use super::{App, Effect, Pane, Record, Screen, Tone};
 use crate::model::Time;
 use crate::model::change::LocalChange;
@@ -30,8 +33,18 @@ impl App {
             Action::Bottom => self.scroll(Scroll::Bottom),
             Action::Edit(edit) => self.edit(edit, now),
             Action::Send => self.send(effects),
-            Action::Confirm => self.confirm(now, effects),
+            Action::Confirm => match self.overlays.last() {
+                Some(Overlay::Picker(_)) => self.take_picked(now),
+                Some(Overlay::Batch(_)) => self.go_on_with_batch(now),
+                _ => self.confirm(now, effects),
+            },
             Action::Yes => self.yes(effects),
+            Action::History => self.open_picker(Picking::History, effects),
+            Action::Templates => self.open_picker(Picking::Templates, effects),
+            Action::EditOutside => self.edit_outside(effects),
+            Action::NextBlank => self.next_blank(now),
+            Action::DeleteDraft => self.ask_to_delete_draft(),
+            Action::ReadFile => self.ask_for_file(),
             Action::SendAgain | Action::EditPrompt | Action::LinkJob | Action::LookAtJob | Action::LetGo => {
                 self.resolve_by(action, now, effects);
             }
@@ -74,6 +87,11 @@ impl App {
             Action::FoldDismissed => self.jobs.toggle_dismissed(),
             Action::Track if self.record == Record::Read => self.ask(Wanted::TrackId, ""),
             Action::Resolve => self.open_resolve(now),
+            Action::Drafts => self.open_drafts(now),
+            Action::Batch => self.open_batch(now),
+            Action::QueuePause | Action::QueueUp | Action::QueueDown | Action::QueueRemove => {
+                self.change_queue(action, now, effects);
+            }
             _ => {}
         }
     }
@@ -119,9 +137,15 @@ impl App {
 
     fn yes(&mut self, effects: &mut Vec<Effect>) {
         let Some(Overlay::Question(question)) = self.overlays.pop() else { return };
-        let Consequence::Resolve(prompt, resolution) = question.yes;
-        self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Resolve(_)));
-        effects.push(Effect::Resolve(prompt, resolution));
+        match question.yes {
+            Consequence::Resolve(prompt, resolution) => {
+                self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Resolve(_)));
+                effects.push(Effect::Resolve(prompt, resolution));
+            }
+            Consequence::DeleteDraft(slot) => self.delete_draft(slot, effects),
+            Consequence::QueueBatch => self.queue_batch(effects),
+            Consequence::Queue(jobs, change) => effects.push(Effect::ChangeQueue(jobs, change)),
+        }
     }
 
     fn show_help(&mut self) {
@@ -152,6 +176,10 @@ impl App {
             (Wanted::LinkId(prompt), Value::Id(id)) => {
                 self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Resolve(_)));
                 Some(Effect::Resolve(prompt, Resolution::Link(id)))
+            }
+            (Wanted::PromptsFile, Value::Text(file)) => {
+                self.read_file(&file, effects);
+                None
             }
             (Wanted::Page, Value::Number(page)) => self.views.jump(page),
             (Wanted::PageSize, Value::Number(limit)) => self.views.set_limit(limit),
@@ -194,6 +222,7 @@ impl App {
     fn copy_main(&mut self, effects: &mut Vec<Effect>) {
         let copy = match (self.overlays.last(), self.screen) {
             (Some(Overlay::Editor(editor)), _) => Some(("text", editor.input.text())),
+            (Some(Overlay::Resolve(resolve)), _) => Some(("prompt", resolve.prompt.text.clone())),
             (Some(_), _) => None,
             (None, Screen::Jobs) => {
                 self.look(effects);
@@ -242,34 +271,44 @@ impl App {
     }
 
     fn edit(&mut self, edit: Edit, now: Time) {
-        match self.overlays.last_mut() {
-            Some(Overlay::Editor(editor)) => editor.change(now, |input| input.edit(edit)),
-            Some(Overlay::Ask(ask)) => {
-                ask.input.edit(edit);
-            }
-            _ => {}
-        }
+        self.change_text(now, |input| input.edit(edit));
     }
 
     pub(super) fn type_key(&mut self, key: KeyEvent, now: Time) {
-        match self.overlays.last_mut() {
-            Some(Overlay::Editor(editor)) => editor.change(now, |input| input.type_key(key)),
-            Some(Overlay::Ask(ask)) => {
-                ask.input.type_key(key);
-            }
-            _ => {}
-        }
+        self.change_text(now, |input| input.type_key(key));
     }
 
     pub(super) fn paste(&mut self, text: &str, now: Time) {
         self.dirty = true;
-        match self.overlays.last_mut() {
-            Some(Overlay::Editor(editor)) => editor.change(now, |input| input.paste(text)),
-            Some(Overlay::Ask(ask)) => {
-                ask.input.paste(text);
-            }
-            _ => self.say(Tone::Info, "Nothing takes a paste here: n opens the editor for a new job.", now),
+        if !self.change_text(now, |input| input.paste(text)) {
+            self.say(Tone::Info, "Nothing takes a paste here: n opens the editor for a new job.", now);
         }
+    }
+
+    /// Changes the text of the topmost layer; false where it has none.
+    fn change_text(&mut self, now: Time, change: impl FnOnce(&mut TextInput) -> bool) -> bool {
+        match self.overlays.last_mut() {
+            Some(Overlay::Editor(editor)) => editor.change(now, change),
+            Some(Overlay::Ask(ask)) => {
+                change(&mut ask.input);
+            }
+            Some(Overlay::Picker(picker)) if picker.takes_text() => {
+                change(&mut picker.filter);
+                picker.narrow();
+            }
+            Some(Overlay::Batch(batch)) if matches!(batch.step, Step::Writing) => {
+                if change(&mut batch.input) {
+                    batch.message = None;
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Tab: the next blank of a template, or a tab where there is none.
+    fn next_blank(&mut self, now: Time) {
+        self.change_text(now, |input| input.next_blank() || input.edit(Edit::Tab));
     }
 
     fn scroll(&mut self, by: Scroll) {
@@ -281,6 +320,10 @@ impl App {
         if let Some(Overlay::Help(help)) = self.overlays.last_mut() {
             let total = super::keymap::rows(&help.contexts).count() + 2 * help.contexts.len() + own;
             help.scroll = by.apply(help.scroll, g.help_rows(), (total + 1).saturating_sub(g.help_rows()));
+            return;
+        }
+        if !self.overlays.is_empty() {
+            self.scroll_layer(by);
             return;
         }
         match (self.screen, self.pane) {
@@ -318,7 +361,7 @@ impl App {
 
 /// A movement through something long.
 #[derive(Debug, Clone, Copy)]
-enum Scroll {
+pub(super) enum Scroll {
     By(isize),
     Page(isize),
     Top,
@@ -326,7 +369,7 @@ enum Scroll {
 }
 
 impl Scroll {
-    fn apply(self, at: usize, rows: usize, total: usize) -> usize {
+    pub(super) fn apply(self, at: usize, rows: usize, total: usize) -> usize {
         match self {
             Self::By(n) => super::scroll::moved(at, n, total),
             Self::Page(n) => super::scroll::moved(at, n.saturating_mul(page(rows)), total),

@@ -18,6 +18,8 @@ pub enum Progress {
     Storing,
     /// On disk and on its way.
     Sending(PromptId),
+    /// The user's own editor has it; then it goes on as before.
+    Outside(Box<Progress>),
     /// It came back: not sent or rejected, for this reason. Sending goes on with the same prompt.
     Back(PromptId, CleanText),
 }
@@ -92,7 +94,7 @@ impl Editor {
     pub fn prompt(&self) -> Option<PromptId> {
         match self.progress {
             Progress::Sending(prompt) | Progress::Back(prompt, _) => Some(prompt),
-            Progress::Editing | Progress::Storing => None,
+            Progress::Editing | Progress::Storing | Progress::Outside(_) => None,
         }
     }
 }

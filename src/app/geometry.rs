@@ -91,6 +91,33 @@ impl Geometry {
         usize::from(self.help().height.saturating_sub(2))
     }
 
+    /// The box of a layer that takes the whole height: a list of texts, many prompts, an undelivered prompt.
+    pub fn layer(&self) -> Rect {
+        // A strip of what is below would only disturb.
+        let width = if self.body.width < 140 { self.body.width } else { 120 };
+        centered(self.body, width, self.body.height)
+    }
+
+    /// Columns of text in it: inside the borders and one column of air on each side.
+    pub fn layer_columns(&self) -> usize {
+        usize::from(self.layer().width.saturating_sub(4))
+    }
+
+    /// Rows of text in it.
+    pub fn layer_rows(&self) -> usize {
+        usize::from(self.layer().height.saturating_sub(2))
+    }
+
+    /// Rows of the list of texts: under the line that narrows it, over the rule and the preview.
+    pub fn picker_rows(&self) -> usize {
+        (self.layer_rows().saturating_sub(2) / 2).max(1)
+    }
+
+    /// Rows of the list of a batch: under its price and a gap, over a line for what is wrong.
+    pub fn batch_rows(&self) -> usize {
+        self.layer_rows().saturating_sub(3).max(1)
+    }
+
     /// A box in the middle for a question or a value.
     pub fn small(&self, height: u16) -> Rect {
         centered(self.body, 76, height)
@@ -112,7 +139,7 @@ mod tests {
             for height in [0, 1, 2, 3, 11, 12, 24, 48, 100] {
                 let g = geometry((width, height));
                 let screen = Rect::new(0, 0, width, height);
-                let parts = [g.header, g.list, g.detail, g.footer, g.editor(), g.help(), g.small(7)];
+                let parts = [g.header, g.list, g.detail, g.footer, g.editor(), g.help(), g.layer(), g.small(7)];
                 for part in parts.into_iter().filter(|part| !part.is_empty()) {
                     assert_eq!(part.intersection(screen), part, "{width}x{height}");
                 }

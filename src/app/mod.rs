@@ -4,24 +4,31 @@
 //! messages, `act` the actions that keys stand for, `wake` says when the screen changes by itself.
 
 mod act;
+pub mod batch;
 pub mod detail;
 pub mod editor;
 pub mod format;
 pub mod geometry;
 pub mod jobs;
 pub mod keymap;
+mod layers;
 pub mod log;
 mod msg;
 pub mod overlay;
 mod own;
+pub mod picker;
+mod queue;
+pub mod resolve;
 mod scroll;
 mod signals;
 mod submit;
+pub mod templates;
 pub mod text_input;
 mod update;
 pub mod views;
 mod wake;
 mod wrap;
+mod write;
 
 pub use msg::{Effect, Known, Msg, OwnCommand, SavedFilter, Start, Template};
 
@@ -97,6 +104,8 @@ pub struct App {
     drafts: HashMap<DraftSlot, String>,
     /// Texts handed over to become prompts, until the store has answered: neither drafts nor prompts yet.
     handed: HashMap<DraftSlot, String>,
+    /// Prompts of a batch that was closed before it was queued.
+    batch_text: String,
     dismissals: Vec<JobKey>,
     on_screen: Vec<JobKey>,
     signals: signals::Signals,
@@ -122,6 +131,7 @@ impl App {
             budgets: HashMap::new(),
             drafts: HashMap::new(),
             handed: HashMap::new(),
+            batch_text: String::new(),
             dismissals: Vec::new(),
             on_screen: Vec::new(),
             signals: signals::Signals::default(),
@@ -178,9 +188,13 @@ impl App {
     pub fn contexts(&self) -> &'static [Context] {
         use Context as C;
         match (self.overlays.last().map(Overlay::context), self.screen, self.pane) {
-            (Some(C::Editor), ..) => &[C::Editor, C::Everywhere],
+            (Some(C::Editor), ..) => &[C::Editor, C::Text, C::Everywhere],
+            (Some(C::BatchText), ..) => &[C::BatchText, C::Text, C::Everywhere],
+            (Some(C::Batch), ..) => &[C::Batch, C::Lists, C::Everywhere],
+            (Some(C::Pick), ..) => &[C::Pick, C::Everywhere],
+            (Some(C::Drafts), ..) => &[C::Drafts, C::Lists, C::Everywhere],
             (Some(C::Ask), ..) => &[C::Ask, C::Everywhere],
-            (Some(C::Resolve), ..) => &[C::Resolve, C::Everywhere],
+            (Some(C::Resolve), ..) => &[C::Resolve, C::Lists, C::Everywhere],
             (Some(C::Question), ..) => &[C::Question],
             (Some(_), ..) => &[C::Lists, C::Everywhere],
             (None, Screen::Jobs, Pane::List) => &[C::Jobs, C::Lists, C::Everywhere],
@@ -221,7 +235,11 @@ impl App {
         let selected = self.jobs.selected();
         let ready = self.record == Record::Read;
         match action {
-            Action::NewJob | Action::Track => ready,
+            Action::NewJob | Action::Track | Action::Batch => ready,
+            Action::Drafts => self.draft_count() > 0,
+            Action::QueuePause | Action::QueueUp | Action::QueueDown | Action::QueueRemove => {
+                selected.is_some_and(queue::waits)
+            }
             Action::FollowUp => selected.is_some_and(|row| row.id.is_some() && !row.gone),
             Action::OpenPr => selected.is_some_and(|row| row.pr_link.is_some()),
             Action::Resolve => selected.is_some_and(|row| row.undelivered.is_some_and(|kind| kind.needs_user())),
@@ -229,14 +247,25 @@ impl App {
                 Some(_) => true,
                 None => selected.is_some(),
             },
+            Action::Confirm => match self.overlays.last() {
+                Some(Overlay::Picker(picker)) => picker.selected().is_some(),
+                _ => true,
+            },
+            Action::DeleteDraft => self.draft_count() > 0,
             Action::Refresh => self.overlays.is_empty() && matches!(self.screen, Screen::Jobs | Screen::Views),
             Action::NextPage => self.views.has_next(),
             Action::PreviousPage => self.views.query().page > 1,
             Action::EditPrompt | Action::LinkJob | Action::LookAtJob => self.resolve_offers(action),
-            Action::Send | Action::Edit(_) => match self.overlays.last() {
-                Some(Overlay::Editor(editor)) => editor.is_writable(),
-                _ => true,
+            Action::NextBlank => match self.overlays.last() {
+                Some(Overlay::Editor(editor)) => editor.is_writable() && editor.input.has_blank(),
+                _ => false,
             },
+            Action::Send | Action::Edit(_) | Action::History | Action::Templates | Action::EditOutside => {
+                match self.overlays.last() {
+                    Some(Overlay::Editor(editor)) => editor.is_writable(),
+                    _ => true,
+                }
+            }
             _ => true,
         }
     }

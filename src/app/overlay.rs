@@ -1,12 +1,15 @@
 //! The layers over a screen. One enum, a stack: the topmost has the keys, Esc closes it.
 
+use super::batch::{Batch, Step};
 use super::editor::Editor;
 use super::keymap::Context;
+use super::picker::Picker;
 use super::text_input::TextInput;
 use crate::model::Time;
+use crate::model::change::QueueChange;
 use crate::model::job::JobId;
 use crate::model::period::parse_range;
-use crate::model::prompt::{Prompt, PromptId, Resolution};
+use crate::model::prompt::{DraftSlot, Prompt, PromptId, Resolution};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::model::views::{LIMIT_MAX, LIMIT_MIN};
@@ -15,6 +18,8 @@ use crate::model::views::{LIMIT_MAX, LIMIT_MIN};
 #[derive(Debug)]
 pub enum Overlay {
     Editor(Box<Editor>),
+    Picker(Box<Picker>),
+    Batch(Box<Batch>),
     Ask(Box<Ask>),
     Resolve(Box<Resolve>),
     Question(Question),
@@ -26,6 +31,12 @@ impl Overlay {
     pub fn context(&self) -> Context {
         match self {
             Self::Editor(_) => Context::Editor,
+            Self::Picker(picker) if picker.takes_text() => Context::Pick,
+            Self::Picker(_) => Context::Drafts,
+            Self::Batch(batch) => match batch.step {
+                Step::Writing => Context::BatchText,
+                _ => Context::Batch,
+            },
             Self::Ask(_) => Context::Ask,
             Self::Resolve(_) => Context::Resolve,
             Self::Question(_) => Context::Question,
@@ -33,9 +44,30 @@ impl Overlay {
         }
     }
 
+    /// The editor, if it is one.
+    pub(super) fn as_editor(&self) -> Option<&Editor> {
+        match self {
+            Self::Editor(editor) => Some(editor),
+            _ => None,
+        }
+    }
+
+    /// The editor, if it is one.
+    pub(super) fn as_editor_mut(&mut self) -> Option<&mut Editor> {
+        match self {
+            Self::Editor(editor) => Some(editor),
+            _ => None,
+        }
+    }
+
     /// Whether characters are typed into it rather than being commands.
     pub fn takes_text(&self) -> bool {
-        matches!(self, Self::Editor(_) | Self::Ask(_))
+        match self {
+            Self::Editor(_) | Self::Ask(_) => true,
+            Self::Picker(picker) => picker.takes_text(),
+            Self::Batch(batch) => matches!(batch.step, Step::Writing),
+            Self::Resolve(_) | Self::Question(_) | Self::Help(_) => false,
+        }
     }
 }
 
@@ -53,6 +85,8 @@ pub enum Wanted {
     TrackId,
     /// The id of the job that an unconfirmed prompt made.
     LinkId(PromptId),
+    /// A file of prompts.
+    PromptsFile,
     /// A page of rows.
     Page,
     /// Rows per page.
@@ -65,6 +99,7 @@ pub enum Wanted {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     Id(JobId),
+    Text(String),
     Number(u32),
     Range(crate::model::period::DateRange),
 }
@@ -80,6 +115,7 @@ impl Ask {
         match self.wanted {
             Wanted::TrackId => "Track a job created elsewhere",
             Wanted::LinkId(_) => "Link to the job that it became",
+            Wanted::PromptsFile => "A file of prompts",
             Wanted::Page => "Jump to a page of rows",
             Wanted::PageSize => "Rows per page",
             Wanted::Range => "A range of days, both included, UTC",
@@ -92,6 +128,9 @@ impl Ask {
             Wanted::TrackId => "The job's id, from the service's dashboard. One request asks for it.",
             Wanted::LinkId(_) => {
                 "The job's id, from the service's dashboard. One request asks for it; nothing is sent."
+            }
+            Wanted::PromptsFile => {
+                "Text with a blank line between two prompts, .csv with a column prompt, or .jsonl. ~/ is your home folder."
             }
             Wanted::Page => "A number from 1. The service doesn't say how many pages there are.",
             Wanted::PageSize => "A number from 1 to 250. One request loads one page of rows.",
@@ -112,6 +151,8 @@ impl Ask {
         };
         match self.wanted {
             Wanted::TrackId | Wanted::LinkId(_) => JobId::new(typed).map(Value::Id).ok_or_else(|| "an id".to_owned()),
+            Wanted::PromptsFile if typed.is_empty() => Err("the name of a file".to_owned()),
+            Wanted::PromptsFile => Ok(Value::Text(typed.to_owned())),
             Wanted::Page => number(1, u32::MAX),
             Wanted::PageSize => number(LIMIT_MIN, LIMIT_MAX),
             Wanted::Range => parse_range(typed).map(Value::Range).map_err(|error| error.to_string()),
@@ -129,6 +170,8 @@ pub struct Resolve {
     pub has_id: bool,
     /// When it went out.
     pub sent_at: Option<Time>,
+    /// First visible line.
+    pub scroll: usize,
 }
 
 /// A question for yes; anything else is no.
@@ -142,6 +185,10 @@ pub struct Question {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Consequence {
     Resolve(PromptId, Resolution),
+    DeleteDraft(DraftSlot),
+    /// The looked-over batch is queued.
+    QueueBatch,
+    Queue(Vec<JobKey>, QueueChange),
 }
 
 /// The list of keys.

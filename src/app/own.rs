@@ -114,33 +114,33 @@ mod tests {
 
     #[test]
     fn a_key_runs_its_command_with_each_value_as_one_argument() {
-        let mut app = with(vec![own("D", &["gh", "pr", "diff", "{pr}", "--id={id}"])]);
+        let mut app = with(vec![own("C", &["gh", "pr", "diff", "{pr}", "--id={id}"])]);
         let mut job = row(1, Status::Completed);
         job.pr_link = Some(CleanText::line("https://x/pull/1 $(y)"));
         job.revision += 1;
         app.put(job);
         let args = ["gh", "pr", "diff", "https://x/pull/1 $(y)", "--id=job-1"].map(str::to_owned).to_vec();
-        assert!(press(&mut app, 'D').contains(&Effect::RunCommand(args.clone())));
+        assert!(press(&mut app, 'C').contains(&Effect::RunCommand(args.clone())));
         app.pane = crate::app::Pane::Detail;
-        assert!(press(&mut app, 'D').contains(&Effect::RunCommand(args)), "in the detail too");
+        assert!(press(&mut app, 'C').contains(&Effect::RunCommand(args)), "in the detail too");
     }
 
     #[test]
     fn a_missing_value_is_named_and_nothing_is_run() {
-        let mut app = with(vec![own("D", &["gh", "{pr}"])]);
-        assert!(!press(&mut app, 'D').iter().any(|effect| matches!(effect, Effect::RunCommand(_))));
+        let mut app = with(vec![own("C", &["gh", "{pr}"])]);
+        assert!(!press(&mut app, 'C').iter().any(|effect| matches!(effect, Effect::RunCommand(_))));
         assert_eq!(notice(&app), "diff was not run: the selected job has no pull request, so {pr} is empty.");
         assert_eq!(app.own_hints().count(), 0, "no hint for what would do nothing");
     }
 
     #[test]
     fn a_value_that_looks_like_an_option_is_refused() {
-        let mut app = with(vec![own("D", &["git", "checkout", "{ref}"])]);
+        let mut app = with(vec![own("C", &["git", "checkout", "{ref}"])]);
         let mut job = row(1, Status::Completed);
         job.git_ref = Some(CleanText::line("--force"));
         job.revision += 1;
         app.put(job);
-        assert!(!press(&mut app, 'D').iter().any(|effect| matches!(effect, Effect::RunCommand(_))));
+        assert!(!press(&mut app, 'C').iter().any(|effect| matches!(effect, Effect::RunCommand(_))));
         assert_eq!(
             notice(&app),
             "diff was not run: {ref} begins with \"-\", and a program could read it as an option."
@@ -160,10 +160,10 @@ mod tests {
 
     #[test]
     fn a_command_is_typed_text_where_text_is_typed() {
-        let mut app = with(vec![own("D", &["date"])]);
+        let mut app = with(vec![own("C", &["date"])]);
         app.update(super::super::Msg::Loaded(Ok(Box::default())), at(0));
         app.put(row(1, Status::Completed));
         press(&mut app, 'n');
-        assert!(!press(&mut app, 'D').iter().any(|effect| matches!(effect, Effect::RunCommand(_))));
+        assert!(!press(&mut app, 'C').iter().any(|effect| matches!(effect, Effect::RunCommand(_))));
     }
 }

@@ -30,7 +30,7 @@ impl App {
         }
     }
 
-    fn open_editor(&mut self, slot: DraftSlot, title: CleanText, now: Time) {
+    pub(super) fn open_editor(&mut self, slot: DraftSlot, title: CleanText, now: Time) {
         if self.handed.contains_key(&slot) {
             self.say(Tone::Info, "The last one is still being written to disk; try again in a moment.", now);
             return;
@@ -44,6 +44,12 @@ impl App {
 
     /// Closes the topmost overlay; an editor keeps its text as a draft.
     pub(super) fn close(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        match self.overlays.last() {
+            Some(Overlay::Batch(_)) => return self.close_batch(now),
+            // The user's own editor has the text, and brings it back.
+            Some(Overlay::Editor(editor)) if matches!(editor.progress, Progress::Outside(_)) => return,
+            _ => {}
+        }
         let Some(overlay) = self.overlays.pop() else { return };
         let Overlay::Editor(editor) = overlay else { return };
         if !editor.is_writable() {
@@ -242,6 +248,7 @@ impl App {
             prompt: prompt.clone(),
             has_id: row.id.is_some(),
             sent_at: prompt.sent_at,
+            scroll: 0,
         };
         self.overlays.push(Overlay::Resolve(Box::new(resolve)));
     }
@@ -281,15 +288,18 @@ impl App {
 
     /// A prompt that came back is edited as itself, so that it can't go out twice under two names.
     fn edit_undelivered(&mut self, prompt: Prompt) {
-        let slot = DraftSlot::Prompt(prompt.id);
-        let title = match prompt.kind {
+        let text = self.drafts.get(&DraftSlot::Prompt(prompt.id)).cloned().unwrap_or(prompt.text);
+        let reason = prompt.delivery.reason().cloned().unwrap_or_default();
+        self.edit_again(prompt.id, prompt.kind, reason, &text);
+    }
+
+    pub(super) fn edit_again(&mut self, prompt: PromptId, kind: PromptKind, reason: CleanText, text: &str) {
+        let title = match kind {
             PromptKind::Create => "New job, not delivered",
             PromptKind::FollowUp => "Follow-up, not delivered",
         };
-        let text = self.drafts.get(&slot).cloned().unwrap_or(prompt.text);
-        let mut editor = Editor::new(slot, CleanText::line(title), &text);
-        let reason = prompt.delivery.reason().cloned().unwrap_or_default();
-        editor.progress = Progress::Back(prompt.id, reason);
+        let mut editor = Editor::new(DraftSlot::Prompt(prompt), CleanText::line(title), text);
+        editor.progress = Progress::Back(prompt, reason);
         self.overlays.push(Overlay::Editor(Box::new(editor)));
         self.screen = Screen::Jobs;
     }

@@ -1,14 +1,17 @@
 //! Editing text: the widget's operations behind the actions of the key table, without the widget's own shortcuts.
 
 use super::keymap::Edit;
+use super::templates::blank;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use tui_textarea::{CursorMove, Scrolling, TextArea, WrapMode};
+use tui_textarea::{CursorMove, DataCursor, Scrolling, TextArea, WrapMode};
 
 /// A text area that takes its keys from the table.
 #[derive(Debug, Clone)]
 pub struct TextInput {
     area: TextArea<'static>,
     one_line: bool,
+    /// The whole text was replaced once: the widget counts that as two changes, undo as one.
+    replaced: bool,
 }
 
 impl TextInput {
@@ -30,7 +33,7 @@ impl TextInput {
         area.set_max_histories(1000);
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
-        Self { area, one_line }
+        Self { area, one_line, replaced: false }
     }
 
     /// The widget, for drawing.
@@ -63,7 +66,7 @@ impl TextInput {
                 self.area.insert_char(c);
                 true
             }
-            KeyCode::Tab if !held && !self.one_line => self.area.insert_tab(),
+            KeyCode::Tab if !held => self.edit(Edit::Tab),
             KeyCode::Backspace if !held => self.area.delete_char(),
             KeyCode::Delete if !held => self.area.delete_next_char(),
             KeyCode::Left if !held => self.go(CursorMove::Back),
@@ -82,8 +85,9 @@ impl TextInput {
                 self.area.insert_newline();
                 true
             }
-            Edit::Undo => self.area.undo(),
-            Edit::Redo => self.area.redo(),
+            Edit::Tab => !self.one_line && self.area.insert_tab(),
+            Edit::Undo => self.step(TextArea::undo),
+            Edit::Redo => self.step(TextArea::redo),
             Edit::WordBack => self.go(CursorMove::WordBack),
             Edit::WordForward => self.go(CursorMove::WordForward),
             Edit::LineStart => self.go(CursorMove::Head),
@@ -109,6 +113,54 @@ impl TextInput {
         let lines = split_lines(text);
         let text = if self.one_line { lines.join(" ").trim().to_owned() } else { lines.join("\n") };
         !text.is_empty() && self.area.insert_str(text)
+    }
+
+    /// Puts another text in the place of all of it; one undo brings the old one back. False when it is the same.
+    pub fn replace(&mut self, text: &str) -> bool {
+        let text = split_lines(text).join("\n");
+        if text == self.text() {
+            return false;
+        }
+        self.replaced |= !self.area.is_empty();
+        self.area.select_all();
+        if text.is_empty() { self.area.cut() } else { self.area.insert_str(text) }
+    }
+
+    /// Whether a blank of a template is left.
+    pub fn has_blank(&self) -> bool {
+        self.area.lines().iter().any(|line| blank(line).is_some())
+    }
+
+    /// Goes to the next blank after the cursor, else the first one, and takes it out: what is typed next stands in its
+    /// place. False when there is none.
+    pub fn next_blank(&mut self) -> bool {
+        let DataCursor(row, column) = self.area.cursor();
+        let lines = self.area.lines();
+        let after = |at: usize| if at == row { column } else { 0 };
+        let found =
+            (row..lines.len()).map(|at| (at, after(at))).chain((0..=row).map(|at| (at, 0))).find_map(|(at, from)| {
+                let line = lines.get(at)?;
+                let skipped = line.char_indices().nth(from).map_or(line.len(), |(byte, _)| byte);
+                let rest = line.get(skipped..)?;
+                let range = blank(rest)?;
+                let before = rest.get(..range.start)?.chars().count();
+                Some((at, from + before, range.len()))
+            });
+        // The widget jumps no further than this; a blank behind it is left to the eye.
+        let place =
+            found.and_then(|(at, column, length)| Some((u16::try_from(at).ok()?, u16::try_from(column).ok()?, length)));
+        let Some((at, column, length)) = place else { return false };
+        self.area.move_cursor(CursorMove::Jump(at, column));
+        // A blank is ASCII: as many characters as bytes.
+        self.area.delete_str(length)
+    }
+
+    fn step(&mut self, step: fn(&mut TextArea<'static>) -> bool) -> bool {
+        let changed = step(&mut self.area);
+        if changed && self.replaced && self.area.is_empty() {
+            step(&mut self.area);
+        }
+        changed
     }
 
     fn go(&mut self, to: CursorMove) -> bool {
@@ -166,6 +218,31 @@ mod tests {
         assert_eq!(input.text(), "a");
         input.edit(Edit::Redo);
         assert!(input.is_blank());
+    }
+
+    #[test]
+    fn one_undo_brings_back_a_text_that_was_replaced() {
+        let mut input = TextInput::block("old\ntext");
+        assert!(input.replace("new"));
+        assert!(!input.replace("new"), "nothing to change");
+        input.edit(Edit::Undo);
+        assert_eq!(input.text(), "old\ntext");
+        input.edit(Edit::Redo);
+        assert_eq!(input.text(), "new");
+        assert!(input.replace(""));
+        input.edit(Edit::Undo);
+        assert_eq!(input.text(), "new");
+    }
+
+    #[test]
+    fn blanks_are_visited_in_turn_and_typed_over() {
+        let mut input = TextInput::block("日本 {{a}} and {{b}}\n{{c}}");
+        for letter in ['x', 'y', 'z'] {
+            assert!(input.next_blank());
+            input.type_key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE));
+        }
+        assert!(!input.next_blank() && !input.has_blank());
+        assert_eq!(input.text(), "日本 x and y\nz");
     }
 
     #[test]

@@ -34,12 +34,12 @@ impl App {
             Msg::Tracked { id, result } => self.tracked(&id, result, now),
             Msg::Changed(Ok(rows)) => rows.into_iter().for_each(|row| self.put(row)),
             Msg::Changed(Err(failure)) => self.say_failure(&failure, now),
-            Msg::PromptsFound { .. }
-            | Msg::History(_)
-            | Msg::Templates(_)
-            | Msg::EditedOutside(_)
-            | Msg::PromptsRead { .. }
-            | Msg::BatchAdded(_) => {}
+            Msg::PromptsFound { .. } => {}
+            Msg::History(result) => self.history_read(result),
+            Msg::Templates(templates) => self.templates_read(templates),
+            Msg::EditedOutside(result) => self.edited_outside(result, now),
+            Msg::PromptsRead { file, result } => self.prompts_read(&file, result),
+            Msg::BatchAdded(result) => self.batch_added(result, now),
             Msg::Views { query, result, old } => {
                 let changed = self.views.take(query, result, old, now);
                 self.dirty |= changed && self.screen == Screen::Views;
@@ -66,6 +66,7 @@ impl App {
         let g = self.geometry();
         self.jobs.keep_in_sight(g.list_rows());
         self.views.keep_in_sight(g.views_rows());
+        self.keep_layer_in_sight();
         let selected = self.jobs.selected().map(|row| row.key);
         effects.extend(self.detail.show(selected).map(Effect::LoadThread));
         let seen: Vec<JobKey> = match self.screen {
@@ -217,7 +218,8 @@ impl App {
         if self.notice.as_ref().is_some_and(|notice| notice.until <= now) {
             self.notice = None;
         }
-        if let Some(Overlay::Editor(editor)) = self.overlays.last_mut()
+        // Also under another layer: what is typed is on disk a second later, whatever is looked at meanwhile.
+        if let Some(editor) = self.overlays.iter_mut().find_map(Overlay::as_editor_mut)
             && let Saved::Due(at) = editor.saved
             && at <= now
         {
@@ -254,8 +256,12 @@ impl App {
         if self.screen == Screen::Welcome {
             return;
         }
-        while !self.overlays.is_empty() {
+        // A layer may have a step to go back first, and one that is on its way to disk stays.
+        for _ in 0..2 * self.overlays.len() {
             self.close(now, effects);
+        }
+        if !self.overlays.is_empty() {
+            return;
         }
         self.screen = screen;
         self.pane = Pane::List;

@@ -13,7 +13,7 @@ use crate::model::text::CleanText;
 use crate::runtime::effects::Connection;
 use crate::runtime::logfile::Log;
 use crate::runtime::terminal::Kind;
-use crate::runtime::{self, Parts};
+use crate::runtime::{self, Folders, Parts};
 use crate::store::{Opened, Store};
 use chrono::FixedOffset;
 use std::io::IsTerminal;
@@ -39,9 +39,10 @@ pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code,
         lock_folder: Some(settings.data_folder.clone()),
         on_change: settings.own.on_change.clone(),
     });
+    let folders = Folders { data: Some(settings.data_folder.clone()), templates: Some(settings.templates.clone()) };
     let start = Start { commands, ..start(&settings, &opened) };
     let (look, notify) = (settings.look, settings.own.notify.how);
-    let parts = Parts { start, look, notify, store, connection, environment, kind, log };
+    let parts = Parts { start, look, notify, store, connection, environment, kind, folders, log };
     let exit = runtime::run(parts).await.map_err(no_terminal)?;
     Ok(exit.into())
 }
@@ -101,8 +102,17 @@ async fn without_configuration(missing: &Missing, environment: Environment) -> R
         commands: Vec::new(),
     };
     let store = Store::in_memory().map_err(Refusal::unusable)?;
-    let parts =
-        Parts { start, look: missing.look, notify: How::Off, store, connection: None, environment, kind, log: None };
+    let parts = Parts {
+        start,
+        look: missing.look,
+        notify: How::Off,
+        store,
+        connection: None,
+        environment,
+        kind,
+        folders: Folders::default(),
+        log: None,
+    };
     let exit = runtime::run(parts).await.map_err(no_terminal)?;
     Ok(exit.into())
 }

@@ -18,7 +18,7 @@ use crate::model::prompt::PromptId;
 use crate::model::row::{Group, JobKey, JobRow};
 use crate::model::text::CleanText;
 use crate::runtime::effects::Connection;
-use crate::runtime::{self, Parts};
+use crate::runtime::{self, Folders, Parts};
 use crate::sim::{SeededChange, SeededJob, Sim, SimOptions};
 use crate::store::{Fetched, Settled, Store, StoreError};
 use chrono::{TimeDelta, Utc};
@@ -76,7 +76,8 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     };
     let connection =
         Some(Connection { client, poll: PollOptions::default(), lock_folder: None, on_change: mine.on_change });
-    let parts = Parts { start, look, notify: mine.notify.how, store, connection, environment, kind, log: None };
+    let (notify, folders) = (mine.notify.how, Folders::default());
+    let parts = Parts { start, look, notify, store, connection, environment, kind, folders, log: None };
     let exit = runtime::run(parts).await.map_err(no_terminal)?;
     Ok(exit.into())
 }

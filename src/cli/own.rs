@@ -98,18 +98,20 @@ mod tests {
 
     #[test]
     fn a_key_is_docdecks_own_only_where_the_command_holds() {
-        assert!(read(&command("D", "diff", "[\"gh\", \"{pr}\"]")).is_ok());
-        let page = read(&command("D", "look", "[\"echo\", \"{path}\"]"));
+        assert!(read(&command("L", "diff", "[\"gh\", \"{pr}\"]")).is_ok());
+        let page = read(&command("L", "look", "[\"echo\", \"{path}\"]"));
         assert_eq!(
             page,
-            Err(format!("2:7: the key D of the command look is docdeck's own: a range of your own (views). {MEND}"))
+            Err(format!(
+                "2:7: the key L of the command look is docdeck's own: rows per page, 1 to 250 (views). {MEND}"
+            ))
         );
     }
 
     #[test]
     fn two_commands_with_one_key_are_refused_with_both_names() {
-        let text = command("D", "diff", "[\"gh\"]") + &command("D", "checkout", "[\"gh\"]");
-        assert_eq!(read(&text), Err(format!("6:7: the commands diff and checkout have the same key D. {MEND}")));
+        let text = command("C", "diff", "[\"gh\"]") + &command("C", "checkout", "[\"gh\"]");
+        assert_eq!(read(&text), Err(format!("6:7: the commands diff and checkout have the same key C. {MEND}")));
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Environment {
     pub display: bool,
     /// `BROWSER`.
     pub browser: Option<String>,
+    /// `VISUAL`, else `EDITOR`.
+    pub editor: Option<String>,
     /// `TERM`.
     pub term: Option<String>,
     /// The terminal's name promises 256 colours or more: `TERM`, `COLORTERM`.
@@ -63,6 +65,7 @@ impl Environment {
             ssh: is_set("SSH_CONNECTION") || is_set("SSH_TTY"),
             display: is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"),
             browser: get("BROWSER"),
+            editor: get("VISUAL").or_else(|| get("EDITOR")),
             many_colors: is_set("COLORTERM") || get("TERM").is_some_and(|term| has_many_colors(&term)),
             term: get("TERM"),
             tmux: is_set("TMUX"),

@@ -64,6 +64,8 @@ pub struct Settings {
     pub profile: CleanText,
     /// Where store and log lie.
     pub data_folder: PathBuf,
+    /// Where templates of the user's own lie: beside the configuration file.
+    pub templates: PathBuf,
     /// GETs a minute for polling.
     pub per_minute: u32,
     pub look: Look,
@@ -202,6 +204,7 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) ->
         key,
         profile: CleanText::line(&name),
         data_folder: data_folder(flags, environment)?,
+        templates: path.with_file_name("templates"),
         per_minute,
         look,
         own: found.file.own(),

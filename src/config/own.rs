@@ -20,7 +20,7 @@ pub struct Filter {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Command {
-    /// As written, like `D` or `Ctrl-x`.
+    /// As written, like `C` or `Ctrl-x`.
     pub key: Spanned<String>,
     pub name: Spanned<String>,
     /// The program, then its arguments, with placeholders in them.

@@ -4,6 +4,7 @@
 
 use super::new_file;
 use super::signals::Signals;
+use super::texts;
 use crate::api::Client;
 use crate::app::{Effect, Known, Msg};
 use crate::engine::{Engine, PollOptions, Setup};
@@ -48,6 +49,8 @@ type Started = Option<Result<Engine, Failure>>;
 struct Hands {
     store: Store,
     scope: Scope,
+    /// Templates of the user's own.
+    templates: Option<PathBuf>,
     engine: watch::Receiver<Started>,
 }
 
@@ -63,9 +66,9 @@ pub struct Effects {
 
 impl Effects {
     /// Nothing under way; effects that need the engine wait for [`Self::start_engine`].
-    pub fn new(store: Store, scope: Scope) -> Self {
+    pub fn new(store: Store, scope: Scope, templates: Option<PathBuf>) -> Self {
         let (started, engine) = watch::channel(None);
-        Self { hands: Hands { store, scope, engine }, started, tasks: JoinSet::new(), last_ordered: None }
+        Self { hands: Hands { store, scope, templates, engine }, started, tasks: JoinSet::new(), last_ordered: None }
     }
 
     /// Starts the engine in the background; `news` is where it tells of what happens.
@@ -76,7 +79,7 @@ impl Effects {
             scope: self.hands.scope.clone(),
             poll: connection.poll,
             lock_folder: connection.lock_folder,
-            on_change: None,
+            on_change: (!connection.on_change.is_empty()).then_some(connection.on_change),
             news,
         };
         let started = self.started.clone();
@@ -264,12 +267,17 @@ impl Hands {
                 };
                 Msg::BatchAdded(result)
             }
-            Effect::LoadTemplates
-            | Effect::EditOutside(_)
-            | Effect::ReadPrompts(_)
-            | Effect::RunCommand(_)
-            | Effect::Notify(_) => return None,
+            Effect::LoadTemplates => {
+                let folder = self.templates.clone();
+                Msg::Templates(tokio::task::spawn_blocking(move || texts::templates(folder.as_deref())).await.ok()?)
+            }
+            Effect::ReadPrompts(file) => {
+                let name = file.clone();
+                let result = tokio::task::spawn_blocking(move || texts::prompts(&name)).await.ok()?;
+                Msg::PromptsRead { file, result }
+            }
             Effect::WriteFile { name, text } => new_file::written(name, text).await,
+            Effect::EditOutside(_) | Effect::RunCommand(_) | Effect::Notify(_) => return None,
             Effect::SaveDraft(slot, text) => self.save_draft(slot, &text).await,
             Effect::DeleteDraft(slot) => {
                 let result = self.store.delete_draft(&self.scope, slot).await;

@@ -10,7 +10,7 @@ use super::notify;
 use super::opener::{self, Opening};
 use super::signals::{Signal, stop_group};
 use super::stage::{Happening, Stage, until};
-use super::{Exit, clipboard};
+use super::{Exit, Folders, clipboard};
 use crate::app::{App, Effect, Msg};
 use crate::config::environment::Environment;
 use crate::config::own::How;
@@ -30,6 +30,8 @@ const BURST: usize = 2048;
 const BURST_TIME: Duration = Duration::from_millis(8);
 /// Shortest pause between two moments that the state machine asked for.
 const WAKE_PAUSE: Duration = Duration::from_millis(10);
+/// For so long after a lent terminal came back, an interrupt was meant for the program that had it.
+const ECHO: Duration = Duration::from_millis(500);
 /// Longest sleep: after the computer slept, ages on the screen are right again within this time.
 const WAKE_MAX: Duration = Duration::from_secs(60);
 
@@ -48,9 +50,12 @@ pub(super) struct Dashboard {
     pub(super) log: Option<Log>,
     pub(super) environment: Environment,
     pub(super) notify: How,
+    pub(super) folders: Folders,
     pub(super) gate: FrameGate,
     /// A program that has the terminal.
     pub(super) loan: Option<Loan>,
+    /// When the last such program ended.
+    pub(super) returned: Option<Instant>,
     pub(super) ending: Option<Exit>,
     /// When the screen changes by itself.
     pub(super) armed: Option<Time>,
@@ -77,6 +82,7 @@ impl Dashboard {
                 Turn::Msg(msg) => self.handle(*msg),
                 Turn::Returned(msg) => {
                     self.loan = None;
+                    self.returned = Some(Instant::now());
                     self.take_back();
                     self.handle(*msg);
                 }
@@ -184,6 +190,7 @@ impl Dashboard {
                 self.notify(&text);
                 None
             }
+            Effect::EditOutside(text) => self.edit_outside(&text),
             other => {
                 self.effects.carry(other);
                 None
@@ -231,7 +238,7 @@ impl Dashboard {
     }
 
     fn signal(&mut self, signal: Signal) {
-        if let Some(loan) = &self.loan {
+        if let Some(loan) = &mut self.loan {
             match signal {
                 // Typed for the program that has the terminal; its group is ours.
                 Signal::Interrupt | Signal::Continue => return,
@@ -241,10 +248,17 @@ impl Dashboard {
                     self.go_on();
                     return;
                 }
-                Signal::Terminate | Signal::Hangup => loan.call_back(),
+                Signal::Terminate | Signal::Hangup => {
+                    if let Some(msg) = loan.call_back() {
+                        self.handle(msg);
+                    }
+                }
             }
         }
+        // What ended the program may be told to us after its end.
+        let echo = self.returned.is_some_and(|at| at.elapsed() < ECHO);
         match signal {
+            Signal::Interrupt if echo => {}
             Signal::Terminate | Signal::Hangup | Signal::Interrupt => {
                 let exit = if signal == Signal::Interrupt { Exit::Interrupted } else { Exit::Ended };
                 self.ending = Some(exit);

@@ -19,6 +19,8 @@ pub(super) struct Loan {
     program: Option<u32>,
     /// The program has ended; only what comes after it is waited for.
     over: Arc<AtomicBool>,
+    /// What there is to save when docdeck has to end before the program has.
+    rescue: Option<Box<dyn FnOnce() -> Option<Msg> + Send>>,
 }
 
 impl fmt::Debug for Loan {
@@ -28,16 +30,23 @@ impl fmt::Debug for Loan {
 }
 
 impl Loan {
-    /// Asks the program to end: docdeck ends, and the shell gets the terminal.
-    pub(super) fn call_back(&self) {
+    /// Says what to save when docdeck has to end first.
+    pub(super) fn rescue_by(&mut self, rescue: impl FnOnce() -> Option<Msg> + Send + 'static) {
+        self.rescue = Some(Box::new(rescue));
+    }
+
+    /// Asks the program to end: docdeck ends, and the shell gets the terminal. Gives what is saved.
+    pub(super) fn call_back(&mut self) -> Option<Msg> {
+        let saved = self.rescue.take().and_then(|rescue| rescue());
         if self.over.load(Ordering::SeqCst) {
-            return;
+            return saved;
         }
         #[cfg(unix)]
         if let Some(pid) = self.program.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw) {
             // It may have ended by itself just now.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         }
+        saved
     }
 }
 
@@ -47,8 +56,8 @@ impl Loan {
     where
         F: Future<Output = Msg> + Send + 'static,
     {
-        let Self { ended, program, over } = self;
-        Self { ended: Box::pin(async move { next(ended.await).await }), program, over }
+        let Self { ended, program, over, rescue } = self;
+        Self { ended: Box::pin(async move { next(ended.await).await }), program, over, rescue }
     }
 }
 
@@ -83,7 +92,7 @@ impl Dashboard {
                     is_over.store(true, Ordering::SeqCst);
                     then(result.map_err(|error| local(&format!("{error}."))))
                 };
-                self.loan = Some(Loan { ended: Box::pin(ended), program, over });
+                self.loan = Some(Loan { ended: Box::pin(ended), program, over, rescue: None });
                 None
             }
             Err(failure) => {

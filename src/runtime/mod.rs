@@ -4,8 +4,9 @@
 //! - [`stage`]: the terminal; under it [`terminal`] (the guard), [`output`] (one write a frame), [`reader`] and [`input`]
 //!   (events), [`signals`] and [`hangup`] (ways to end), [`crash`] (panics)
 //! - [`effects`]: what the state machine asks for, as tasks; [`opener`] and [`clipboard`] for links and copies
-//! - `lend`: the terminal to a program of the user's, and back; `own_command` runs a configured one in it
-//! - [`notify`]: telling the terminal of a finished job; [`multiplexer`]: through tmux and screen; `new_file`: exports
+//! - `lend`: the terminal to a program of the user's, and back; `outside`: to the user's editor; `own_command`: to a
+//!   configured one; `texts`: files of texts; `new_file`: exports
+//! - [`notify`]: telling the terminal of a finished job; [`multiplexer`]: through tmux and screen
 //! - [`gate`]: when to draw; [`logfile`]: what is written down
 
 pub mod clipboard;
@@ -22,11 +23,13 @@ mod new_file;
 pub mod notify;
 pub mod opener;
 pub mod output;
+mod outside;
 mod own_command;
 pub mod reader;
 pub mod signals;
 pub mod stage;
 pub mod terminal;
+mod texts;
 
 use crate::app::{App, Start};
 use crate::config::environment::Environment;
@@ -40,6 +43,7 @@ use gate::FrameGate;
 use logfile::Log;
 use stage::Stage;
 use std::io;
+use std::path::PathBuf;
 use std::time::Instant;
 use tokio::sync::mpsc;
 
@@ -59,8 +63,18 @@ pub struct Parts {
     pub connection: Option<Connection>,
     pub environment: Environment,
     pub kind: terminal::Kind,
+    pub folders: Folders,
     /// None keeps no log file.
     pub log: Option<Log>,
+}
+
+/// Where files of the user's lie.
+#[derive(Debug, Clone, Default)]
+pub struct Folders {
+    /// Where store and log lie; none where nothing is kept.
+    pub data: Option<PathBuf>,
+    /// Templates of the user's own.
+    pub templates: Option<PathBuf>,
 }
 
 /// How the dashboard ended.
@@ -84,7 +98,7 @@ pub async fn run(parts: Parts) -> io::Result<Exit> {
     let (news_sender, news) = mpsc::channel(NEWS_WAITING);
     let start = Start { size: stage.size()?, ..parts.start };
     let demo = start.demo;
-    let effects = Effects::new(parts.store, start.scope.clone());
+    let effects = Effects::new(parts.store, start.scope.clone(), parts.folders.templates.clone());
     let (app, begin) = App::new(start, now());
     let mut dashboard = Dashboard {
         app,
@@ -95,8 +109,10 @@ pub async fn run(parts: Parts) -> io::Result<Exit> {
         log: parts.log,
         notify: parts.notify,
         environment: parts.environment,
+        folders: parts.folders,
         gate: FrameGate::default(),
         loan: None,
+        returned: None,
         ending: None,
         armed: None,
         last_wake: Instant::now(),

@@ -48,7 +48,8 @@ async fn after_enter(msg: Msg) -> Msg {
     msg
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::process::ExitStatusExt;

@@ -1,7 +1,7 @@
 //! The selected job: what is known of it, then its thread.
 
 use super::text::{Row, left};
-use super::{View, boxed, put};
+use super::{View, boxed, more_below, put};
 use crate::app::Pane;
 use crate::app::detail::{Fact, INDENT, ThreadLine, Who, head};
 use crate::app::format::{coarse, duration};
@@ -54,16 +54,6 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         put(frame, text, at + n, thread_line(view, line, width));
     }
     more_below(frame, view, area, (above + thread.len()).saturating_sub(skip + usize::from(text.height)));
-}
-
-/// Says in the lower border how much is out of sight.
-fn more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: usize) {
-    if hidden > 0 && area.width > 20 {
-        let text = format!(" {hidden} more ↓ ");
-        let width = u16::try_from(text.chars().count()).unwrap_or(0);
-        let spot = Rect::new(area.right().saturating_sub(width + 2), area.bottom().saturating_sub(1), width, 1);
-        frame.render_widget(Line::styled(text, view.theme.muted), spot);
-    }
 }
 
 fn fact_line<'a>(view: View<'_>, job: &JobRow, fact: Fact, width: usize) -> Line<'a> {

@@ -46,6 +46,7 @@ fn said(view: View<'_>, editor: &Editor) -> (String, Style) {
     match &editor.progress {
         Progress::Storing => ("writing it to disk…".to_owned(), theme.working),
         Progress::Sending(_) => ("on disk, sending…".to_owned(), theme.working),
+        Progress::Outside(_) => ("your own editor has the text".to_owned(), theme.working),
         Progress::Back(_, reason) => (format!("It came back. {reason}"), theme.warning),
         Progress::Editing => match &editor.saved {
             Saved::Unchanged => ("Esc closes and keeps the draft".to_owned(), theme.muted),

@@ -2,6 +2,7 @@
 
 mod ascii;
 mod bars;
+mod batch;
 mod detail;
 mod editor;
 mod frame_lines;
@@ -9,6 +10,8 @@ mod help;
 mod jobs;
 mod log;
 mod overlays;
+mod picker;
+mod resolve;
 mod text;
 mod theme;
 mod views;
@@ -72,8 +75,10 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
     for overlay in &app.overlays {
         match overlay {
             Overlay::Editor(open) => editor::draw(frame, view, open, g.editor()),
+            Overlay::Picker(picker) => picker::draw(frame, view, picker, g.layer()),
+            Overlay::Batch(batch) => batch::draw(frame, view, batch, g.layer()),
             Overlay::Ask(ask) => overlays::ask(frame, view, ask, g.small(7)),
-            Overlay::Resolve(resolve) => overlays::resolve(frame, view, resolve, g.editor()),
+            Overlay::Resolve(open) => resolve::draw(frame, view, open, g.layer()),
             Overlay::Question(question) => overlays::question(frame, view, question, g.small(7)),
             Overlay::Help(open) => help::draw(frame, view, open, g.help()),
         }
@@ -95,6 +100,16 @@ fn boxed(frame: &mut Frame<'_>, area: Rect, title: Line<'_>, border: Style) -> R
     frame.render_widget(Clear, area);
     frame.render_widget(block, area);
     inner
+}
+
+/// Says in the lower border how much is out of sight.
+fn more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: usize) {
+    if hidden > 0 && area.width > 20 {
+        let text = format!(" {hidden} more ↓ ");
+        let width = u16::try_from(text.chars().count()).unwrap_or(0);
+        let spot = Rect::new(area.right().saturating_sub(width + 2), area.bottom().saturating_sub(1), width, 1);
+        frame.render_widget(Line::styled(text, view.theme.muted), spot);
+    }
 }
 
 /// One line at the given row of an area; nothing beyond it.

@@ -99,7 +99,7 @@ impl Desk {
         let key = ApiKey::new(key).expect("a key");
         let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");
         let (sender, news) = mpsc::channel(256);
-        let mut effects = Effects::new(store.clone(), scope.clone());
+        let mut effects = Effects::new(store.clone(), scope.clone(), None);
         let (app, begin) = App::new(start, now());
         for effect in begin {
             effects.carry(effect);

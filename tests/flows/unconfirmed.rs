@@ -25,7 +25,7 @@ async fn an_unconfirmed_prompt_is_linked_by_id_to_the_job_that_it_became() {
     let (sim, mut desk) = unconfirmed(&folder).await;
     let (id, _) = sim.prompts().first().cloned().expect("carried out");
     desk.keys("!");
-    desk.assert_shows("The answer was lost, so the service may or may not have carried it out.");
+    desk.assert_shows("The answer was lost: the service may have made this job, or may not.");
     desk.keys("l");
     desk.keys(&id);
     desk.key(KeyCode::Enter);
@@ -43,7 +43,7 @@ async fn an_unconfirmed_prompt_is_sent_again_only_after_yes() {
     desk.keys("!s");
     desk.assert_shows("Send it again?");
     desk.keys("x");
-    desk.assert_shows("send it again: it may then be carried out twice");
+    desk.assert_shows("else there will be two");
     desk.key(KeyCode::Esc);
     desk.go_on_for(std::time::Duration::from_millis(100)).await;
     assert_eq!(sim.requests(Operation::Create), 1);

@@ -4,10 +4,13 @@
 
 mod world;
 
+use crossterm::event::{Event, KeyCode};
 use docdeck::app::{App, Msg};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::load::Stamped;
 use docdeck::model::news::News;
+use docdeck::model::prompt::DeliveryKind;
+use docdeck::model::row::JobKey;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::ViewsPage;
 use docdeck::ui::{Depth, Theme, draw};
@@ -157,6 +160,174 @@ fn an_unconfirmed_prompt() {
 }
 
 #[test]
+fn an_unconfirmed_prompt_read_to_its_end() {
+    snapshots("resolve_scrolled", |world| {
+        world.jobs();
+        world.unconfirmed_selected();
+        world.keys("! G");
+    });
+}
+
+#[test]
+fn a_follow_up_that_is_unconfirmed() {
+    snapshots("resolve_follow_up", |world| {
+        world.jobs();
+        world.undelivered_follow_up(DeliveryKind::Unconfirmed);
+        world.keys("!");
+    });
+}
+
+#[test]
+fn a_follow_up_that_was_rejected() {
+    snapshots("resolve_rejected", |world| {
+        world.jobs();
+        world.undelivered_follow_up(DeliveryKind::Rejected);
+        world.keys("!");
+    });
+}
+
+#[test]
+fn history_before_it_is_read() {
+    snapshots("history_reading", |world| {
+        world.jobs();
+        world.keys("n Ctrl-r");
+    });
+}
+
+#[test]
+fn history_when_nothing_was_sent() {
+    snapshots("history_empty", |world| {
+        world.jobs();
+        world.keys("n Ctrl-r");
+        world.tell(Msg::History(Ok(Vec::new())));
+    });
+}
+
+#[test]
+fn history_narrowed_by_what_is_typed() {
+    snapshots("history_narrowed", |world| {
+        world.jobs();
+        world.keys("n Ctrl-r");
+        world.history();
+        world.keys("p a g e");
+        world.tell(Msg::Input(Event::Key(KeyCode::Down.into())));
+    });
+}
+
+#[test]
+fn history_that_cannot_be_read() {
+    snapshots("history_failed", |world| {
+        world.jobs();
+        world.keys("n Ctrl-r");
+        let failure = Failure::new(FailureKind::Store, "The record can't be read: disk I/O error.");
+        world.tell(Msg::History(Err(failure)));
+    });
+}
+
+#[test]
+fn templates_to_choose_from() {
+    snapshots("templates", |world| {
+        world.jobs();
+        world.keys("n Ctrl-t");
+        world.templates();
+    });
+}
+
+#[test]
+fn a_template_with_blanks_that_are_left() {
+    snapshots("template_taken", |world| {
+        world.jobs();
+        world.keys("n Ctrl-t");
+        world.templates();
+        world.keys("Enter");
+    });
+}
+
+#[test]
+fn drafts_that_are_kept() {
+    snapshots("drafts", |world| {
+        world.drafts();
+        world.keys("D");
+    });
+}
+
+#[test]
+fn the_question_before_a_draft_is_deleted() {
+    snapshots("drafts_delete", |world| {
+        world.drafts();
+        world.keys("D x");
+    });
+}
+
+#[test]
+fn the_jobs_list_says_that_there_are_drafts() {
+    let mut world = World::new((120, 40));
+    world.drafts();
+    let shown = text(&render(&world.app, Depth::None));
+    assert!(shown.contains("D 2 drafts"), "{shown}");
+}
+
+#[test]
+fn many_prompts_before_the_first_key() {
+    snapshots("batch_empty", |world| {
+        world.jobs();
+        world.keys("b");
+    });
+}
+
+#[test]
+fn many_prompts_with_what_is_wrong() {
+    snapshots("batch_wrong", |world| {
+        world.jobs();
+        world.keys("b Ctrl-s");
+    });
+}
+
+#[test]
+fn a_file_of_prompts_that_is_asked_for() {
+    snapshots("batch_file", |world| {
+        world.jobs();
+        world.keys("b Ctrl-f");
+    });
+}
+
+#[test]
+fn many_prompts_looked_over_with_their_price() {
+    snapshots("batch_preview", |world| {
+        world.jobs();
+        world.batch(140);
+        world.keys("j j");
+    });
+}
+
+#[test]
+fn the_question_before_a_batch_is_queued() {
+    snapshots("batch_question", |world| {
+        world.jobs();
+        world.batch(140);
+        world.keys("Enter");
+    });
+}
+
+#[test]
+fn many_prompts_on_their_way_to_disk() {
+    snapshots("batch_storing", |world| {
+        world.jobs();
+        world.batch(3);
+        world.keys("Enter y");
+    });
+}
+
+#[test]
+fn a_queued_job_with_its_keys() {
+    snapshots("jobs_queued", |world| {
+        world.jobs();
+        world.app.jobs.select(JobKey(7));
+        world.tell(Msg::Wake);
+    });
+}
+
+#[test]
 fn the_question_before_sending_again() {
     snapshots("question", |world| {
         world.jobs();
@@ -287,7 +458,7 @@ fn a_screen_that_is_too_small() {
 
 #[test]
 fn no_size_and_no_layer_makes_the_drawing_fail() {
-    for keys in ["", "Enter", "n", "+", "?", "2", "2 D", "3", "d"] {
+    for keys in ["", "Enter", "n", "+", "?", "2", "2 D", "3", "d", "n Ctrl-r", "b", "b Ctrl-f"] {
         for columns in [1, 2, 5, 13, 39, 40, 41, 59, 60, 69, 70, 80, 119, 120, 121, 200, 300] {
             for rows in [1, 2, 3, 5, 11, 12, 13, 24, 100] {
                 let mut world = World::new((160, 48));

@@ -2,7 +2,7 @@
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use docdeck::app::{App, Effect, Known, Msg, Start};
+use docdeck::app::{App, Effect, Known, Msg, Start, Template};
 use docdeck::model::Time;
 use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::Scope;
@@ -250,6 +250,53 @@ impl World {
         self.thread = Thread { prompts: vec![lost], events: Vec::new() };
         self.app.jobs.select(JobKey(2));
         self.tell(Msg::News(News::Thread(JobKey(2))));
+    }
+
+    pub(crate) fn undelivered_follow_up(&mut self, kind: DeliveryKind) {
+        let delivery = match kind {
+            DeliveryKind::Unconfirmed => {
+                Delivery::Unconfirmed(CleanText::line("The service answered with status 502 and an HTML page."))
+            }
+            _ => Delivery::Rejected(CleanText::line("400: prompt is too long for this project.")),
+        };
+        let text = format!("Also check the redirects\n\n{}", "Look at every page under /api. ".repeat(20));
+        let lost = prompt(12, PromptKind::FollowUp, &text, delivery, 3);
+        self.thread.prompts.push(lost);
+        let mut job = row(1, "Fix broken links in /api", Some(Status::Completed), 14);
+        (job.undelivered, job.revision) = (Some(kind), 100);
+        self.tell(Msg::News(News::Job(Box::new(job))));
+        self.tell(Msg::News(News::Thread(JobKey(1))));
+    }
+
+    pub(crate) fn history(&mut self) {
+        let texts =
+            ["Fix the landing page\n\nIt is too long.", "Translate /billing", "Write a page about webhooks 日本語"];
+        let many = (1..40).map(|n| format!("Improve page number {n}\nand its neighbours"));
+        self.tell(Msg::History(Ok(texts.into_iter().map(str::to_owned).chain(many).collect())));
+    }
+
+    pub(crate) fn templates(&mut self) {
+        let template = |name: &str, text: &str| Template { name: CleanText::line(name), text: text.to_owned() };
+        self.tell(Msg::Templates(vec![
+            template("fix-page", "Fix {{path}}\n\nWhat is wrong: {{problem}}\nSeen while at work on {{job}}."),
+            template("translate", "Translate {{path}} into {{language}}"),
+        ]));
+    }
+
+    pub(crate) fn drafts(&mut self) {
+        let drafts = vec![
+            (DraftSlot::FollowUp(JobKey(8)), "And the one before it, too.\nPlease.".to_owned()),
+            (DraftSlot::NewJob, "Write about rate limits".to_owned()),
+        ];
+        self.tell(Msg::Loaded(Ok(Box::new(Known { jobs: rows(), drafts, ..Known::default() }))));
+        self.budgets();
+    }
+
+    pub(crate) fn batch(&mut self, prompts: usize) {
+        let texts: Vec<String> = (1..=prompts).map(|n| format!("Describe endpoint {n}\nwith an example")).collect();
+        self.keys("b");
+        self.paste(&texts.join("\n\n"));
+        self.keys("Ctrl-s");
     }
 
     pub(crate) fn saved(&mut self) {

@@ -150,6 +150,75 @@ fn a_continue_from_outside_repaints() {
     pty.assert_given_back();
 }
 
+/// The demo with a text in the editor for a new job, and this as the user's own editor.
+fn writing(editor: &str) -> Pty {
+    let mut pty = Pty::spawn(Setup::demo().with("EDITOR", editor));
+    pty.wait_for_text("NEEDS YOU");
+    pty.send("n");
+    pty.wait_for_text("New job");
+    pty.send("Begun here");
+    pty.wait_for_text("Begun here");
+    pty
+}
+
+fn leave(mut pty: Pty) {
+    pty.send("\x1b");
+    pty.wait_for_text("Draft kept");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
+#[test]
+fn ctrl_g_lends_the_terminal_to_the_editor_and_takes_its_text() {
+    let mut pty = writing("sh -c 'echo at the editor; cat \"$0\"; echo Ended there >> \"$0\"'");
+    pty.send("\x07");
+    pty.wait_for("the dashboard again, with both lines", |screen| {
+        let text = screen.contents();
+        screen.alternate_screen() && text.contains("Begun here") && text.contains("Ended there")
+    });
+    let sent = pty.sent();
+    let spoke = sent.find("at the editor").expect("the editor ran");
+    let left = sent.find("\x1b[?1049l").expect("the alternate screen was left");
+    let back = sent.rfind("\x1b[?1049h").expect("and entered again");
+    assert!(left < spoke && spoke < back);
+    leave(pty);
+}
+
+#[test]
+fn an_editor_that_is_not_there_or_fails_leaves_the_text_as_it_was() {
+    for editor in ["docdeck-no-such-editor", "sh -c 'echo lost > \"$0\"; exit 3'"] {
+        let mut pty = writing(editor);
+        pty.send("\x07");
+        pty.wait_for("a reason", |screen| {
+            let text = screen.contents();
+            screen.alternate_screen() && text.contains("Your text is") && text.contains("Begun here")
+        });
+        assert!(!pty.screen().contents().contains("lost"));
+        leave(pty);
+    }
+}
+
+#[test]
+fn ctrl_c_in_the_editor_ends_the_editor_alone() {
+    let mut pty = writing("sh -c 'exec sleep 600'");
+    pty.send("\x07");
+    pty.wait_for("the terminal lent", |screen| !screen.alternate_screen());
+    pty.send("\x03");
+    pty.wait_for("the dashboard again", |screen| screen.alternate_screen() && screen.contents().contains("Your text"));
+    leave(pty);
+}
+
+#[test]
+fn a_signal_to_end_while_the_terminal_is_lent_ends_both() {
+    let mut pty = writing("sh -c 'exec sleep 600'");
+    pty.send("\x07");
+    pty.wait_for("the terminal lent", |screen| !screen.alternate_screen());
+    pty.signal(Signal::TERM);
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
 #[test]
 fn without_configuration_a_page_says_what_to_set() {
     let mut pty = Pty::spawn(Setup::dashboard());

@@ -1,0 +1,281 @@
+//! Many new jobs at once: prompts are typed, pasted or read from a file, looked over with what they would cost, and
+//! queued on disk. Who sends them when is the engine's business.
+
+use super::overlay::{Ask, Consequence, Overlay, Question, Wanted};
+use super::scroll;
+use super::text_input::TextInput;
+use super::{App, Effect, Record, Tone, format};
+use crate::model::Time;
+use crate::model::batch;
+use crate::model::failure::Failure;
+use crate::model::ledger::{Budget, Limited, WINDOW};
+use crate::model::row::{Group, JobRow};
+use crate::model::text::CleanText;
+use chrono::FixedOffset;
+
+/// Longest title in the list.
+const TITLE: usize = 200;
+
+/// The layer.
+#[derive(Debug)]
+pub struct Batch {
+    /// Prompts as typed or pasted.
+    pub input: TextInput,
+    pub step: Step,
+    /// What is wrong with them.
+    pub message: Option<CleanText>,
+}
+
+/// How far it is.
+#[derive(Debug)]
+pub enum Step {
+    Writing,
+    /// This file is being read.
+    Reading(CleanText),
+    Preview(Preview),
+    /// Handed over; not known to be on disk yet.
+    Storing(Preview),
+}
+
+/// Prompts that were understood.
+#[derive(Debug)]
+pub struct Preview {
+    /// The file that they come from; none for typed ones.
+    pub file: Option<CleanText>,
+    pub prompts: Vec<String>,
+    pub titles: Vec<CleanText>,
+    pub selected: usize,
+    pub top: usize,
+}
+
+impl Preview {
+    fn new(file: Option<CleanText>, prompts: Vec<String>) -> Self {
+        let titles = prompts.iter().map(|prompt| CleanText::title(prompt, TITLE)).collect();
+        Self { file, prompts, titles, selected: 0, top: 0 }
+    }
+
+    pub(super) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
+        self.selected = to(self.selected, self.prompts.len());
+        self.keep_in_sight(rows);
+    }
+
+    pub(super) fn keep_in_sight(&mut self, rows: usize) {
+        self.top = scroll::follow(self.top, self.selected, rows, self.prompts.len());
+    }
+}
+
+/// When so many new jobs could go out: `140 jobs: 63 now, 77 from 14:32 on`. `ahead` are those that wait already, and
+/// a place is free again when the oldest use leaves the hour.
+pub fn price(jobs: usize, ahead: usize, budget: Budget, now: Time, offset: FixedOffset) -> String {
+    let left = usize::try_from(budget.left()).unwrap_or(usize::MAX).saturating_sub(ahead);
+    let at_once = jobs.min(left);
+    let later = jobs - at_once;
+    let all = format::plural(jobs, "job");
+    if later == 0 {
+        return format!("{all}: all now");
+    }
+    // With nothing used yet the first place is free again an hour after the first of these.
+    let from = budget.resets_at.filter(|at| *at > now).unwrap_or(now + WINDOW).with_timezone(&offset);
+    let first = if at_once == 0 { "none now".to_owned() } else { format!("{} now", format::count(at_once)) };
+    let most = if later > usize::try_from(budget.limit).unwrap_or(usize::MAX) {
+        format!(", at most {} an hour", budget.limit)
+    } else {
+        String::new()
+    };
+    format!("{all}: {first}, {} from {} on{most}", format::count(later), from.format("%H:%M"))
+}
+
+impl App {
+    pub(super) fn open_batch(&mut self, now: Time) {
+        if self.record != Record::Read {
+            return;
+        }
+        let text = std::mem::take(&mut self.batch_text);
+        if !text.trim().is_empty() {
+            self.say(Tone::Info, "Your prompts are back.", now);
+        }
+        let batch = Batch { input: TextInput::block(&text), step: Step::Writing, message: None };
+        self.overlays.push(Overlay::Batch(Box::new(batch)));
+    }
+
+    fn batch(&mut self) -> Option<&mut Batch> {
+        self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
+            Overlay::Batch(batch) => Some(batch.as_mut()),
+            _ => None,
+        })
+    }
+
+    /// Back to the text from a step further on; else the layer closes and its text stays for the next time.
+    pub(super) fn close_batch(&mut self, now: Time) {
+        let Some(Overlay::Batch(batch)) = self.overlays.last_mut() else { return };
+        match batch.step {
+            Step::Reading(_) | Step::Preview(_) => batch.step = Step::Writing,
+            Step::Storing(_) => self.say(Tone::Info, "The prompts are being written to disk.", now),
+            Step::Writing => {
+                self.batch_text = batch.input.text();
+                self.overlays.pop();
+                if !self.batch_text.trim().is_empty() {
+                    self.say(Tone::Info, "Kept until docdeck ends; b brings it back.", now);
+                }
+            }
+        }
+    }
+
+    pub(super) fn ask_for_file(&mut self) {
+        if matches!(self.overlays.last(), Some(Overlay::Batch(batch)) if matches!(batch.step, Step::Writing)) {
+            self.overlays.push(Overlay::Ask(Box::new(Ask::new(Wanted::PromptsFile, ""))));
+        }
+    }
+
+    pub(super) fn read_file(&mut self, file: &str, effects: &mut Vec<Effect>) {
+        if let Some(batch) = self.batch() {
+            batch.step = Step::Reading(CleanText::line(file));
+            batch.message = None;
+            effects.push(Effect::ReadPrompts(file.to_owned()));
+        }
+    }
+
+    /// Ctrl-S: what is typed becomes prompts, prompts become a question.
+    pub(super) fn go_on_with_batch(&mut self, now: Time) {
+        let rows = self.geometry().batch_rows();
+        let price = self.batch_price(now);
+        let read_only = self.start.read_only;
+        let Some(Overlay::Batch(batch)) = self.overlays.last_mut() else { return };
+        match &batch.step {
+            Step::Writing => match batch::parse(None, &batch.input.text()) {
+                Ok(prompts) => {
+                    let mut preview = Preview::new(None, prompts);
+                    preview.keep_in_sight(rows);
+                    batch.message = None;
+                    batch.step = Step::Preview(preview);
+                }
+                Err(error) => batch.message = Some(CleanText::line(&error.to_string())),
+            },
+            Step::Preview(_) if read_only => {
+                let text = "Not queued: the data folder can't be written, so nothing could be kept.";
+                batch.message = Some(CleanText::line(text));
+            }
+            Step::Preview(preview) => {
+                let jobs = format::plural(preview.prompts.len(), "new job");
+                let price = price.unwrap_or_default();
+                let text = format!("Queue {jobs}? They are written to disk and sent in this order. {price}.");
+                self.overlays.push(Overlay::Question(Question { text, yes: Consequence::QueueBatch }));
+            }
+            Step::Reading(_) | Step::Storing(_) => {}
+        }
+    }
+
+    /// What the looked-over batch would cost; none before that.
+    pub fn batch_price(&self, now: Time) -> Option<String> {
+        let batch = self.overlays.iter().rev().find_map(|overlay| match overlay {
+            Overlay::Batch(batch) => Some(batch),
+            _ => None,
+        })?;
+        let (Step::Preview(preview) | Step::Storing(preview)) = &batch.step else { return None };
+        let jobs = preview.prompts.len();
+        if !self.knows_budget(Limited::Create) {
+            return Some(format!("{}; how many may go out now is not known yet", format::plural(jobs, "job")));
+        }
+        let ahead = self.jobs.count_of(Group::Queued);
+        Some(price(jobs, ahead, self.budget(Limited::Create), now, self.start.offset))
+    }
+
+    pub(super) fn queue_batch(&mut self, effects: &mut Vec<Effect>) {
+        let Some(batch) = self.batch() else { return };
+        if let Step::Preview(preview) = std::mem::replace(&mut batch.step, Step::Writing) {
+            effects.push(Effect::SubmitBatch(preview.prompts.clone()));
+            batch.step = Step::Storing(preview);
+        }
+    }
+
+    pub(super) fn prompts_read(&mut self, file: &str, result: Result<Vec<String>, Failure>) {
+        let rows = self.geometry().batch_rows();
+        let file = CleanText::line(file);
+        let Some(batch) = self.batch() else { return };
+        if !matches!(&batch.step, Step::Reading(wanted) if *wanted == file) {
+            return;
+        }
+        match result {
+            Ok(prompts) => {
+                let mut preview = Preview::new(Some(file), prompts);
+                preview.keep_in_sight(rows);
+                batch.step = Step::Preview(preview);
+            }
+            Err(failure) => {
+                batch.step = Step::Writing;
+                batch.message = Some(failure.sentence);
+            }
+        }
+        self.dirty = true;
+    }
+
+    pub(super) fn batch_added(&mut self, result: Result<Vec<JobRow>, Failure>, now: Time) {
+        self.dirty = true;
+        match result {
+            Ok(rows) => {
+                self.overlays.retain(|overlay| !matches!(overlay, Overlay::Batch(_)));
+                let first = rows.first().map(|row| row.key);
+                let text =
+                    format!("{} queued on disk; they go out as the limit allows.", format::plural(rows.len(), "job"));
+                rows.into_iter().for_each(|row| self.put(row));
+                if let Some(key) = first {
+                    self.jobs.select(key);
+                }
+                self.say(Tone::Info, &text, now);
+            }
+            Err(failure) => {
+                if let Some(batch) = self.batch()
+                    && let Step::Storing(preview) = std::mem::replace(&mut batch.step, Step::Writing)
+                {
+                    batch.message = Some(CleanText::line(&format!("Not queued: {}", failure.sentence)));
+                    batch.step = Step::Preview(preview);
+                } else {
+                    self.say_failure(&failure, now);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now() -> Time {
+        "2026-11-20T14:02:30Z".parse().expect("a time")
+    }
+
+    fn said(jobs: usize, ahead: usize, used: u32, resets: Option<&str>) -> String {
+        let resets_at = resets.map(|at| at.parse().expect("a time"));
+        let budget = Budget { used, limit: 100, resets_at, blocked_until: None };
+        price(jobs, ahead, budget, now(), FixedOffset::east_opt(3600).expect("an offset"))
+    }
+
+    #[test]
+    fn the_price_says_how_many_go_out_now_and_when_the_rest_begins() {
+        let reset = Some("2026-11-20T14:32:00Z");
+        assert_eq!(said(140, 0, 37, reset), "140 jobs: 63 now, 77 from 15:32 on");
+        assert_eq!(said(63, 0, 37, reset), "63 jobs: all now");
+        assert_eq!(said(1, 0, 99, reset), "1 job: all now");
+        assert_eq!(said(5, 0, 100, reset), "5 jobs: none now, 5 from 15:32 on");
+    }
+
+    #[test]
+    fn what_waits_already_goes_first() {
+        assert_eq!(said(10, 95, 0, None), "10 jobs: 5 now, 5 from 16:02 on");
+        assert_eq!(said(10, 200, 0, None), "10 jobs: none now, 10 from 16:02 on");
+    }
+
+    #[test]
+    fn more_than_an_hours_worth_says_its_pace() {
+        assert_eq!(said(350, 0, 0, None), "350 jobs: 100 now, 250 from 16:02 on, at most 100 an hour");
+    }
+
+    #[test]
+    fn after_a_429_nothing_goes_out_before_its_rest_is_over() {
+        let until = Some("2026-11-20T14:03:30Z".parse().expect("a time"));
+        let budget = Budget { used: 3, limit: 100, resets_at: until, blocked_until: until };
+        let said = price(2, 0, budget, now(), FixedOffset::east_opt(0).expect("UTC"));
+        assert_eq!(said, "2 jobs: none now, 2 from 14:03 on");
+    }
+}

@@ -1,0 +1,226 @@
+//! Where the editor's text can come from besides the keys: prompts that were sent, templates, drafts, an editor of the
+//! user's own.
+
+use super::editor::{Progress, Saved};
+use super::overlay::{Consequence, Overlay, Question};
+use super::picker::{Entry, Picker, Picking};
+use super::templates::{Values, fill};
+use super::{App, Effect, Record, Screen, Template, Tone, format};
+use crate::model::Time;
+use crate::model::failure::Failure;
+use crate::model::prompt::{DraftSlot, PromptKind};
+use crate::model::row::JobRow;
+use crate::model::text::CleanText;
+
+impl App {
+    /// Opens the list of what can be taken into the editor.
+    pub(super) fn open_picker(&mut self, picking: Picking, effects: &mut Vec<Effect>) {
+        let Some(Overlay::Editor(editor)) = self.overlays.last() else { return };
+        if editor.is_writable() {
+            effects.push(if picking == Picking::History { Effect::LoadHistory } else { Effect::LoadTemplates });
+            self.overlays.push(Overlay::Picker(Box::new(Picker::new(picking))));
+        }
+    }
+
+    pub(super) fn open_drafts(&mut self, now: Time) {
+        if self.record != Record::Read {
+            return;
+        }
+        if self.draft_count() == 0 {
+            self.say(Tone::Info, "There are no drafts.", now);
+            return;
+        }
+        let mut picker = Picker::new(Picking::Drafts);
+        picker.take(Ok(self.draft_entries()));
+        self.overlays.push(Overlay::Picker(Box::new(picker)));
+    }
+
+    /// How many texts are kept that were not sent.
+    pub fn draft_count(&self) -> usize {
+        self.drafts.values().filter(|text| !text.trim().is_empty()).count()
+    }
+
+    /// The drafts: the new job's, those of follow-ups, prompts that came back.
+    fn draft_entries(&self) -> Vec<Entry> {
+        let order = |slot: &DraftSlot| match slot {
+            DraftSlot::NewJob => (0, 0),
+            DraftSlot::FollowUp(job) => (1, job.0),
+            DraftSlot::Prompt(prompt) => (2, prompt.0),
+        };
+        let mut drafts: Vec<_> = self.drafts.iter().filter(|(_, text)| !text.trim().is_empty()).collect();
+        drafts.sort_by_key(|(slot, _)| order(slot));
+        let entry =
+            |(slot, text): (&DraftSlot, &String)| Entry::new(text.clone(), self.draft_title(*slot), Some(*slot));
+        drafts.into_iter().map(entry).collect()
+    }
+
+    fn draft_title(&self, slot: DraftSlot) -> CleanText {
+        match slot {
+            DraftSlot::NewJob => CleanText::line("New job"),
+            DraftSlot::FollowUp(job) => match self.jobs.get(job) {
+                Some(row) => CleanText::line(&format!("Follow-up: {}", row.title)),
+                None => CleanText::line("Follow-up to a job that is not here"),
+            },
+            DraftSlot::Prompt(_) => CleanText::line("A prompt that came back"),
+        }
+    }
+
+    fn picker(&mut self, picking: Picking) -> Option<&mut Picker> {
+        self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
+            Overlay::Picker(picker) if picker.picking == picking => Some(picker.as_mut()),
+            _ => None,
+        })
+    }
+
+    /// The drafts as they are now, where their list is open.
+    fn list_drafts_again(&mut self) {
+        let entries = self.draft_entries();
+        let rows = self.geometry().picker_rows();
+        let is_empty = entries.is_empty();
+        if let Some(picker) = self.picker(Picking::Drafts) {
+            picker.take(Ok(entries));
+            picker.keep_in_sight(rows);
+        }
+        if is_empty {
+            self.overlays
+                .retain(|overlay| !matches!(overlay, Overlay::Picker(open) if open.picking == Picking::Drafts));
+        }
+    }
+
+    pub(super) fn history_read(&mut self, result: Result<Vec<String>, Failure>) {
+        self.dirty = true;
+        let entry = |text: String| {
+            let lines = text.lines().count();
+            let note = if lines > 1 { format::plural(lines, "line") } else { String::new() };
+            Entry::new(text, CleanText::line(&note), None)
+        };
+        if let Some(picker) = self.picker(Picking::History) {
+            picker.take(result.map(|prompts| prompts.into_iter().map(entry).collect()));
+        }
+    }
+
+    pub(super) fn templates_read(&mut self, templates: Vec<Template>) {
+        self.dirty = true;
+        let values = self.values();
+        let entry = |template: Template| Entry::new(fill(&template.text, &values), template.name, None);
+        if let Some(picker) = self.picker(Picking::Templates) {
+            picker.take(Ok(templates.into_iter().map(entry).collect()));
+        }
+    }
+
+    /// What the blanks of a template stand for here: the selected page and its range on the views screen, the job that a
+    /// follow-up is for or that is selected.
+    fn values(&self) -> Values {
+        let mut values = Values::default();
+        if self.screen == Screen::Views {
+            let range = self.views.query().range;
+            values.from = Some(range.from().to_string());
+            values.to = Some(range.to().to_string());
+            if let Some(page) = self.views.selected_row() {
+                values.path = Some(page.path.to_string());
+                values.human = page.counts.human.value().map(format::number);
+                values.ai = page.counts.ai.value().map(format::number);
+            }
+        }
+        let named = |row: &JobRow| match &row.id {
+            Some(id) => format!("\"{}\" ({})", row.title, id.clean()),
+            None => format!("\"{}\"", row.title),
+        };
+        let job = match self.overlays.iter().find_map(Overlay::as_editor).map(|editor| editor.slot) {
+            Some(DraftSlot::FollowUp(job)) => self.jobs.get(job),
+            _ if self.screen == Screen::Jobs => self.jobs.selected(),
+            _ => None,
+        };
+        values.job = job.map(named);
+        values
+    }
+
+    /// Enter in a list of texts.
+    pub(super) fn take_picked(&mut self, now: Time) {
+        let Some(Overlay::Picker(picker)) = self.overlays.last() else { return };
+        let Some(entry) = picker.selected() else { return };
+        let (text, slot) = (entry.text.clone(), entry.slot);
+        self.overlays.pop();
+        if let Some(slot) = slot {
+            self.open_draft(slot, now);
+            return;
+        }
+        let Some(Overlay::Editor(editor)) = self.overlays.last_mut() else { return };
+        editor.change(now, |input| if input.is_blank() { input.replace(&text) } else { input.paste(&text) });
+        if editor.input.has_blank() {
+            self.say(Tone::Info, "Tab goes to the next blank.", now);
+        }
+    }
+
+    fn open_draft(&mut self, slot: DraftSlot, now: Time) {
+        let title = self.draft_title(slot);
+        match slot {
+            DraftSlot::NewJob => self.open_editor(slot, title, now),
+            DraftSlot::FollowUp(job) => {
+                self.jobs.select(job);
+                self.open_editor(slot, title, now);
+            }
+            DraftSlot::Prompt(prompt) => {
+                let kind = self.detail.prompt(prompt).map_or(PromptKind::Create, |prompt| prompt.kind);
+                let reason = self.detail.prompt(prompt).and_then(|prompt| prompt.delivery.reason().cloned());
+                let text = self.drafts.get(&slot).cloned().unwrap_or_default();
+                self.edit_again(prompt, kind, reason.unwrap_or_default(), &text);
+            }
+        }
+    }
+
+    pub(super) fn ask_to_delete_draft(&mut self) {
+        let Some(Overlay::Picker(picker)) = self.overlays.last() else { return };
+        let Some((entry, slot)) = picker.selected().and_then(|entry| Some((entry, entry.slot?))) else { return };
+        let characters = format::plural(entry.text.chars().count(), "character");
+        let text = format!("Delete this draft ({}, {characters})? It can't be brought back.", entry.note);
+        self.overlays.push(Overlay::Question(Question { text, yes: Consequence::DeleteDraft(slot) }));
+    }
+
+    pub(super) fn delete_draft(&mut self, slot: DraftSlot, effects: &mut Vec<Effect>) {
+        self.drafts.remove(&slot);
+        effects.push(Effect::DeleteDraft(slot));
+        self.list_drafts_again();
+    }
+
+    /// Hands the text to the user's own editor; what is not on disk goes there first.
+    pub(super) fn edit_outside(&mut self, effects: &mut Vec<Effect>) {
+        let Some(Overlay::Editor(editor)) = self.overlays.last_mut() else { return };
+        if !editor.is_writable() {
+            return;
+        }
+        let text = editor.input.text();
+        if editor.is_unsaved() {
+            editor.saved = Saved::Writing;
+            effects.push(Effect::SaveDraft(editor.slot, text.clone()));
+        }
+        let before = std::mem::replace(&mut editor.progress, Progress::Editing);
+        editor.progress = Progress::Outside(Box::new(before));
+        effects.push(Effect::EditOutside(text));
+    }
+
+    /// The user's own editor has ended.
+    pub(super) fn edited_outside(&mut self, result: Result<String, Failure>, now: Time) {
+        self.dirty = true;
+        let mut editors = self.overlays.iter_mut().rev().filter_map(Overlay::as_editor_mut);
+        let Some(editor) = editors.find(|editor| matches!(editor.progress, Progress::Outside(_))) else { return };
+        if let Progress::Outside(before) = std::mem::replace(&mut editor.progress, Progress::Editing) {
+            editor.progress = *before;
+        }
+        match result {
+            Ok(text) => {
+                // Editors end a file with a line feed of their own.
+                let ends = editor.input.text().ends_with('\n');
+                let text = if ends { text.as_str() } else { text.trim_end_matches(['\n', '\r']) };
+                editor.change(now, |input| input.replace(text));
+            }
+            Err(failure) => {
+                editor.message = Some(CleanText::line(&format!("{} Your text is as it was.", failure.sentence)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "write_tests.rs"]
+mod tests;

@@ -1,0 +1,264 @@
+use super::*;
+use crate::app::Known;
+use crate::app::Msg;
+use crate::app::Start;
+use crate::app::jobs::tests::{at, row};
+use crate::model::change::QueueChange;
+use crate::model::endpoint::Scope;
+use crate::model::failure::FailureKind;
+use crate::model::job::Status;
+use crate::model::prompt::DeliveryKind;
+use crate::model::row::JobKey;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+struct Play {
+    app: App,
+    asked: Vec<Effect>,
+}
+
+impl Play {
+    fn new(drafts: Vec<(DraftSlot, String)>) -> Self {
+        let start = Start {
+            scope: Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None },
+            profile: CleanText::line("p"),
+            demo: false,
+            size: (80, 24),
+            calm: true,
+            notice: None,
+            read_only: false,
+            offset: chrono::FixedOffset::east_opt(0).expect("UTC"),
+            missing: None,
+            filters: Vec::new(),
+            commands: Vec::new(),
+        };
+        let (app, _) = App::new(start, at(0));
+        let mut play = Self { app, asked: Vec::new() };
+        let jobs = vec![row(1, Status::Active)];
+        play.tell(Msg::Loaded(Ok(Box::new(Known { jobs, drafts, ..Known::default() }))));
+        play
+    }
+
+    fn tell(&mut self, msg: Msg) {
+        self.asked = self.app.update(msg, at(0));
+    }
+
+    fn key(&mut self, code: KeyCode) {
+        self.tell(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))));
+    }
+
+    fn held(&mut self, c: char) {
+        self.tell(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL))));
+    }
+
+    fn typed(&mut self, text: &str) {
+        text.chars().for_each(|c| self.key(KeyCode::Char(c)));
+    }
+
+    fn paste(&mut self, text: &str) {
+        self.tell(Msg::Input(Event::Paste(text.to_owned())));
+    }
+
+    fn text(&self) -> String {
+        self.app.overlays.iter().find_map(Overlay::as_editor).map(|editor| editor.input.text()).expect("an editor")
+    }
+
+    fn history(&mut self, prompts: &[&str]) {
+        self.held('r');
+        assert_eq!(self.asked, [Effect::LoadHistory]);
+        self.tell(Msg::History(Ok(prompts.iter().map(|text| (*text).to_owned()).collect())));
+    }
+}
+
+#[test]
+fn a_recalled_prompt_takes_the_place_of_an_empty_text_and_undo_takes_it_away() {
+    let mut play = Play::new(Vec::new());
+    play.typed("n");
+    play.history(&["Fix /a\nall of it", "Translate /b"]);
+    play.typed("trans");
+    play.key(KeyCode::Enter);
+    assert_eq!(play.text(), "Translate /b");
+    play.held('u');
+    assert_eq!(play.text(), "");
+}
+
+#[test]
+fn a_recalled_prompt_goes_in_at_the_cursor_of_a_text_that_is_there() {
+    let mut play = Play::new(Vec::new());
+    play.typed("n");
+    play.paste("Before  after");
+    (0..6).for_each(|_| play.key(KeyCode::Left));
+    play.history(&["one\ntwo"]);
+    play.key(KeyCode::Enter);
+    assert_eq!(play.text(), "Before one\ntwo after");
+    play.held('u');
+    assert_eq!(play.text(), "Before  after");
+}
+
+#[test]
+fn history_that_comes_after_its_list_was_closed_opens_nothing() {
+    let mut play = Play::new(Vec::new());
+    play.typed("n");
+    play.held('r');
+    play.key(KeyCode::Esc);
+    play.tell(Msg::History(Ok(vec!["late".to_owned()])));
+    assert_eq!(play.app.overlays.len(), 1);
+    play.key(KeyCode::Enter);
+    assert_eq!(play.text(), "\n", "Enter is a new line again");
+}
+
+#[test]
+fn a_draft_goes_to_disk_in_time_also_under_a_list() {
+    let mut play = Play::new(Vec::new());
+    play.typed("n");
+    play.paste("typed");
+    play.held('r');
+    let due = play.app.next_wake(at(0)).expect("a draft is due");
+    assert_eq!(due, at(1));
+    assert!(play.app.update(Msg::Wake, due).contains(&Effect::SaveDraft(DraftSlot::NewJob, "typed".to_owned())));
+}
+
+#[test]
+fn a_template_is_filled_with_the_job_and_tab_visits_what_is_left() {
+    let mut play = Play::new(Vec::new());
+    play.typed("f");
+    play.held('t');
+    assert_eq!(play.asked, [Effect::LoadTemplates]);
+    let text = "After {{job}}: {{what}} and {{why}}".to_owned();
+    play.tell(Msg::Templates(vec![Template { name: CleanText::line("t"), text }]));
+    play.key(KeyCode::Enter);
+    assert_eq!(play.text(), "After \"Job 1\" (job-1): {{what}} and {{why}}");
+    play.key(KeyCode::Tab);
+    play.typed("x");
+    play.key(KeyCode::Tab);
+    play.typed("y");
+    assert_eq!(play.text(), "After \"Job 1\" (job-1): x and y");
+    play.key(KeyCode::Tab);
+    assert!(play.text().starts_with("After \"Job 1\" (job-1): x and y "), "a tab where no blank is left");
+}
+
+#[test]
+fn a_draft_is_opened_from_the_list_or_deleted_after_a_question() {
+    let follow_up = DraftSlot::FollowUp(JobKey(1));
+    let mut play = Play::new(vec![(DraftSlot::NewJob, "new".to_owned()), (follow_up, "more".to_owned())]);
+    assert_eq!(play.app.draft_count(), 2);
+    play.typed("Dx");
+    assert_eq!(play.app.draft_count(), 2, "asked first");
+    play.typed("n");
+    assert_eq!((play.app.draft_count(), play.asked.len()), (2, 0), "no is no");
+    play.typed("xy");
+    assert_eq!(play.asked, [Effect::DeleteDraft(DraftSlot::NewJob)]);
+    play.key(KeyCode::Enter);
+    assert_eq!(play.text(), "more");
+    assert_eq!(play.app.overlays.len(), 1, "the list is gone");
+}
+
+#[test]
+fn a_prompt_that_came_back_goes_on_as_itself() {
+    let slot = DraftSlot::Prompt(crate::model::prompt::PromptId(7));
+    let mut play = Play::new(vec![(slot, "changed".to_owned())]);
+    play.typed("D");
+    play.key(KeyCode::Enter);
+    play.held('s');
+    let resolution = crate::model::prompt::Resolution::SendEdited("changed".to_owned());
+    assert_eq!(play.asked, [Effect::Resolve(crate::model::prompt::PromptId(7), resolution)]);
+}
+
+#[test]
+fn what_is_handed_to_the_users_editor_is_on_disk_first_and_can_be_undone() {
+    let mut play = Play::new(Vec::new());
+    play.typed("n");
+    play.paste("old");
+    play.held('g');
+    let saved = Effect::SaveDraft(DraftSlot::NewJob, "old".to_owned());
+    assert_eq!(play.asked, [saved, Effect::EditOutside("old".to_owned())]);
+    play.typed("x");
+    play.key(KeyCode::Esc);
+    assert_eq!(play.text(), "old", "keys typed ahead change and close nothing");
+    play.tell(Msg::EditedOutside(Ok("new\ntext\n".to_owned())));
+    assert_eq!(play.text(), "new\ntext");
+    play.held('u');
+    assert_eq!(play.text(), "old");
+}
+
+#[test]
+fn an_editor_that_failed_leaves_the_text_and_says_why() {
+    let mut play = Play::new(Vec::new());
+    play.typed("n");
+    play.paste("old");
+    play.held('g');
+    play.tell(Msg::EditedOutside(Err(Failure::new(FailureKind::Local, "vi: not installed here."))));
+    let editor = play.app.overlays.iter().find_map(Overlay::as_editor).expect("an editor");
+    assert!(editor.message.as_ref().is_some_and(|said| said.as_str().starts_with("vi: not installed")));
+    assert!(editor.is_writable());
+    assert_eq!(play.text(), "old");
+}
+
+#[test]
+fn a_batch_is_queued_once_after_a_yes() {
+    let mut play = Play::new(Vec::new());
+    play.typed("b");
+    play.paste("one\n\ntwo\nlines");
+    play.held('s');
+    play.key(KeyCode::Enter);
+    play.key(KeyCode::Enter);
+    assert!(play.asked.is_empty(), "anything but y is no");
+    play.key(KeyCode::Enter);
+    play.typed("y");
+    assert_eq!(play.asked, [Effect::SubmitBatch(vec!["one".to_owned(), "two\nlines".to_owned()])]);
+    play.key(KeyCode::Enter);
+    play.key(KeyCode::Esc);
+    assert!(play.asked.is_empty());
+    play.tell(Msg::BatchAdded(Err(Failure::new(FailureKind::Store, "The disk is full."))));
+    play.key(KeyCode::Enter);
+    play.typed("y");
+    assert_eq!(play.asked.len(), 1, "after a failure it can be tried again");
+    let mut queued = row(9, Status::Active);
+    queued.undelivered = Some(DeliveryKind::Queued);
+    play.tell(Msg::BatchAdded(Ok(vec![queued])));
+    assert!(play.app.overlays.is_empty());
+    assert_eq!(play.app.jobs.selected().map(|row| row.key), Some(JobKey(9)));
+}
+
+#[test]
+fn the_text_of_a_batch_survives_closing_and_a_wrong_file() {
+    let mut play = Play::new(Vec::new());
+    play.typed("b");
+    play.paste("one");
+    play.held('f');
+    play.typed("p.csv");
+    play.key(KeyCode::Enter);
+    assert_eq!(play.asked, [Effect::ReadPrompts("p.csv".to_owned())]);
+    play.tell(Msg::PromptsRead { file: "other".to_owned(), result: Ok(vec!["late".to_owned()]) });
+    play.tell(Msg::PromptsRead { file: "p.csv".to_owned(), result: Err(Failure::new(FailureKind::Local, "No.")) });
+    play.key(KeyCode::Esc);
+    play.typed("b");
+    play.held('s');
+    play.key(KeyCode::Enter);
+    play.typed("y");
+    assert_eq!(play.asked, [Effect::SubmitBatch(vec!["one".to_owned()])]);
+}
+
+#[test]
+fn the_keys_of_the_queue_are_for_jobs_that_wait() {
+    let mut play = Play::new(Vec::new());
+    for key in ['p', '<', '>', 'x'] {
+        play.typed(&key.to_string());
+        assert!(play.asked.is_empty(), "{key}: it does not wait");
+    }
+    let mut waiting = row(1, Status::Active);
+    (waiting.undelivered, waiting.revision) = (Some(DeliveryKind::Queued), 2);
+    play.tell(Msg::Changed(Ok(vec![waiting.clone()])));
+    let asked = |change| [Effect::ChangeQueue(vec![JobKey(1)], change)];
+    for (key, change) in [("p", QueueChange::Pause), ("<", QueueChange::Up), (">", QueueChange::Down)] {
+        play.typed(key);
+        assert_eq!(play.asked, asked(change));
+    }
+    play.typed("xn");
+    assert!(play.asked.is_empty());
+    play.typed("xy");
+    assert_eq!(play.asked, asked(QueueChange::Remove));
+    (waiting.undelivered, waiting.revision) = (Some(DeliveryKind::Paused), 3);
+    play.tell(Msg::Changed(Ok(vec![waiting])));
+    play.typed("p");
+    assert_eq!(play.asked, asked(QueueChange::Release));
+}

@@ -1,0 +1,78 @@
+//! Many prompts at once: as typed, then as a list with what they would cost.
+
+use super::text::{Row, fit, right};
+use super::{View, boxed, put};
+use crate::app::batch::{Batch, Preview, Step};
+use crate::app::format::{count, plural};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::{Paragraph, Wrap};
+use unicode_width::UnicodeWidthStr;
+
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) {
+    match &batch.step {
+        Step::Writing | Step::Reading(_) => writing(frame, view, batch, area),
+        Step::Preview(preview) | Step::Storing(preview) => looked_over(frame, view, batch, preview, area),
+    }
+}
+
+fn writing(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) {
+    let theme = view.theme;
+    let inner = boxed(frame, area, Line::styled(" Many new jobs at once ", theme.title), theme.focus);
+    let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+    let width = usize::from(inner.width);
+    // What is wrong may take up to three lines.
+    let said = batch.message.as_ref().map(|message| message.to_string());
+    let said_lines = said.as_ref().map_or(1, |said| said.width().div_ceil(width.max(1)).clamp(1, 3));
+    let text_rows = usize::from(inner.height).saturating_sub(said_lines + 1);
+    let text = Rect { height: u16::try_from(text_rows).unwrap_or(0), ..inner };
+    frame.render_widget(batch.input.area(), text);
+    if batch.input.is_blank() && batch.input.size().1 == 0 {
+        let hint = "Type or paste prompts, with a blank line between two.";
+        let spot = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };
+        frame.render_widget(Line::styled(fit(hint, width.saturating_sub(1)), theme.muted), spot);
+    }
+    put(frame, inner, text_rows, Line::styled("─".repeat(width), theme.border));
+    let below = u16::try_from(text_rows + 1).unwrap_or(u16::MAX).min(inner.height);
+    let below = Rect { y: inner.y + below, height: inner.height - below, ..inner };
+    let (text, style) = match (&batch.step, said) {
+        (Step::Reading(file), _) => (format!("reading {file}…"), theme.working),
+        (_, Some(said)) => (said, theme.warning),
+        _ => {
+            let (lines, characters) = batch.input.size();
+            (format!("{}, {}", plural(lines, "line"), plural(characters, "character")), theme.muted)
+        }
+    };
+    frame.render_widget(Paragraph::new(text).style(style).wrap(Wrap { trim: true }), below);
+}
+
+fn looked_over(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &Preview, area: Rect) {
+    let View { app, theme, now } = view;
+    let from = preview.file.as_ref().map_or_else(|| "as typed".to_owned(), ToString::to_string);
+    let title = format!(" {} from {from} ", plural(preview.prompts.len(), "prompt"));
+    let title = if preview.file.is_none() { title.replace("from as typed", "as typed") } else { title };
+    let title = fit(&title, usize::from(area.width.saturating_sub(4)));
+    let inner = boxed(frame, area, Line::styled(title, theme.title), theme.focus);
+    let width = usize::from(inner.width);
+    let price = app.batch_price(now).unwrap_or_default();
+    put(frame, inner, 0, Line::styled(fit(&format!(" {price}"), width), theme.title));
+    let rows = app.geometry().batch_rows();
+    let digits = count(preview.titles.len()).len();
+    let window = preview.titles.iter().enumerate().skip(preview.top).take(rows);
+    for (n, (at, title)) in window.enumerate() {
+        let chosen = at == preview.selected;
+        let mut row = Row::new(width);
+        row.push(if chosen { "▌" } else { " " }, theme.mark);
+        row.push(right(&count(at + 1), digits), theme.muted).push("  ", theme.text);
+        row.push(title.as_str(), if chosen { theme.selected } else { theme.text });
+        put(frame, inner, n + 2, row.line());
+    }
+    let (said, style) = match (&batch.step, &batch.message) {
+        (Step::Storing(_), _) => ("writing them to disk…".to_owned(), theme.working),
+        (_, Some(message)) => (message.to_string(), theme.warning),
+        _ => return,
+    };
+    let last = usize::from(inner.height.saturating_sub(1));
+    put(frame, inner, last, Line::styled(fit(&format!(" {said}"), width), style));
+}
