@@ -4,7 +4,7 @@
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use docdeck::app::{App, Effect, Known, Msg, Start, Template};
+use docdeck::app::{App, Effect, Known, Msg, SavedFilter, Start, Template};
 use docdeck::model::Time;
 use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::Scope;
@@ -54,7 +54,7 @@ fn keys() -> impl Strategy<Value = Step> {
         KeyCode::Delete,
         KeyCode::F(1),
     ]);
-    let chars = prop::sample::select("abcdefghijklmnoprstuvxyzDGLPRSTY!?+[]<>1234 /".chars().collect::<Vec<_>>());
+    let chars = prop::sample::select("abcdefghijklmnoprstuvxyzDGLNPRSTVY!?+[]<>1234 /#:".chars().collect::<Vec<_>>());
     let held = prop::sample::select("suwkjaelyzdbrtgfnp".chars().collect::<Vec<_>>());
     prop_oneof![
         3 => plain.prop_map(|code| Step::Key(KeyEvent::new(code, KeyModifiers::NONE))),
@@ -157,7 +157,7 @@ impl Play {
             read_only: false,
             offset: FixedOffset::east_opt(3600).expect("an offset"),
             missing: None,
-            filters: Vec::new(),
+            filters: vec![SavedFilter { name: CleanText::line("Failed"), text: "s:failed".to_owned() }],
             commands: Vec::new(),
         };
         let now = Time::from_timestamp(1_800_000_000, 0).expect("a time");
@@ -190,7 +190,8 @@ impl Play {
             self.waiting.push(effect);
         }
         let shown = self.app.jobs.selected().map(|row| row.key);
-        assert!(shown.is_some() || self.app.jobs.is_empty(), "something is selected whenever there is something");
+        let has_lines = self.app.jobs.shown() > 0;
+        assert_eq!(shown.is_some(), has_lines, "something is selected whenever something is shown, and nothing else");
         if let Some(wake) = self.app.next_wake(self.now) {
             // A draft or notice that is due counts as now.
             assert!(wake >= self.now - TimeDelta::days(1), "no wake in the far past");
@@ -250,6 +251,13 @@ impl Play {
             }
             Effect::Track(id) => {
                 Msg::Tracked { id: id.clean(), result: if well { Ok(changed(50)) } else { Err(failure()) } }
+            }
+            Effect::FindPrompts(text) => {
+                let jobs = if well { Ok(vec![JobKey(1), JobKey(3), JobKey(99)]) } else { Err(failure()) };
+                Msg::PromptsFound { text, jobs }
+            }
+            Effect::WriteFile { name, .. } => {
+                Msg::Handed { what: CleanText::line(&name), result: if well { Ok(()) } else { Err(failure()) } }
             }
             Effect::SaveDraft(slot, _) | Effect::DeleteDraft(slot) => {
                 Msg::DraftSaved { slot, result: if well { Ok(now) } else { Err(failure()) } }

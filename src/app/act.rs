@@ -1,15 +1,13 @@
 //! What the actions of the key table do, by the layer that is on top.
 
 use super::batch::Step;
-use super::keymap::{Action, Edit};
+use super::keymap::{Action, Context, Edit};
 use super::overlay::{Ask, Consequence, Help, Overlay, Value, Wanted};
 use super::picker::Picking;
 use super::text_input::TextInput;
 use super::{App, Effect, Pane, Record, Screen, Tone};
 use crate::model::Time;
-use crate::model::change::LocalChange;
-use crate::model::prompt::{DeliveryKind, Resolution};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::prompt::Resolution;
 use crate::model::text::CleanText;
 use crossterm::event::KeyEvent;
 
@@ -32,13 +30,14 @@ impl App {
             Action::Top => self.scroll(Scroll::Top),
             Action::Bottom => self.scroll(Scroll::Bottom),
             Action::Edit(edit) => self.edit(edit, now),
+            Action::Send if self.asks_before_sending() => {}
             Action::Send => self.send(effects),
             Action::Confirm => match self.overlays.last() {
                 Some(Overlay::Picker(_)) => self.take_picked(now),
                 Some(Overlay::Batch(_)) => self.go_on_with_batch(now),
                 _ => self.confirm(now, effects),
             },
-            Action::Yes => self.yes(effects),
+            Action::Yes => self.yes(now, effects),
             Action::History => self.open_picker(Picking::History, effects),
             Action::Templates => self.open_picker(Picking::Templates, effects),
             Action::EditOutside => self.edit_outside(effects),
@@ -48,7 +47,7 @@ impl App {
             Action::SendAgain | Action::EditPrompt | Action::LinkJob | Action::LookAtJob | Action::LetGo => {
                 self.resolve_by(action, now, effects);
             }
-            Action::CopyMain => self.copy_main(effects),
+            Action::CopyMain => self.copy_main(now, effects),
             Action::Refresh => self.refresh(now, effects),
             action if self.screen == Screen::Jobs => self.act_on_jobs(action, now, effects),
             action if self.screen == Screen::Views => self.act_on_views(action, now, effects),
@@ -59,31 +58,28 @@ impl App {
     fn act_on_jobs(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         match action {
             Action::NewJob => self.open_new_job(now),
-            Action::FollowUp => self.open_follow_up(now),
+            Action::FollowUp => self.follow_up(now),
             Action::Open => self.open_detail(effects),
             Action::Peek => {
                 self.look(effects);
-                if !self.geometry().side_by_side {
+                if !self.geometry().side_by_side && self.jobs.selected().is_some() {
                     self.pane = Pane::Detail;
                 }
             }
             Action::NextPane => {
                 self.pane = match self.pane {
-                    Pane::List if !self.jobs.is_empty() => Pane::Detail,
+                    Pane::List if self.jobs.selected().is_some() => Pane::Detail,
                     _ => Pane::List,
                 }
             }
-            Action::OpenPr => self.open_pr(now, effects),
+            Action::OpenPr => self.open_prs(now, effects),
             Action::CopyId => {
                 if let Some(id) = self.jobs.selected().and_then(|row| row.id.as_ref()) {
                     effects.push(Effect::Copy { what: CleanText::line("job id"), text: id.as_str().to_owned() });
                 }
             }
             Action::Dismiss => self.dismiss(now, effects),
-            Action::UndoDismiss => match self.dismissals.pop() {
-                Some(key) => effects.push(Effect::Change(vec![key], LocalChange::Dismissed(false))),
-                None => self.say(Tone::Info, "Nothing to undo.", now),
-            },
+            Action::Undo => self.take_back(now, effects),
             Action::FoldDismissed => self.jobs.toggle_dismissed(),
             Action::Track if self.record == Record::Read => self.ask(Wanted::TrackId, ""),
             Action::Resolve => self.open_resolve(now),
@@ -92,6 +88,23 @@ impl App {
             Action::QueuePause | Action::QueueUp | Action::QueueDown | Action::QueueRemove => {
                 self.change_queue(action, now, effects);
             }
+            _ => self.act_on_list(action, now, effects),
+        }
+    }
+
+    fn act_on_list(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        match action {
+            Action::Filter => self.open_filter(),
+            Action::NextTab => self.turn_tab(true, now),
+            Action::PreviousTab => self.turn_tab(false, now),
+            Action::NextSort => self.next_sort(),
+            Action::ReverseSort => self.reverse_sort(),
+            Action::Mark => self.jobs.toggle_mark(),
+            Action::MarkRange => self.jobs.mark_range(),
+            Action::Rename => self.ask_title(),
+            Action::Tags => self.ask_tags(),
+            Action::Note => self.ask_note(),
+            Action::Export => self.ask_export(now, effects),
             _ => {}
         }
     }
@@ -122,20 +135,27 @@ impl App {
     }
 
     fn has_layer(&self) -> bool {
-        !self.overlays.is_empty() || self.pane == Pane::Detail
+        let narrowed = self.screen == Screen::Jobs && (self.jobs.marked() > 0 || !self.filter_text().trim().is_empty());
+        !self.overlays.is_empty() || self.pane == Pane::Detail || narrowed
     }
 
-    /// Closes the topmost layer; does nothing at the root.
+    /// Closes the topmost layer; marks and the filter lie under the detail. Does nothing at the root.
     fn close_topmost(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if self.overlays.is_empty() {
-            self.pane = Pane::List;
-            self.notice = None;
-        } else {
-            self.close(now, effects);
+        let jobs = self.screen == Screen::Jobs;
+        match self.overlays.last().map(Overlay::context) {
+            Some(Context::Filter) => {
+                self.overlays.pop();
+                self.clear_filter();
+            }
+            Some(_) => self.close(now, effects),
+            None if self.pane == Pane::Detail => self.pane = Pane::List,
+            None if jobs && self.jobs.marked() > 0 => self.jobs.clear_marks(),
+            None if jobs && self.clear_filter() => {}
+            None => self.notice = None,
         }
     }
 
-    fn yes(&mut self, effects: &mut Vec<Effect>) {
+    fn yes(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(Overlay::Question(question)) = self.overlays.pop() else { return };
         match question.yes {
             Consequence::Resolve(prompt, resolution) => {
@@ -145,6 +165,7 @@ impl App {
             Consequence::DeleteDraft(slot) => self.delete_draft(slot, effects),
             Consequence::QueueBatch => self.queue_batch(effects),
             Consequence::Queue(jobs, change) => effects.push(Effect::ChangeQueue(jobs, change)),
+            Consequence::Bulk(bulk, keys) => self.carry_out(bulk, keys, now, effects),
         }
     }
 
@@ -162,16 +183,19 @@ impl App {
     }
 
     fn confirm(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        if matches!(self.overlays.last(), Some(Overlay::Filter(_))) {
+            self.overlays.pop();
+            return;
+        }
         let Some(Overlay::Ask(ask)) = self.overlays.last() else { return };
         // What is wrong with the value stands below it already.
         let Ok(value) = ask.value() else { return };
         let wanted = ask.wanted.clone();
         self.overlays.pop();
         let effect = match (wanted, value) {
-            (Wanted::TrackId, Value::Id(id)) => {
-                self.say(Tone::Info, "Asking the service about it…", now);
-                // Kept as typed: the id is opaque.
-                Some(Effect::Track(id))
+            (Wanted::TrackId, Value::Ids(ids)) => {
+                self.track(ids, now, effects);
+                None
             }
             (Wanted::LinkId(prompt), Value::Id(id)) => {
                 self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Resolve(_)));
@@ -184,7 +208,10 @@ impl App {
             (Wanted::Page, Value::Number(page)) => self.views.jump(page),
             (Wanted::PageSize, Value::Number(limit)) => self.views.set_limit(limit),
             (Wanted::Range, Value::Range(range)) => self.views.custom(range),
-            _ => None,
+            (wanted, value) => {
+                self.confirm_local(wanted, value, now, effects);
+                None
+            }
         };
         effects.extend(effect);
     }
@@ -199,34 +226,18 @@ impl App {
 
     /// The selected job was looked at.
     fn look(&mut self, effects: &mut Vec<Effect>) {
-        effects.extend(
-            self.jobs
-                .selected()
-                .filter(|row| row.is_unseen())
-                .map(|row| Effect::Change(vec![row.key], LocalChange::Looked)),
-        );
+        let selected = self.jobs.selected().map(|row| row.key);
+        self.look_at(selected.as_slice(), effects);
     }
 
-    fn open_pr(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(row) = self.jobs.selected() else { return };
-        match row.pr_link.clone() {
-            Some(link) if is_web_link(link.as_str()) => {
-                self.look(effects);
-                effects.push(Effect::OpenUrl(link));
-            }
-            Some(link) => self.say(Tone::Problem, &format!("Not opened, since it is no web address: {link}"), now),
-            None => self.say(Tone::Info, "This job has no pull request.", now),
-        }
-    }
-
-    fn copy_main(&mut self, effects: &mut Vec<Effect>) {
+    fn copy_main(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let copy = match (self.overlays.last(), self.screen) {
             (Some(Overlay::Editor(editor)), _) => Some(("text", editor.input.text())),
             (Some(Overlay::Resolve(resolve)), _) => Some(("prompt", resolve.prompt.text.clone())),
             (Some(_), _) => None,
             (None, Screen::Jobs) => {
-                self.look(effects);
-                self.jobs.selected().and_then(main_text)
+                self.copy_links(now, effects);
+                None
             }
             (None, Screen::Views) => self.views.selected_row().map(|row| ("path", row.path.to_string())),
             (None, _) => None,
@@ -246,27 +257,6 @@ impl App {
             },
             Screen::Views if !self.views.load().is_loading() => effects.push(self.views.refresh(now)),
             _ => {}
-        }
-    }
-
-    fn dismiss(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(row) = self.jobs.selected() else { return };
-        let key: JobKey = row.key;
-        match row.undelivered {
-            Some(kind) if kind.needs_user() || kind == DeliveryKind::Sending => {
-                self.say(
-                    Tone::Info,
-                    "It has a prompt that was not delivered: press ! to decide about that first.",
-                    now,
-                );
-            }
-            _ if row.dismissed => effects.push(Effect::Change(vec![key], LocalChange::Dismissed(false))),
-            _ => {
-                self.dismissals.push(key);
-                effects.push(Effect::Change(vec![key], LocalChange::Dismissed(true)));
-                self.say(Tone::Info, "Dismissed; u takes it back.", now);
-                self.jobs.leave_selected();
-            }
         }
     }
 
@@ -300,6 +290,10 @@ impl App {
                 if change(&mut batch.input) {
                     batch.message = None;
                 }
+            }
+            Some(Overlay::Filter(input)) => {
+                change(input);
+                self.filter_typed();
             }
             _ => return false,
         }
@@ -382,19 +376,4 @@ impl Scroll {
 /// A screenful less one line, so that the eye keeps its place.
 fn page(rows: usize) -> isize {
     isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(1)
-}
-
-/// What `y` copies of a job.
-fn main_text(row: &JobRow) -> Option<(&'static str, String)> {
-    match (&row.pr_link, &row.id) {
-        (Some(link), _) => Some(("link", link.to_string())),
-        (None, Some(id)) => Some(("job id", id.as_str().to_owned())),
-        (None, None) => None,
-    }
-}
-
-/// Whether docdeck gives it to an opener: http and https alone.
-fn is_web_link(link: &str) -> bool {
-    let lower = link.get(..8).unwrap_or(link).to_ascii_lowercase();
-    lower.starts_with("https://") || lower.starts_with("http://")
 }

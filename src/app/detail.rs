@@ -33,12 +33,14 @@ pub enum ThreadLine {
     More(String),
     /// How the delivery of a prompt stands, where it is not simply accepted.
     Delivery(Delivery),
+    /// It goes out once the prompt before it is decided about: follow-ups go out in order.
+    Waits,
     /// What was left out of a long prompt.
     Cut(String),
 }
 
 /// A line of facts over the thread; the text is drawn with the time of drawing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fact {
     /// What it does or how it ended, and since when.
     State,
@@ -49,10 +51,18 @@ pub enum Fact {
     Model,
     Id,
     Created,
+    Tags,
+    /// A line of the note, the first one or a further one.
+    Note(String, bool),
 }
 
-/// The facts that are known of a job, in the order in which they are shown.
-pub fn head(row: &JobRow) -> Vec<Fact> {
+/// Cells before a fact's value.
+pub const LABEL: usize = 6;
+/// Lines of a note that are shown.
+const NOTE_LINES: usize = 12;
+
+/// The facts that are known of a job, in the order in which they are shown, a line each at this width.
+pub fn head(row: &JobRow, columns: usize) -> Vec<Fact> {
     let facts = [
         (true, Fact::State),
         (row.id.is_some(), Fact::Checked),
@@ -61,8 +71,12 @@ pub fn head(row: &JobRow) -> Vec<Fact> {
         (row.model.is_some(), Fact::Model),
         (row.id.is_some(), Fact::Id),
         (true, Fact::Created),
+        (!row.tags.is_empty(), Fact::Tags),
     ];
-    facts.into_iter().filter(|(known, _)| *known).map(|(_, fact)| fact).collect()
+    let note = row.note.as_ref().map_or("", CleanText::as_str);
+    let (note, _) = wrap(note, columns.saturating_sub(LABEL).max(8), NOTE_LINES);
+    let note = note.into_iter().enumerate().map(|(n, line)| Fact::Note(line, n == 0));
+    facts.into_iter().filter(|(known, _)| *known).map(|(_, fact)| fact).chain(note).collect()
 }
 
 /// The detail of one job.
@@ -171,9 +185,13 @@ fn lines(thread: &Thread, width: usize) -> Vec<ThreadLine> {
     entries.sort_by_key(|(at, _)| *at);
     let text_width = width.saturating_sub(INDENT).max(8);
     let mut out = Vec::new();
+    let mut held = false;
     for (at, entry) in entries {
         match entry {
-            Entry::Prompt(prompt) => prompt_lines(prompt, at, text_width, &mut out),
+            Entry::Prompt(prompt) => {
+                prompt_lines(prompt, at, text_width, held, &mut out);
+                held |= prompt.delivery.kind().holds_the_rest();
+            }
             Entry::Event(event) => {
                 push_entry(at, Who::Agent, wrap(&event_text(&event.kind), text_width, 4).0, &mut out)
             }
@@ -182,14 +200,16 @@ fn lines(thread: &Thread, width: usize) -> Vec<ThreadLine> {
     out
 }
 
-fn prompt_lines(prompt: &Prompt, at: Time, width: usize, out: &mut Vec<ThreadLine>) {
+fn prompt_lines(prompt: &Prompt, at: Time, width: usize, held: bool, out: &mut Vec<ThreadLine>) {
     let head: String = prompt.text.chars().take(MAX_CHARS).collect();
     let (text, cut) = wrap(CleanText::block(&head).as_str().trim_end(), width, MAX_LINES);
     push_entry(at, Who::You, text, out);
     if cut || head.len() < prompt.text.len() {
         out.push(ThreadLine::Cut(format!("… {} characters in all", super::format::count(prompt.text.chars().count()))));
     }
-    if prompt.delivery != Delivery::Accepted {
+    if held && matches!(prompt.delivery, Delivery::Queued { .. }) {
+        out.push(ThreadLine::Waits);
+    } else if prompt.delivery != Delivery::Accepted {
         out.push(ThreadLine::Delivery(prompt.delivery.clone()));
         if let Some(reason) = prompt.delivery.reason() {
             out.extend(wrap(reason.as_str(), width, 8).0.into_iter().map(ThreadLine::More));
@@ -258,6 +278,17 @@ mod tests {
         assert_eq!(lines[3], entry(at(20), Who::You, "More"));
         assert!(matches!(lines[4], ThreadLine::Delivery(Delivery::NotSent(_))));
         assert_eq!(lines[5], ThreadLine::More("no network".to_owned()));
+    }
+
+    #[test]
+    fn a_follow_up_behind_an_undelivered_one_waits_for_it() {
+        let mut thread = thread();
+        let mut behind = thread.prompts[1].clone();
+        (behind.id, behind.delivery, behind.written_at) = (PromptId(3), Delivery::Queued { until: None }, at(30));
+        thread.prompts.push(behind.clone());
+        assert_eq!(lines(&thread, 60).last(), Some(&ThreadLine::Waits));
+        thread.prompts[1].delivery = Delivery::Accepted;
+        assert_eq!(lines(&thread, 60).last(), Some(&ThreadLine::Delivery(behind.delivery)));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::text_input::TextInput;
 use crate::model::Time;
 use crate::model::prompt::{DraftSlot, PromptId};
+use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 
@@ -43,6 +44,8 @@ pub enum Saved {
 #[derive(Debug)]
 pub struct Editor {
     pub slot: DraftSlot,
+    /// The jobs that a follow-up to several goes to; empty for any other text. The draft is the first one's.
+    pub targets: Vec<JobKey>,
     /// What is being written: `New job`, `Follow-up to …`.
     pub title: CleanText,
     pub input: TextInput,
@@ -57,6 +60,7 @@ impl Editor {
     pub fn new(slot: DraftSlot, title: CleanText, text: &str) -> Self {
         Self {
             slot,
+            targets: Vec::new(),
             title,
             input: TextInput::block(text),
             progress: Progress::Editing,

@@ -1,13 +1,15 @@
-//! The jobs list: rows in their groups, the selection, what is visible.
+//! The jobs list: rows, the selection, what is visible.
 //!
-//! Rows are kept once, in `rows`; `order` holds their places sorted by group and age, so that a key costs a binary search
-//! and a change moves one entry, whatever the number of jobs.
+//! Rows are kept once, in `rows`; `order` holds the places of those that pass the filter, sorted, so that a key costs a
+//! binary search and a change moves one entry, whatever the number of jobs. Marks are `marks`', the filter's rules
+//! `filter`'s.
 
+use super::filter::{Filter, Sieve};
+use super::marks::Marks;
+use super::order::{Order, SECTIONS, SortKey, Sorting, Spot, section};
 use super::scroll;
-use crate::model::Time;
 use crate::model::row::{Group, JobKey, JobRow};
-use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A line of the list as drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,20 +24,21 @@ pub enum Line<'a> {
 pub struct JobList {
     rows: Vec<JobRow>,
     place: HashMap<JobKey, usize>,
-    order: Vec<usize>,
-    /// How many jobs each group has.
-    sizes: [usize; Group::ALL.len()],
+    pub(super) order: Order,
+    sorting: Sorting,
+    sieve: Sieve,
+    pub(super) marks: Marks,
+    /// How many jobs each group has, whatever the filter.
+    counts: [usize; SECTIONS],
     selected: Option<JobKey>,
     /// The selected job stays among those that need the user until the selection leaves it.
     held: bool,
+    /// The selected job stays in the list although it no longer passes the filter, until the selection leaves it.
+    kept: bool,
     /// First visible line.
     top: usize,
-    /// Dismissed jobs are hidden unless asked for.
-    show_dismissed: bool,
     revision: i64,
 }
-
-type SortKey = (Group, Reverse<Time>, Reverse<JobKey>);
 
 impl JobList {
     /// Replaces all rows.
@@ -43,21 +46,34 @@ impl JobList {
         self.revision = rows.iter().map(|row| row.revision).max().unwrap_or(0);
         self.place = rows.iter().enumerate().map(|(place, row)| (row.key, place)).collect();
         self.rows = rows;
-        self.sort_all();
-        if self.selected.is_none_or(|key| !self.place.contains_key(&key)) {
-            self.select_first();
-        }
+        self.lay_out();
     }
 
-    fn sort_all(&mut self) {
-        let mut keyed: Vec<(SortKey, usize)> =
-            self.rows.iter().enumerate().map(|(place, row)| (self.sort_key(row), place)).collect();
-        keyed.sort_unstable();
-        self.sizes = [0; Group::ALL.len()];
-        for ((group, ..), _) in &keyed {
-            self.count(*group, 1);
+    /// Filters and sorts all rows anew. The selection stays on its job when that is still there.
+    fn lay_out(&mut self) {
+        self.kept = false;
+        self.counts = [0; SECTIONS];
+        self.order.flat = self.sorting.by != super::order::Sort::Need;
+        let mut entries = Vec::new();
+        for (place, row) in self.rows.iter().enumerate() {
+            let group = shown_group(row, self.held && self.selected == Some(row.key));
+            if let Some(count) = self.counts.get_mut(section(group)) {
+                *count += 1;
+            }
+            if self.sieve.passes(row) {
+                entries.push((self.sorting.key(row, group), place));
+            }
         }
-        self.order = keyed.into_iter().map(|(_, place)| place).collect();
+        self.marks.recount(entries.iter().filter_map(|((section, ..), place)| {
+            let row = self.rows.get(*place)?;
+            Some((*section, row.key))
+        }));
+        self.order.replace(entries);
+        if self.selected_position().is_none() {
+            self.select_first();
+        } else {
+            self.kept = true;
+        }
     }
 
     /// Puts a row in or replaces it; a row older than the one here is ignored. Whether anything changed.
@@ -66,7 +82,8 @@ impl JobList {
         let Some(&place) = self.place.get(&row.key) else {
             self.place.insert(row.key, self.rows.len());
             self.rows.push(row);
-            self.insert_into_order(self.rows.len() - 1);
+            self.sieve.find_again();
+            self.put_in(self.rows.len() - 1);
             if self.selected.is_none() {
                 self.select_first();
             }
@@ -76,63 +93,72 @@ impl JobList {
         if old.revision > row.revision || *old == row {
             return false;
         }
-        self.remove_from_order(place);
+        let position = self.selected_position();
+        self.take_out(place);
         if self.selected == Some(row.key) {
             self.held = self.held || row.group() == Group::NeedsYou;
         }
         if let Some(slot) = self.rows.get_mut(place) {
             *slot = row;
         }
-        self.insert_into_order(place);
+        self.put_in(place);
+        if self.selected_position().is_none() {
+            self.select_near(position.unwrap_or(0));
+        }
         true
     }
 
     /// The group under which a row stands now.
     pub fn shown_group(&self, row: &JobRow) -> Group {
-        let group = row.group();
-        let held = self.held && self.selected == Some(row.key);
-        if held && group == Group::Done { Group::NeedsYou } else { group }
-    }
-
-    fn sort_key(&self, row: &JobRow) -> SortKey {
-        (self.shown_group(row), Reverse(row.age_from()), Reverse(row.key))
+        shown_group(row, self.held && self.selected == Some(row.key))
     }
 
     fn key_at(&self, place: usize) -> Option<SortKey> {
-        self.rows.get(place).map(|row| self.sort_key(row))
+        self.rows.get(place).map(|row| self.sorting.key(row, self.shown_group(row)))
     }
 
-    fn insert_into_order(&mut self, place: usize) {
+    fn count(&mut self, place: usize, by: isize) {
+        let Some(group) = self.rows.get(place).map(|row| self.shown_group(row)) else { return };
+        if let Some(count) = self.counts.get_mut(section(group)) {
+            *count = count.saturating_add_signed(by);
+        }
+    }
+
+    fn put_in(&mut self, place: usize) {
+        self.count(place, 1);
         let Some(key) = self.key_at(place) else { return };
-        let at = self.order.partition_point(|&other| self.key_at(other).is_some_and(|other| other < key));
-        self.order.insert(at, place);
-        self.count(key.0, 1);
-    }
-
-    fn remove_from_order(&mut self, place: usize) {
-        if let (Some(key), Some(at)) = (self.key_at(place), self.position(place)) {
-            self.order.remove(at);
-            self.count(key.0, -1);
+        let Some(row) = self.rows.get(place) else { return };
+        let kept = self.kept && self.selected == Some(row.key);
+        if kept || self.sieve.passes(row) {
+            self.marks.entered(key.0, row.key);
+            self.order.insert(key, place);
         }
     }
 
-    fn count(&mut self, group: Group, by: isize) {
-        let at = Group::ALL.iter().position(|&other| other == group).unwrap_or(0);
-        if let Some(size) = self.sizes.get_mut(at) {
-            *size = size.saturating_add_signed(by);
+    fn take_out(&mut self, place: usize) {
+        self.count(place, -1);
+        let Some(key) = self.key_at(place) else { return };
+        if let Some(row) = self.rows.get(place)
+            && self.order.remove(key)
+        {
+            self.marks.left(key.0, row.key);
         }
     }
 
-    /// Place in `order`, by binary search.
-    fn position(&self, place: usize) -> Option<usize> {
-        let key = self.key_at(place)?;
-        let at = self.order.partition_point(|&other| self.key_at(other).is_some_and(|other| other < key));
-        (self.order.get(at) == Some(&place)).then_some(at)
+    /// The position of a row that has a line.
+    pub(super) fn position(&self, key: JobKey) -> Option<usize> {
+        let place = *self.place.get(&key)?;
+        self.order.position(self.key_at(place)?).filter(|&at| at < self.order.shown())
     }
 
-    /// How many jobs stand under a group.
+    /// The row at a position.
+    pub(super) fn at(&self, position: usize) -> Option<&JobRow> {
+        self.order.at(position).and_then(|place| self.rows.get(place))
+    }
+
+    /// How many jobs stand under a group, whatever the filter.
     pub fn count_of(&self, group: Group) -> usize {
-        Group::ALL.iter().zip(self.sizes).find(|(other, _)| **other == group).map_or(0, |(_, size)| size)
+        self.counts.get(section(group)).copied().unwrap_or(0)
     }
 
     /// How many jobs are known here.
@@ -143,6 +169,16 @@ impl JobList {
     /// Whether no job is known here.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+
+    /// How many jobs pass the filter, hidden dismissed ones included.
+    pub fn passing(&self) -> usize {
+        self.order.len()
+    }
+
+    /// How many jobs have a line.
+    pub fn shown(&self) -> usize {
+        self.order.shown()
     }
 
     /// Largest revision seen.
@@ -173,6 +209,11 @@ impl JobList {
         true
     }
 
+    /// All rows that have a line, in order.
+    pub fn shown_rows(&self) -> impl Iterator<Item = &JobRow> {
+        self.order.places().filter_map(|place| self.rows.get(place))
+    }
+
     /// The selected row.
     pub fn selected(&self) -> Option<&JobRow> {
         self.selected.and_then(|key| self.get(key))
@@ -185,29 +226,55 @@ impl JobList {
 
     /// Whether dismissed jobs are shown.
     pub fn shows_dismissed(&self) -> bool {
-        self.show_dismissed
+        self.order.show_dismissed
     }
 
-    /// Jobs that have a line: all but the hidden ones, which come last.
-    fn shown(&self) -> usize {
-        let hidden = if self.show_dismissed { 0 } else { self.count_of(Group::Dismissed) };
-        self.order.len() - hidden
+    /// How it is sorted.
+    pub fn sorting(&self) -> Sorting {
+        self.sorting
     }
 
-    /// Each group that has jobs: its first place in the order, its size, and how many lines it takes.
-    fn groups(&self) -> impl Iterator<Item = (Group, usize, usize, usize)> + '_ {
-        let mut first = 0;
-        Group::ALL.into_iter().zip(self.sizes).filter_map(move |(group, size)| {
-            let start = first;
-            first += size;
-            let hidden = group == Group::Dismissed && !self.show_dismissed;
-            (size > 0).then_some((group, start, size, if hidden { 1 } else { size + 1 }))
-        })
+    /// Sorts in another way.
+    pub fn sort(&mut self, sorting: Sorting) {
+        self.sorting = sorting;
+        self.lay_out();
+    }
+
+    /// The filter.
+    pub fn filter(&self) -> &Filter {
+        self.sieve.filter()
+    }
+
+    /// Shows what passes another filter only.
+    pub fn set_filter(&mut self, filter: Filter) {
+        if *self.sieve.filter() != filter {
+            self.sieve.set(filter);
+            self.lay_out();
+        }
+    }
+
+    /// The first word of the filter for which it is not known in which prompts it stands.
+    pub fn word_to_find(&self) -> Option<String> {
+        self.sieve.filter().words().into_iter().find(|word| !self.sieve.has_found(word))
+    }
+
+    /// There are new prompts, in which the filter's words are to be looked for again.
+    pub fn find_again(&mut self) {
+        self.sieve.find_again();
+    }
+
+    /// Takes the jobs in whose prompts a word of the filter stands; whether the filter still asks for it.
+    pub fn take_found(&mut self, word: String, jobs: HashSet<JobKey>) -> bool {
+        let wanted = self.sieve.take(word, jobs);
+        if wanted {
+            self.lay_out();
+        }
+        wanted
     }
 
     /// Lines in all, headings included.
     pub fn line_count(&self) -> usize {
-        self.groups().map(|(.., lines)| lines).sum()
+        self.order.line_count()
     }
 
     /// The visible lines, from the first visible one on.
@@ -221,27 +288,14 @@ impl JobList {
     }
 
     fn line(&self, at: usize) -> Option<Line<'_>> {
-        let mut line = 0;
-        for (group, start, size, lines) in self.groups() {
-            if at < line + lines {
-                return match at - line {
-                    0 => Some(Line::Heading(group, size, lines == 1)),
-                    n => self.order.get(start + n - 1).and_then(|&place| self.rows.get(place)).map(Line::Job),
-                };
-            }
-            line += lines;
+        match self.order.line(at)? {
+            Spot::Heading(group, size, hidden) => Some(Line::Heading(group, size, hidden)),
+            Spot::Row(place) => self.rows.get(place).map(Line::Job),
         }
-        None
-    }
-
-    /// The line of the job at this place of the order.
-    fn line_of(&self, position: usize) -> usize {
-        let headings = self.groups().take_while(|(_, start, ..)| *start <= position).count();
-        position + headings
     }
 
     fn selected_position(&self) -> Option<usize> {
-        self.place.get(&self.selected?).and_then(|&place| self.position(place))
+        self.position(self.selected?)
     }
 
     /// Moves the selection by so many jobs.
@@ -256,53 +310,63 @@ impl JobList {
     }
 
     fn select_first(&mut self) {
-        self.selected = None;
-        self.select_position(0);
+        self.select_near(0);
+    }
+
+    /// The job at a position, or the last one; nothing where no job has a line.
+    fn select_near(&mut self, position: usize) {
+        let key = self.at(position.min(self.shown().saturating_sub(1))).map(|row| row.key);
+        self.select_key(key.filter(|_| self.shown() > 0));
     }
 
     fn select_position(&mut self, position: usize) {
-        let key = self.order.get(position).and_then(|&place| self.rows.get(place)).map(|row| row.key);
         if position < self.shown() {
+            let key = self.at(position).map(|row| row.key);
             self.select_key(key);
         }
     }
 
-    /// Selects a job, if it is there.
+    /// Selects a job, if it is there; one that is out of sight is shown for as long as it is selected.
     pub fn select(&mut self, key: JobKey) {
-        if self.place.contains_key(&key) {
-            self.select_key(Some(key));
-        }
+        let Some(row) = self.get(key) else { return };
+        self.order.show_dismissed |= row.group() == Group::Dismissed;
+        self.select_key(Some(key));
     }
 
     fn select_key(&mut self, key: Option<JobKey>) {
         if key == self.selected {
             return;
         }
-        let left = self.selected.and_then(|old| self.place.get(&old).copied());
-        // The job that is left goes to where it belongs: out under the old rule, in under the new one.
-        if let Some(place) = left {
-            self.remove_from_order(place);
+        // The job that is left goes to where it belongs, out of the list if it has to; the new one comes in.
+        let moved = [self.selected, key].map(|key| key.and_then(|key| self.place.get(&key).copied()));
+        for place in moved.into_iter().flatten() {
+            self.take_out(place);
         }
         self.selected = key;
-        self.held = false;
-        if let Some(place) = left {
-            self.insert_into_order(place);
-        }
         self.held = self.selected().is_some_and(|row| row.group() == Group::NeedsYou);
+        self.kept = key.is_some();
+        for place in moved.into_iter().flatten() {
+            self.put_in(place);
+        }
     }
 
-    /// Moves the selection off a job that is about to leave its place: to the one below, or above at the end.
-    pub fn leave_selected(&mut self) {
+    /// Moves the selection off jobs that are about to leave their places: to the next one below, or else above.
+    pub fn leave(&mut self, keys: &[JobKey]) {
+        let leaving: HashSet<JobKey> = keys.iter().copied().collect();
         let Some(at) = self.selected_position() else { return };
-        let by = if at + 1 < self.shown() { 1 } else { -1 };
-        self.move_by(by);
+        let stays = |at: &usize| self.at(*at).is_some_and(|row| !leaving.contains(&row.key));
+        let next = (at..self.shown()).find(stays).or_else(|| (0..at).rev().find(stays));
+        if let Some(next) = next {
+            self.select_position(next);
+        }
     }
 
     /// Shows or hides dismissed jobs; a hidden selection moves to the last one shown.
     pub fn toggle_dismissed(&mut self) {
-        self.show_dismissed = !self.show_dismissed;
-        if self.selected_position().is_some_and(|at| at >= self.shown()) {
-            self.move_to_end(true);
+        let at = self.selected_position().unwrap_or(0);
+        self.order.show_dismissed = !self.order.show_dismissed;
+        if self.selected_position().is_none() {
+            self.select_near(at);
         }
     }
 
@@ -312,7 +376,7 @@ impl JobList {
             self.top = 0;
             return;
         };
-        let line = self.line_of(position);
+        let line = self.order.line_of(position);
         self.top = scroll::follow(self.top, line, rows, self.line_count());
         let under_heading = matches!(line.checked_sub(1).and_then(|at| self.line(at)), Some(Line::Heading(..)));
         if under_heading && self.top == line && rows > 1 {
@@ -321,9 +385,17 @@ impl JobList {
     }
 }
 
+fn shown_group(row: &JobRow, held: bool) -> Group {
+    match row.group() {
+        Group::Done if held => Group::NeedsYou,
+        group => group,
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::model::Time;
     use crate::model::job::{JobId, Status};
     use crate::model::text::CleanText;
 
@@ -448,11 +520,21 @@ pub(crate) mod tests {
                 list.upsert(changed);
                 list.move_by(step);
                 list.keep_in_sight(5);
-                let mut sorted: Vec<_> = list.order.clone();
-                sorted.sort_by_key(|&place| list.key_at(place));
-                proptest::prop_assert_eq!(&sorted, &list.order);
-                proptest::prop_assert_eq!(list.order.len(), list.rows.len());
-                proptest::prop_assert_eq!(list.sizes.iter().sum::<usize>(), list.rows.len());
+                match n % 7 {
+                    2 => list.sort(Sorting { by: list.sorting.by.next(), reversed: dismissed }),
+                    3 => list.toggle_mark(),
+                    4 => list.set_filter(Filter::parse(["s:failed", "1", "!s:done", ""][usize::from(key > 9) + usize::from(dismissed)])),
+                    5 => list.toggle_dismissed(),
+                    _ => {}
+                }
+                proptest::prop_assert!(list.order.is_whole());
+                proptest::prop_assert_eq!(list.counts.iter().sum::<usize>(), list.rows.len());
+                proptest::prop_assert_eq!(list.marked(), list.marked_keys().len());
+                for row in list.shown_rows() {
+                    proptest::prop_assert!(list.position(row.key).is_some(), "every row is found by its key");
+                }
+                let seen = list.selected().and_then(|row| list.position(row.key));
+                proptest::prop_assert_eq!(seen.is_some(), list.shown() > 0, "what has a line has a selection in it");
             }
         }
     }

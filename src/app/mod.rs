@@ -5,25 +5,35 @@
 
 mod act;
 pub mod batch;
+pub mod bulk;
 pub mod detail;
 pub mod editor;
+pub mod filter;
 pub mod format;
 pub mod geometry;
 pub mod jobs;
 pub mod keymap;
 mod layers;
+#[cfg(test)]
+mod list_tests;
+mod local;
 pub mod log;
+mod many;
+mod marks;
 mod msg;
+pub mod order;
 pub mod overlay;
 mod own;
 pub mod picker;
 mod queue;
 pub mod resolve;
 mod scroll;
+mod searching;
 mod signals;
 mod submit;
 pub mod templates;
 pub mod text_input;
+mod tracking;
 mod update;
 pub mod views;
 mod wake;
@@ -106,7 +116,11 @@ pub struct App {
     handed: HashMap<DraftSlot, String>,
     /// Prompts of a batch that was closed before it was queued.
     batch_text: String,
-    dismissals: Vec<JobKey>,
+    undo: Vec<local::Undo>,
+    search: searching::Search,
+    tracking: Option<tracking::Tracking>,
+    /// A follow-up to several jobs that is being written to disk.
+    many: Option<many::Many>,
     on_screen: Vec<JobKey>,
     signals: signals::Signals,
     dirty: bool,
@@ -132,7 +146,10 @@ impl App {
             drafts: HashMap::new(),
             handed: HashMap::new(),
             batch_text: String::new(),
-            dismissals: Vec::new(),
+            undo: Vec::new(),
+            search: searching::Search::default(),
+            tracking: None,
+            many: None,
             on_screen: Vec::new(),
             signals: signals::Signals::default(),
             dirty: true,
@@ -195,6 +212,7 @@ impl App {
             (Some(C::Drafts), ..) => &[C::Drafts, C::Lists, C::Everywhere],
             (Some(C::Ask), ..) => &[C::Ask, C::Everywhere],
             (Some(C::Resolve), ..) => &[C::Resolve, C::Lists, C::Everywhere],
+            (Some(C::Filter), ..) => &[C::Filter, C::Everywhere],
             (Some(C::Question), ..) => &[C::Question],
             (Some(_), ..) => &[C::Lists, C::Everywhere],
             (None, Screen::Jobs, Pane::List) => &[C::Jobs, C::Lists, C::Everywhere],
@@ -240,6 +258,8 @@ impl App {
             Action::QueuePause | Action::QueueUp | Action::QueueDown | Action::QueueRemove => {
                 selected.is_some_and(queue::waits)
             }
+            Action::Filter | Action::NextSort => !self.jobs.is_empty(),
+            Action::Mark | Action::Rename | Action::Tags | Action::Note => selected.is_some(),
             Action::FollowUp => selected.is_some_and(|row| row.id.is_some() && !row.gone),
             Action::OpenPr => selected.is_some_and(|row| row.pr_link.is_some()),
             Action::Resolve => selected.is_some_and(|row| row.undelivered.is_some_and(|kind| kind.needs_user())),
@@ -272,7 +292,8 @@ impl App {
 
     /// Lines of the detail before its thread: state, times, links, and a gap.
     pub fn detail_head_lines(&self) -> usize {
-        self.jobs.selected().map_or(0, |row| detail::head(row).len() + 1)
+        let columns = self.geometry().detail_columns();
+        self.jobs.selected().map_or(0, |row| detail::head(row, columns).len() + 1)
     }
 
     fn resolve_offers(&self, action: Action) -> bool {

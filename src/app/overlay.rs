@@ -1,10 +1,12 @@
 //! The layers over a screen. One enum, a stack: the topmost has the keys, Esc closes it.
 
 use super::batch::{Batch, Step};
+use super::bulk::Bulk;
 use super::editor::Editor;
 use super::keymap::Context;
 use super::picker::Picker;
 use super::text_input::TextInput;
+use super::tracking::parse_ids;
 use crate::model::Time;
 use crate::model::change::QueueChange;
 use crate::model::job::JobId;
@@ -23,6 +25,8 @@ pub enum Overlay {
     Ask(Box<Ask>),
     Resolve(Box<Resolve>),
     Question(Question),
+    /// The filter of the jobs list, being typed; it stands in the list's title.
+    Filter(Box<TextInput>),
     Help(Help),
 }
 
@@ -40,6 +44,7 @@ impl Overlay {
             Self::Ask(_) => Context::Ask,
             Self::Resolve(_) => Context::Resolve,
             Self::Question(_) => Context::Question,
+            Self::Filter(_) => Context::Filter,
             Self::Help(_) => Context::Lists,
         }
     }
@@ -63,7 +68,7 @@ impl Overlay {
     /// Whether characters are typed into it rather than being commands.
     pub fn takes_text(&self) -> bool {
         match self {
-            Self::Editor(_) | Self::Ask(_) => true,
+            Self::Editor(_) | Self::Ask(_) | Self::Filter(_) => true,
             Self::Picker(picker) => picker.takes_text(),
             Self::Batch(batch) => matches!(batch.step, Step::Writing),
             Self::Resolve(_) | Self::Question(_) | Self::Help(_) => false,
@@ -81,7 +86,7 @@ pub struct Ask {
 /// Which value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
-    /// The id of a job created elsewhere.
+    /// Ids of jobs created elsewhere.
     TrackId,
     /// The id of the job that an unconfirmed prompt made.
     LinkId(PromptId),
@@ -93,12 +98,20 @@ pub enum Wanted {
     PageSize,
     /// A range of days.
     Range,
+    /// A title of one's own for this job.
+    Title(JobKey),
+    /// Tags of these jobs.
+    Tags(Vec<JobKey>),
+    /// A note on this job.
+    Note(JobKey),
 }
 
 /// A value that was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     Id(JobId),
+    Ids(Vec<JobId>),
+    /// Any text; empty as well.
     Text(String),
     Number(u32),
     Range(crate::model::period::DateRange),
@@ -113,7 +126,10 @@ impl Ask {
     /// What is asked for, as a heading.
     pub fn title(&self) -> &'static str {
         match self.wanted {
-            Wanted::TrackId => "Track a job created elsewhere",
+            Wanted::TrackId => "Track jobs created elsewhere",
+            Wanted::Title(_) => "A title of your own",
+            Wanted::Tags(_) => "Tags",
+            Wanted::Note(_) => "A note of your own",
             Wanted::LinkId(_) => "Link to the job that it became",
             Wanted::PromptsFile => "A file of prompts",
             Wanted::Page => "Jump to a page of rows",
@@ -124,8 +140,12 @@ impl Ask {
 
     /// What to type.
     pub fn explanation(&self) -> &'static str {
-        match self.wanted {
-            Wanted::TrackId => "The job's id, from the service's dashboard. One request asks for it.",
+        match &self.wanted {
+            Wanted::TrackId => "A job's id, or a pasted list of ids, from the service's dashboard. One request each.",
+            Wanted::Title(_) => "Kept on this computer. Empty goes back to the prompt's first line.",
+            Wanted::Tags(jobs) if jobs.len() > 1 => "+docs adds a tag to each of these jobs, -docs takes it away.",
+            Wanted::Tags(_) => "Words, like docs api. +docs adds one, -docs takes one away. Kept on this computer.",
+            Wanted::Note(_) => "Kept on this computer, shown in the job's detail. Empty removes it.",
             Wanted::LinkId(_) => {
                 "The job's id, from the service's dashboard. One request asks for it; nothing is sent."
             }
@@ -150,9 +170,15 @@ impl Ask {
             })
         };
         match self.wanted {
-            Wanted::TrackId | Wanted::LinkId(_) => JobId::new(typed).map(Value::Id).ok_or_else(|| "an id".to_owned()),
+            Wanted::LinkId(_) => JobId::new(typed).map(Value::Id).ok_or_else(|| "an id".to_owned()),
+            Wanted::TrackId => match parse_ids(typed) {
+                ids if ids.is_empty() => Err("an id, or several apart by spaces".to_owned()),
+                ids => Ok(Value::Ids(ids)),
+            },
             Wanted::PromptsFile if typed.is_empty() => Err("the name of a file".to_owned()),
-            Wanted::PromptsFile => Ok(Value::Text(typed.to_owned())),
+            Wanted::PromptsFile | Wanted::Title(_) | Wanted::Tags(_) | Wanted::Note(_) => {
+                Ok(Value::Text(typed.to_owned()))
+            }
             Wanted::Page => number(1, u32::MAX),
             Wanted::PageSize => number(LIMIT_MIN, LIMIT_MAX),
             Wanted::Range => parse_range(typed).map(Value::Range).map_err(|error| error.to_string()),
@@ -189,6 +215,8 @@ pub enum Consequence {
     /// The looked-over batch is queued.
     QueueBatch,
     Queue(Vec<JobKey>, QueueChange),
+    /// The same for each of these jobs.
+    Bulk(Bulk, Vec<JobKey>),
 }
 
 /// The list of keys.

@@ -69,6 +69,7 @@ impl App {
         self.drafts.insert(editor.slot, text);
         let again = match editor.slot {
             DraftSlot::NewJob => "n opens it again",
+            DraftSlot::FollowUp(_) if editor.targets.len() > 1 => "f on the first of these jobs opens it again",
             DraftSlot::FollowUp(_) => "f on this job opens it again",
             DraftSlot::Prompt(_) => "! on its job opens it again",
         };

@@ -46,6 +46,11 @@ impl TextInput {
         self.area.lines().join("\n")
     }
 
+    /// Characters before the cursor in its line.
+    pub fn column(&self) -> usize {
+        self.area.cursor().1
+    }
+
     /// Whether there is nothing but white space.
     pub fn is_blank(&self) -> bool {
         self.area.lines().iter().all(|line| line.trim().is_empty())

@@ -11,7 +11,6 @@ use crate::model::ledger::Limited;
 use crate::model::news::News;
 use crate::model::prompt::DraftSlot;
 use crate::model::row::{JobKey, JobRow};
-use crate::model::text::CleanText;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 impl App {
@@ -28,13 +27,20 @@ impl App {
                 effects.extend(next.map(Effect::LoadThread));
                 self.dirty |= self.detail_is_visible();
             }
-            Msg::Submitted { slot, result } => self.submitted(slot, result, now),
+            Msg::Submitted { slot, result } => {
+                if result.is_ok() {
+                    self.jobs.find_again();
+                }
+                if !self.submitted_to_one_of_many(slot, &result, now, &mut effects) {
+                    self.submitted(slot, result, now);
+                }
+            }
             Msg::Resolved { prompt, result } => self.resolved(prompt, result, now),
             Msg::Refreshed { result, .. } => self.local_change(result, now),
             Msg::Tracked { id, result } => self.tracked(&id, result, now),
             Msg::Changed(Ok(rows)) => rows.into_iter().for_each(|row| self.put(row)),
             Msg::Changed(Err(failure)) => self.say_failure(&failure, now),
-            Msg::PromptsFound { .. } => {}
+            Msg::PromptsFound { text, jobs } => self.prompts_found(text, jobs, now),
             Msg::History(result) => self.history_read(result),
             Msg::Templates(templates) => self.templates_read(templates),
             Msg::EditedOutside(result) => self.edited_outside(result, now),
@@ -69,6 +75,7 @@ impl App {
         self.keep_layer_in_sight();
         let selected = self.jobs.selected().map(|row| row.key);
         effects.extend(self.detail.show(selected).map(Effect::LoadThread));
+        effects.extend(self.find_next());
         let seen: Vec<JobKey> = match self.screen {
             Screen::Jobs => self.working_on_screen(g.list_rows()),
             _ => Vec::new(),
@@ -198,18 +205,6 @@ impl App {
     fn local_change(&mut self, result: Result<JobRow, Failure>, now: Time) {
         match result {
             Ok(row) => self.put(row),
-            Err(failure) => self.say_failure(&failure, now),
-        }
-    }
-
-    fn tracked(&mut self, id: &CleanText, result: Result<JobRow, Failure>, now: Time) {
-        match result {
-            Ok(row) => {
-                let key = row.key;
-                self.put(row);
-                self.jobs.select(key);
-                self.say(Tone::Info, &format!("Tracking {id}."), now);
-            }
             Err(failure) => self.say_failure(&failure, now),
         }
     }

@@ -3,7 +3,7 @@
 use super::text::{Row, left};
 use super::{View, boxed, more_below, put};
 use crate::app::Pane;
-use crate::app::detail::{Fact, INDENT, ThreadLine, Who, head};
+use crate::app::detail::{Fact, INDENT, LABEL, ThreadLine, Who, head};
 use crate::app::format::{coarse, duration};
 use crate::model::Time;
 use crate::model::connection::Connection;
@@ -16,8 +16,6 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
-
-const LABEL: usize = 6;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
@@ -32,8 +30,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let inner = boxed(frame, area, title, border);
     let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     let width = usize::from(text.width);
-    let facts = head(job);
-    let mut lines = facts.iter().map(|fact| fact_line(view, job, *fact, width)).collect::<Vec<_>>();
+    let facts = head(job, width);
+    let mut lines = facts.iter().map(|fact| fact_line(view, job, fact, width)).collect::<Vec<_>>();
     lines.push(Line::default());
     match app.detail.thread() {
         Load::Idle | Load::Loading { before: None } => lines.push(Line::styled("Reading the thread…", theme.muted)),
@@ -56,7 +54,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     more_below(frame, view, area, (above + thread.len()).saturating_sub(skip + usize::from(text.height)));
 }
 
-fn fact_line<'a>(view: View<'_>, job: &JobRow, fact: Fact, width: usize) -> Line<'a> {
+fn fact_line<'a>(view: View<'_>, job: &JobRow, fact: &Fact, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = Row::new(width);
     let mut labelled = |label: &str, value: &str, style: Style| {
@@ -88,6 +86,11 @@ fn fact_line<'a>(view: View<'_>, job: &JobRow, fact: Fact, width: usize) -> Line
             let made = local(view, job.created_at).format("%Y-%m-%d %H:%M");
             labelled("made", &made.to_string(), theme.muted);
         }
+        Fact::Tags => {
+            let tags: Vec<String> = job.tags.iter().map(|tag| format!("#{tag}")).collect();
+            labelled("tags", &tags.join(" "), theme.text);
+        }
+        Fact::Note(line, first) => labelled(if *first { "note" } else { "" }, line, theme.text),
     }
     row.line()
 }
@@ -183,6 +186,9 @@ fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> 
         }
         ThreadLine::Cut(text) => {
             row.to(INDENT).push(text, theme.muted);
+        }
+        ThreadLine::Waits => {
+            row.to(INDENT).push("… waits for the one before", theme.muted);
         }
         ThreadLine::Delivery(delivery) => {
             row.to(INDENT);

@@ -57,7 +57,7 @@ fn lines<'a>(view: View<'_>, help: &Help, width: usize) -> Vec<Line<'a>> {
     for command in own {
         let mut row = Row::new(width);
         row.push("  ", theme.text).push(left(&command.key.to_string(), KEYS), theme.key);
-        row.push(" ", theme.text).push(command.name.as_str().to_owned(), theme.text);
+        row.push(" ", theme.text).push(command.name.as_str(), theme.text);
         lines.push(row.line());
     }
     lines

@@ -3,12 +3,12 @@
 //! ```text
 //! ┌ Jobs: all 48 · needs you 3 · working 1 ─────────────────┐
 //! │ NEEDS YOU 3                                             │
-//! │▌● ✓ Fix broken links in /api           PR 1423     14m  │
+//! │▌●*✓ Fix broken links in /api     #docs PR 1423     14m  │
 //! ```
 
 use super::text::{Row, left, right};
 use super::{View, boxed, put};
-use crate::app::format::{coarse, count};
+use crate::app::format::{coarse, count, plural};
 use crate::app::jobs::Line as ListLine;
 use crate::app::{Pane, Record};
 use crate::model::job::Status;
@@ -19,6 +19,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
+use unicode_width::UnicodeWidthStr;
 
 const INFO: usize = 12;
 const AGE: usize = 4;
@@ -26,9 +27,13 @@ const AGE: usize = 4;
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let border = if app.pane == Pane::List { theme.focus } else { theme.border };
-    let inner = boxed(frame, area, title(view), border);
+    let inner = boxed(frame, area, super::list_title::line(view, usize::from(area.width.saturating_sub(2))), border);
     if app.jobs.is_empty() {
         empty(frame, view, inner);
+        return;
+    }
+    if app.jobs.passing() == 0 {
+        no_match(frame, view, inner);
         return;
     }
     for (row, line) in app.jobs.visible(usize::from(inner.height)).enumerate() {
@@ -40,22 +45,34 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     }
 }
 
-fn title<'a>(view: View<'_>) -> Line<'a> {
+/// The list is not empty: what is known is filtered away, and a key brings it back.
+fn no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     let View { app, theme, .. } = view;
-    let mut spans = vec![Span::styled(" Jobs", theme.title)];
-    if app.record == Record::Read {
-        // Known on this computer, not all that the service has.
-        spans.push(Span::styled(format!(": {} known here", count(app.jobs.len())), theme.muted));
-    }
-    for (group, style) in [(Group::NeedsYou, theme.warning), (Group::Working, theme.working)] {
-        let n = app.jobs.count_of(group);
-        if n > 0 {
-            spans.push(Span::styled(" · ", theme.muted));
-            spans.push(Span::styled(format!("{} {}", group.name(), count(n)), style));
+    let key = |key: &'static str, text: &'static str| Line::from(vec![Span::styled(key, theme.key), Span::raw(text)]);
+    let mut lines = vec![
+        Line::styled(format!("None of the {} known here matches.", plural(app.jobs.len(), "job")), theme.title),
+        Line::default(),
+    ];
+    if app.filter_text().trim().is_empty() {
+        lines.push(key("[", "  goes back to all jobs, tab by tab"));
+    } else {
+        lines.push(key("Esc", "  clears the filter"));
+        if app.filter_input().is_none() {
+            lines.push(key("/", "    changes it"));
         }
     }
-    spans.push(Span::raw(" "));
-    Line::from(spans)
+    lines.push(Line::default());
+    lines.push(Line::styled("words  s:failed  m:sonnet  #1423  tag:x  !word", theme.muted));
+    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), inset(inner));
+}
+
+fn inset(inner: Rect) -> Rect {
+    Rect {
+        x: inner.x + 2,
+        width: inner.width.saturating_sub(3),
+        y: inner.y + 1,
+        height: inner.height.saturating_sub(1),
+    }
 }
 
 fn empty(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
@@ -75,12 +92,7 @@ fn empty(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
             Line::styled("The service can't list its jobs, so docdeck keeps its own record.", theme.muted),
         ],
     };
-    let area = Rect {
-        x: inner.x + 2,
-        width: inner.width.saturating_sub(3),
-        y: inner.y + 1,
-        height: inner.height.saturating_sub(1),
-    };
+    let area = inset(inner);
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), area);
 }
 
@@ -107,18 +119,35 @@ fn job_line<'a>(view: View<'_>, job: &JobRow, width: usize) -> Line<'a> {
     let mut row = Row::new(width);
     row.push(if selected { "▌" } else { " " }, theme.mark);
     row.push(if needs { "●" } else { " " }, theme.warning);
-    row.push(" ", theme.text).push(glyph, glyph_style).push(" ", theme.text);
+    row.push(if app.jobs.is_marked(job.key) { "*" } else { " " }, theme.mark);
+    row.push(glyph, glyph_style).push(" ", theme.text);
     let title_width = row.room().saturating_sub(INFO + AGE + 4);
     let title_style = match (selected, is_quiet) {
         (true, _) => theme.selected,
         (false, true) => theme.muted,
         (false, false) => theme.text,
     };
-    row.push(left(job.title.as_str(), title_width), title_style).push("  ", theme.text);
+    let tags = tags(job, title_width);
+    row.push(left(job.title.as_str(), title_width.saturating_sub(tags.width())), title_style);
+    row.push(tags, theme.muted).push("  ", theme.text);
     let (info, info_style) = info(view, job);
     row.push(left(&info, INFO), if is_quiet && !selected { theme.muted } else { info_style });
     row.push(right(&coarse(now - job.age_from()), AGE + 1), theme.muted);
     row.line()
+}
+
+/// The tags that have room behind the title, whole ones only, at the right.
+fn tags(job: &JobRow, room: usize) -> String {
+    let mut left = room.saturating_sub(job.title.as_str().width() + 1);
+    let mut out = String::new();
+    for tag in &job.tags {
+        let needed = tag.as_str().width() + 2;
+        if needed <= left {
+            left -= needed;
+            out.push_str(&format!(" #{tag}"));
+        }
+    }
+    out
 }
 
 /// The sign before a title: its delivery where that is not done, else its status.

@@ -8,6 +8,7 @@ mod editor;
 mod frame_lines;
 mod help;
 mod jobs;
+mod list_title;
 mod log;
 mod overlays;
 mod picker;
@@ -80,6 +81,8 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             Overlay::Ask(ask) => overlays::ask(frame, view, ask, g.small(7)),
             Overlay::Resolve(open) => resolve::draw(frame, view, open, g.layer()),
             Overlay::Question(question) => overlays::question(frame, view, question, g.small(7)),
+            // It stands in the list's title.
+            Overlay::Filter(_) => {}
             Overlay::Help(open) => help::draw(frame, view, open, g.help()),
         }
     }

@@ -1,7 +1,8 @@
 //! Small layers: a value that is asked for, a yes-or-no question.
 
 use super::{View, boxed};
-use crate::app::overlay::{Ask, Question};
+use crate::app::format::count;
+use crate::app::overlay::{Ask, Question, Value};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -18,6 +19,9 @@ pub(super) fn ask(frame: &mut Frame<'_>, view: View<'_>, ask: &Ask, area: Rect) 
     frame.render_widget(ask.input.area(), field);
     let said = match ask.value() {
         Err(wrong) if !ask.input.is_blank() => Line::styled(format!("Not yet right: {wrong}."), theme.warning),
+        Ok(Value::Ids(ids)) if ids.len() > 1 => {
+            Line::styled(format!("{} ids, one request for each.", count(ids.len())), theme.muted)
+        }
         _ => Line::styled(ask.explanation(), theme.muted),
     };
     let below = Rect { y: inner.y + 2, height: inner.height.saturating_sub(2), ..inner };

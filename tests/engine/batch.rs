@@ -188,7 +188,7 @@ async fn a_batch_goes_on_after_its_docdeck_was_killed_and_no_entry_goes_out_twic
         let text = next.store.thread(row.key).await.expect("a thread").prompts[0].text.clone();
         assert!(times.contains_key(&text) || row.undelivered == Some(DeliveryKind::Unconfirmed), "{text}");
     }
-    assert!(next.requests_of(Operation::Create) >= 10, "the next one sent the rest");
+    assert!(times.len() >= 20 - 4, "only what was on its way can be missing: {times:?}");
 }
 
 #[tokio::test]

@@ -115,6 +115,111 @@ fn dismissed_jobs_when_shown() {
 }
 
 #[test]
+fn a_list_while_its_filter_is_typed() {
+    snapshots("jobs_filter_typed", |world| {
+        world.jobs();
+        world.keys("/");
+        world.paste("guide !quickstart");
+    });
+}
+
+#[test]
+fn a_list_whose_filter_is_kept() {
+    snapshots("jobs_filtered", |world| {
+        world.jobs();
+        world.keys("/ s : d o n e Enter v v");
+    });
+}
+
+#[test]
+fn a_filter_that_nothing_passes() {
+    snapshots("jobs_no_match", |world| {
+        world.jobs();
+        world.keys("/ # 9 9 Enter");
+    });
+}
+
+#[test]
+fn saved_filters_as_tabs() {
+    for (columns, rows) in SIZES {
+        let mut world = World::with_saved_filters((columns, rows));
+        world.jobs();
+        world.own_words();
+        world.keys("] ]");
+        insta::assert_snapshot!(format!("jobs_tabs_{columns}x{rows}"), text(&render(&world.app, Depth::None)));
+    }
+}
+
+#[test]
+fn jobs_sorted_by_status() {
+    snapshots("jobs_by_status", |world| {
+        world.jobs();
+        world.keys("s s s");
+    });
+}
+
+#[test]
+fn marked_jobs() {
+    snapshots("jobs_marked", |world| {
+        world.jobs();
+        world.keys("v j V");
+    });
+}
+
+#[test]
+fn the_question_before_dismissing_several() {
+    snapshots("question_bulk", |world| {
+        world.jobs();
+        world.keys("g v G V d");
+    });
+}
+
+#[test]
+fn the_question_before_a_follow_up_to_several() {
+    snapshots("question_follow_ups", |world| {
+        world.jobs();
+        world.keys("v v v f");
+        world.paste("Use the new product name everywhere.");
+        world.keys("Ctrl-s");
+    });
+}
+
+#[test]
+fn a_job_with_tags_and_a_note() {
+    snapshots("job_own_words", |world| {
+        world.jobs();
+        world.own_words();
+        world.keys("Enter");
+    });
+}
+
+#[test]
+fn tags_in_the_list() {
+    snapshots("jobs_tags", |world| {
+        world.jobs();
+        world.own_words();
+    });
+}
+
+#[test]
+fn tags_that_are_asked_for() {
+    snapshots("ask_tags", |world| {
+        world.jobs();
+        world.own_words();
+        world.keys("T");
+    });
+}
+
+#[test]
+fn follow_ups_behind_an_undelivered_one() {
+    snapshots("job_held", |world| {
+        world.jobs();
+        world.held_follow_ups();
+        world.keys("Enter G");
+    });
+}
+
+#[test]
 fn the_editor_before_the_first_key() {
     snapshots("editor_empty", |world| {
         world.jobs();
@@ -458,7 +563,10 @@ fn a_screen_that_is_too_small() {
 
 #[test]
 fn no_size_and_no_layer_makes_the_drawing_fail() {
-    for keys in ["", "Enter", "n", "+", "?", "2", "2 D", "3", "d", "n Ctrl-r", "b", "b Ctrl-f"] {
+    for keys in [
+        "", "Enter", "n", "+", "?", "2", "2 D", "3", "d", "n Ctrl-r", "b", "b Ctrl-f", "/ a", "v v d", "v v f", "T",
+        "s s v",
+    ] {
         for columns in [1, 2, 5, 13, 39, 40, 41, 59, 60, 69, 70, 80, 119, 120, 121, 200, 300] {
             for rows in [1, 2, 3, 5, 11, 12, 13, 24, 100] {
                 let mut world = World::new((160, 48));

@@ -2,7 +2,7 @@
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use docdeck::app::{App, Effect, Known, Msg, Start, Template};
+use docdeck::app::{App, Effect, Known, Msg, SavedFilter, Start, Template};
 use docdeck::model::Time;
 use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::Scope;
@@ -164,6 +164,14 @@ impl World {
         Self { app, effects, thread: thread() }
     }
 
+    pub(crate) fn with_saved_filters(size: (u16, u16)) -> Self {
+        let saved = |name: &str, text: &str| SavedFilter { name: CleanText::line(name), text: text.to_owned() };
+        let filters =
+            vec![saved("Failed", "s:failed"), saved("Docs", "tag:docs"), saved("Everything else", "!tag:docs")];
+        let (app, effects) = App::new(Start { filters, ..start(size) }, now());
+        Self { app, effects, thread: thread() }
+    }
+
     pub(crate) fn unconfigured(size: (u16, u16)) -> Self {
         let missing = CleanText::line("No API key and no project are configured yet.");
         let (app, effects) = App::new(Start { missing: Some(missing), ..start(size) }, now());
@@ -223,6 +231,47 @@ impl World {
         self.tell(Msg::News(News::Connection(Connection::Live)));
         // From the newest among those that need the user to the first one in the pictures.
         self.app.jobs.select(JobKey(1));
+        self.tell(Msg::News(News::Thread(JobKey(1))));
+    }
+
+    /// Titles, tags and notes of one's own on some of the jobs.
+    pub(crate) fn own_words(&mut self) {
+        let tags = |words: &[&str]| words.iter().map(|word| CleanText::line(word)).collect::<Vec<_>>();
+        let mut changed = rows();
+        for row in &mut changed {
+            row.revision += 100;
+            match row.key.0 {
+                1 => {
+                    row.tags = tags(&["docs", "api"]);
+                    let note = "Ask Mira before merging: the redirects under /api/v1 are still linked from the old \
+                                changelog, and support points people there.";
+                    row.note = Some(CleanText::line(note));
+                }
+                3 => row.tags = tags(&["docs", "i18n", "a-tag-that-is-far-too-long-for-the-room-that-is-left-here"]),
+                8 => {
+                    (row.title, row.named) = (CleanText::line("Changelog for 2.4"), true);
+                    row.tags = tags(&["release"]);
+                }
+                _ => {}
+            }
+        }
+        self.tell(Msg::JobsChanged(changed));
+    }
+
+    /// Follow-ups behind one that did not get through.
+    pub(crate) fn held_follow_ups(&mut self) {
+        let reason = CleanText::line("No network: the service's name could not be resolved.");
+        let follow_up = |id: i64, text: &str, delivery: Delivery, minutes: i64| {
+            prompt(id, PromptKind::FollowUp, text, delivery, minutes)
+        };
+        self.thread.prompts.extend([
+            follow_up(21, "Keep the anchors as they are", Delivery::NotSent(reason), 9),
+            follow_up(22, "Then update the sitemap", Delivery::Queued { until: None }, 8),
+            follow_up(23, "And the search index", Delivery::Paused, 7),
+        ]);
+        let mut job = with_pr(row(1, "Fix broken links in /api", Some(Status::Completed), 14), 1423);
+        (job.undelivered, job.revision) = (Some(DeliveryKind::NotSent), 200);
+        self.tell(Msg::JobsChanged(vec![job]));
         self.tell(Msg::News(News::Thread(JobKey(1))));
     }
 

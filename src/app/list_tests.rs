@@ -1,0 +1,294 @@
+//! Keys on the jobs list, and what they ask the store for.
+
+use super::jobs::tests::{at, row};
+use super::overlay::Overlay;
+use super::{App, Effect, Known, Msg, Start};
+use crate::model::change::LocalChange;
+use crate::model::endpoint::Scope;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::job::{JobId, Status};
+use crate::model::prompt::{DraftSlot, PromptId};
+use crate::model::row::JobKey;
+use crate::model::text::CleanText;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+fn app() -> App {
+    let start = Start {
+        scope: Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None },
+        profile: CleanText::line("p"),
+        demo: false,
+        size: (80, 24),
+        calm: false,
+        notice: None,
+        read_only: false,
+        offset: chrono::FixedOffset::east_opt(0).expect("UTC"),
+        missing: None,
+        filters: Vec::new(),
+        commands: Vec::new(),
+    };
+    let (mut app, _) = App::new(start, at(0));
+    let jobs = (1..=5)
+        .map(|key| {
+            let mut job = row(key, Status::Completed);
+            job.pr_link = Some(CleanText::line(&format!("https://example.com/a/pull/{key}")));
+            job.looked_at = Some(at(100));
+            job
+        })
+        .collect();
+    app.update(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))), at(0));
+    app
+}
+
+fn key(app: &mut App, code: KeyCode, mods: KeyModifiers) -> Vec<Effect> {
+    let effects = app.update(Msg::Input(Event::Key(KeyEvent::new(code, mods))), at(0));
+    effects.into_iter().filter(|effect| !matches!(effect, Effect::LoadThread(_) | Effect::OnScreen(_))).collect()
+}
+
+fn press(app: &mut App, keys: &str) -> Vec<Effect> {
+    keys.chars().flat_map(|c| key(app, KeyCode::Char(c), KeyModifiers::NONE)).collect()
+}
+
+fn enter(app: &mut App) -> Vec<Effect> {
+    key(app, KeyCode::Enter, KeyModifiers::NONE)
+}
+
+fn jobs(keys: &[i64]) -> Vec<JobKey> {
+    keys.iter().copied().map(JobKey).collect()
+}
+
+#[test]
+fn anything_but_yes_leaves_the_marked_jobs_alone() {
+    let mut app = app();
+    for no in [KeyCode::Enter, KeyCode::Esc, KeyCode::Char('n'), KeyCode::Char('d')] {
+        press(&mut app, "gv");
+        assert_eq!(press(&mut app, "vd"), []);
+        assert!(matches!(app.overlays.last(), Some(Overlay::Question(_))));
+        assert_eq!(key(&mut app, no, KeyModifiers::NONE), []);
+        assert!(app.overlays.is_empty());
+        app.jobs.clear_marks();
+    }
+}
+
+#[test]
+fn yes_dismisses_the_marked_jobs_and_undo_takes_all_of_them_back_at_once() {
+    let mut app = app();
+    let effects = press(&mut app, "gvvdy");
+    assert_eq!(effects, [Effect::Change(jobs(&[5, 4]), LocalChange::Dismissed(true))]);
+    assert_eq!(press(&mut app, "u"), [Effect::Change(jobs(&[5, 4]), LocalChange::Dismissed(false))]);
+    assert_eq!(press(&mut app, "u"), [], "nothing is left to undo");
+}
+
+#[test]
+fn fifty_changes_are_taken_back_in_the_opposite_order() {
+    let mut app = app();
+    for n in 0..50 {
+        press(&mut app, "gR");
+        app.update(Msg::Input(Event::Paste(format!("{n}"))), at(0));
+        let effects = enter(&mut app);
+        let title = CleanText::line(&format!("Job 5{}", (0..=n).map(|n| n.to_string()).collect::<String>()));
+        assert_eq!(effects, [Effect::Change(jobs(&[5]), LocalChange::Title(Some(title.clone())))]);
+        let mut renamed = app.jobs.selected().cloned().expect("a job");
+        (renamed.title, renamed.named, renamed.revision) = (title, true, 100 + n);
+        app.update(Msg::Changed(Ok(vec![renamed])), at(0));
+    }
+    let last: Vec<Effect> = (0..50).flat_map(|_| press(&mut app, "u")).collect();
+    assert_eq!(last.len(), 50);
+    assert_eq!(last.last(), Some(&Effect::Change(jobs(&[5]), LocalChange::Title(None))), "back to the prompt's line");
+}
+
+#[test]
+fn what_the_filter_hides_is_not_touched_though_it_is_marked() {
+    let mut app = app();
+    press(&mut app, "gvvvvv");
+    press(&mut app, "/#2");
+    enter(&mut app);
+    let effects = press(&mut app, "d");
+    assert_eq!(effects, [Effect::Change(jobs(&[2]), LocalChange::Dismissed(true))]);
+    press(&mut app, "/9");
+    enter(&mut app);
+    assert_eq!(press(&mut app, "doyeT"), [], "no job is in sight, so none is touched");
+}
+
+#[test]
+fn escape_clears_the_marks_then_the_filter() {
+    let mut app = app();
+    press(&mut app, "/#2");
+    enter(&mut app);
+    press(&mut app, "v");
+    assert_eq!((app.jobs.marked(), app.jobs.shown()), (1, 1));
+    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    assert_eq!((app.jobs.marked(), app.jobs.shown()), (0, 1));
+    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    assert_eq!((app.filter_text(), app.jobs.shown()), ("", 5));
+}
+
+#[test]
+fn links_are_copied_one_per_line_and_opened_one_by_one() {
+    let mut app = app();
+    let effects = press(&mut app, "gvvyy");
+    let text = "https://example.com/a/pull/5\nhttps://example.com/a/pull/4".to_owned();
+    assert_eq!(effects, [Effect::Copy { what: CleanText::line("2 links"), text }]);
+    let link = |n: i64| Effect::OpenUrl(CleanText::line(&format!("https://example.com/a/pull/{n}")));
+    assert_eq!(press(&mut app, "oy"), [link(5), link(4)]);
+}
+
+#[test]
+fn an_export_has_the_services_names_and_what_only_this_computer_knows() {
+    let mut app = app();
+    let effects = press(&mut app, "gvvey");
+    let [Effect::WriteFile { name, text }] = effects.as_slice() else { panic!("{effects:?}") };
+    assert!(name.starts_with("docdeck-jobs-20270115-") && name.ends_with(".json"), "{name}");
+    let jobs: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    assert_eq!(jobs.as_array().map(Vec::len), Some(2));
+    assert_eq!((&jobs[0]["id"], &jobs[0]["status"]), (&"job-5".into(), &"completed".into()));
+    assert_eq!(
+        (&jobs[0]["delivery"], &jobs[0]["prLink"]),
+        (&"accepted".into(), &"https://example.com/a/pull/5".into())
+    );
+}
+
+#[test]
+fn tags_are_added_to_and_taken_from_all_marked_jobs() {
+    let mut app = app();
+    press(&mut app, "gvvT");
+    app.update(Msg::Input(Event::Paste("+docs -old".to_owned())), at(0));
+    assert_eq!(enter(&mut app), []);
+    let tags = |tag: &str| vec![CleanText::line(tag)];
+    let wanted = [
+        Effect::Change(jobs(&[5, 4]), LocalChange::AddTags(tags("docs"))),
+        Effect::Change(jobs(&[5, 4]), LocalChange::RemoveTags(tags("old"))),
+    ];
+    assert_eq!(press(&mut app, "y"), wanted);
+}
+
+fn submitted(app: &mut App, job: i64, well: bool) -> Vec<Effect> {
+    let failure = Failure::new(FailureKind::Store, "The disk is full.");
+    let result = if well { Ok((PromptId(job), row(job, Status::Completed))) } else { Err(failure) };
+    app.update(Msg::Submitted { slot: DraftSlot::FollowUp(JobKey(job)), result }, at(1))
+}
+
+#[test]
+fn a_follow_up_to_several_jobs_is_one_prompt_for_each_and_asked_about_first() {
+    let mut app = app();
+    press(&mut app, "gvvf");
+    app.update(Msg::Input(Event::Paste("Again".to_owned())), at(0));
+    assert_eq!(key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL), []);
+    let effects = press(&mut app, "y");
+    let wanted = [5, 4].map(|job| Effect::SubmitFollowUp(JobKey(job), "Again".to_owned()));
+    assert_eq!(effects, wanted);
+    submitted(&mut app, 5, true);
+    assert_eq!(app.overlays.len(), 1, "not all of them are on disk");
+    submitted(&mut app, 4, true);
+    assert!(app.overlays.is_empty() && app.jobs.marked() == 0);
+    assert_eq!(app.draft(DraftSlot::FollowUp(JobKey(5))), None);
+}
+
+#[test]
+fn what_could_not_be_written_for_some_jobs_stays_in_the_editor_for_those() {
+    let mut app = app();
+    press(&mut app, "gvvf");
+    app.update(Msg::Input(Event::Paste("Again".to_owned())), at(0));
+    key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
+    press(&mut app, "y");
+    submitted(&mut app, 5, true);
+    submitted(&mut app, 4, false);
+    let Some(Overlay::Editor(editor)) = app.overlays.last() else { panic!("the editor is open") };
+    assert_eq!((editor.targets.as_slice(), editor.slot), (jobs(&[4]).as_slice(), DraftSlot::FollowUp(JobKey(4))));
+    assert!(editor.is_writable() && editor.is_unsaved());
+    let again = key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
+    assert_eq!(again, [Effect::SubmitFollowUp(JobKey(4), "Again".to_owned())]);
+}
+
+#[test]
+fn a_draft_of_one_of_the_jobs_outlives_the_follow_up_to_all() {
+    let mut app = app();
+    press(&mut app, "gjf");
+    app.update(Msg::Input(Event::Paste("My own".to_owned())), at(0));
+    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    press(&mut app, "gvvf");
+    app.update(Msg::Input(Event::Paste("To all".to_owned())), at(0));
+    key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
+    press(&mut app, "y");
+    let slot = DraftSlot::FollowUp(JobKey(4));
+    assert!(submitted(&mut app, 4, true).contains(&Effect::SaveDraft(slot, "My own".to_owned())));
+    submitted(&mut app, 5, true);
+    assert_eq!(app.draft(slot), Some("My own"));
+}
+
+#[test]
+fn a_list_of_ids_is_asked_for_one_by_one_and_summed_up_in_one_notice() {
+    let mut app = app();
+    press(&mut app, "+");
+    app.update(Msg::Input(Event::Paste("a1, b2\nc3 a1".to_owned())), at(0));
+    let id = |id: &str| JobId::new(id).expect("an id");
+    assert_eq!(enter(&mut app), ["a1", "b2", "c3"].map(|raw| Effect::Track(id(raw))));
+    for (n, raw) in ["a1", "b2", "c3"].into_iter().enumerate() {
+        let missing = Failure::new(FailureKind::NotFound, "No such job.");
+        let result =
+            if raw == "b2" { Err(missing) } else { Ok(row(20 + i64::try_from(n).expect("small"), Status::Active)) };
+        app.update(Msg::Tracked { id: CleanText::line(raw), result }, at(1));
+    }
+    assert_eq!(app.notice.map(|notice| notice.text.to_string()), Some("2 tracked; not found: b2.".to_owned()));
+}
+
+#[test]
+fn prompts_are_searched_one_word_at_a_time_and_the_last_word_typed_is_the_one_that_counts() {
+    let mut app = app();
+    let found = |app: &mut App, text: &str, keys: &[i64]| {
+        app.update(Msg::PromptsFound { text: text.to_owned(), jobs: Ok(jobs(keys)) }, at(0))
+    };
+    assert_eq!(press(&mut app, "/zebra"), [Effect::FindPrompts("ze".to_owned())]);
+    assert_eq!(app.jobs.shown(), 0);
+    assert_eq!(found(&mut app, "ze", &[1, 2]), [Effect::FindPrompts("zebra".to_owned())]);
+    assert_eq!(app.jobs.shown(), 0, "an answer to an older text is dropped");
+    found(&mut app, "zebra", &[2]);
+    assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(2)));
+    assert_eq!(app.jobs.shown(), 1);
+}
+
+#[test]
+fn a_job_that_no_longer_passes_stays_until_the_selection_leaves_it() {
+    let mut app = app();
+    press(&mut app, "/s:done");
+    enter(&mut app);
+    press(&mut app, "g");
+    let mut woken = row(5, Status::Active);
+    woken.revision = 50;
+    app.update(Msg::JobsChanged(vec![woken]), at(0));
+    assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(5)), "a key pressed now still means it");
+    press(&mut app, "G");
+    assert_eq!(app.jobs.shown(), 4);
+}
+
+#[test]
+fn a_job_made_under_a_filter_that_hides_it_is_shown_while_selected() {
+    let mut app = app();
+    press(&mut app, "/#2");
+    enter(&mut app);
+    let made = row(30, Status::Active);
+    app.update(Msg::Tracked { id: CleanText::line("job-30"), result: Ok(made) }, at(0));
+    assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(30)));
+    press(&mut app, "G");
+    assert_eq!(app.jobs.shown(), 1);
+}
+
+/// Ten thousand jobs: a key in the filter. Measures; run it with `--release -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures, does not fail"]
+fn how_long_a_key_in_the_filter_takes() {
+    let mut app = app();
+    let many = (1..=10_000).map(|key| {
+        let mut job = row(key, Status::Completed);
+        job.title = CleanText::line(&format!("Rewrite the guide about topic number {key} for the new release"));
+        job.repository = Some(CleanText::line("https://github.com/acme/docs"));
+        job.git_ref = Some(CleanText::line("agent/some-branch-of-its-own"));
+        job
+    });
+    app.jobs.replace(many.collect());
+    press(&mut app, "/");
+    for c in "guide topic 99".chars() {
+        let start = std::time::Instant::now();
+        press(&mut app, &c.to_string());
+        println!("{c:?}: {:?}, {} shown", start.elapsed(), app.jobs.shown());
+    }
+}

@@ -1,0 +1,218 @@
+//! Titles, tags and notes of one's own, and taking back what was changed on this computer.
+
+use super::overlay::{Ask, Overlay, Value, Wanted};
+use super::{App, Effect, Tone, format};
+use crate::model::Time;
+use crate::model::change::LocalChange;
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
+
+/// How many changes can be taken back.
+const UNDO_MAX: usize = 200;
+
+/// A change that can be taken back: by which changes, each for jobs that were alike before.
+#[derive(Debug)]
+pub(super) struct Undo {
+    /// What is taken back, in the words of the notice.
+    what: String,
+    changes: Vec<(Vec<JobKey>, LocalChange)>,
+}
+
+/// Typed tags as changes: which to add and which to take away. `+x` adds, `-x` takes away, a bare word adds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TagChanges {
+    pub add: Vec<CleanText>,
+    pub remove: Vec<CleanText>,
+    /// Whether any word was bare, or there was none: then those of a single job are replaced.
+    pub replaces: bool,
+}
+
+impl TagChanges {
+    /// Reads typed tags; of two words about one tag the last one holds.
+    pub fn parse(typed: &str) -> Self {
+        let mut changes = Self::default();
+        for word in typed.split([' ', ',', '\t']) {
+            let (minus, rest) = match (word.strip_prefix('-'), word.strip_prefix('+')) {
+                (Some(rest), _) => (true, rest),
+                (_, Some(rest)) => (false, rest),
+                _ => (false, word),
+            };
+            let tags = crate::model::change::parse_tags(rest);
+            changes.replaces |= rest.len() == word.len() && !tags.is_empty();
+            for tag in tags {
+                changes.add.retain(|other| *other != tag);
+                changes.remove.retain(|other| *other != tag);
+                if minus { &mut changes.remove } else { &mut changes.add }.push(tag);
+            }
+        }
+        changes.replaces |= changes.is_empty();
+        changes
+    }
+
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        self.add.is_empty() && self.remove.is_empty()
+    }
+
+    /// `+docs −old`, for a question.
+    pub fn words(&self) -> String {
+        let add = self.add.iter().map(|tag| format!("+{tag}"));
+        let remove = self.remove.iter().map(|tag| format!("-{tag}"));
+        add.chain(remove).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The tags of one job after the change.
+    fn over(&self, tags: &[CleanText]) -> Vec<CleanText> {
+        let kept = if self.replaces { &[] } else { tags };
+        let mut out: Vec<CleanText> = kept.iter().filter(|tag| !self.remove.contains(tag)).cloned().collect();
+        out.extend(self.add.iter().filter(|tag| !kept.contains(tag)).cloned());
+        out
+    }
+}
+
+impl App {
+    pub(super) fn ask_title(&mut self) {
+        if let Some(row) = self.jobs.selected() {
+            let ask = Ask::new(Wanted::Title(row.key), row.title.as_str());
+            self.overlays.push(Overlay::Ask(Box::new(ask)));
+        }
+    }
+
+    pub(super) fn ask_note(&mut self) {
+        if let Some(row) = self.jobs.selected() {
+            let ask = Ask::new(Wanted::Note(row.key), row.note.as_ref().map_or("", CleanText::as_str));
+            self.overlays.push(Overlay::Ask(Box::new(ask)));
+        }
+    }
+
+    /// Asks for tags: for one job those that it has are there to be changed.
+    pub(super) fn ask_tags(&mut self) {
+        let keys = self.targets();
+        let text = match keys.as_slice() {
+            [] => return,
+            [key] => {
+                let tags = self.jobs.get(*key).map(|row| row.tags.as_slice()).unwrap_or_default();
+                tags.iter().map(CleanText::as_str).collect::<Vec<_>>().join(" ")
+            }
+            _ => String::new(),
+        };
+        self.overlays.push(Overlay::Ask(Box::new(Ask::new(Wanted::Tags(keys), &text))));
+    }
+
+    /// A title, tags or a note were typed.
+    pub(super) fn confirm_local(&mut self, wanted: Wanted, value: Value, now: Time, effects: &mut Vec<Effect>) {
+        let Value::Text(text) = value else { return };
+        let line = Some(CleanText::line(&text)).filter(|line| !line.is_empty());
+        match wanted {
+            Wanted::Title(key) => {
+                let same = self.jobs.get(key).is_none_or(|row| line.as_ref() == Some(&row.title));
+                if !same {
+                    self.change(vec![key], LocalChange::Title(line), "the title", effects);
+                }
+            }
+            Wanted::Note(key) if self.jobs.get(key).is_some_and(|row| row.note != line) => {
+                self.change(vec![key], LocalChange::Note(line), "the note", effects);
+            }
+            Wanted::Tags(keys) => self.tag(keys, TagChanges::parse(&text), now, effects),
+            _ => {}
+        }
+    }
+
+    fn tag(&mut self, keys: Vec<JobKey>, changes: TagChanges, now: Time, effects: &mut Vec<Effect>) {
+        match keys.as_slice() {
+            [key] => {
+                let Some(row) = self.jobs.get(*key) else { return };
+                let tags = changes.over(&row.tags);
+                if tags != row.tags {
+                    self.change(keys, LocalChange::Tags(tags), "the tags", effects);
+                }
+            }
+            _ if changes.is_empty() => self.say(Tone::Info, "No tags were named, so nothing changed.", now),
+            _ => self.ask_about_tags(keys, changes),
+        }
+    }
+
+    /// Changes the tags of many jobs, after the question.
+    pub(super) fn tag_many(&mut self, keys: &[JobKey], changes: &TagChanges, now: Time, effects: &mut Vec<Effect>) {
+        self.remember(keys, &LocalChange::Tags(Vec::new()), "the tags");
+        if !changes.add.is_empty() {
+            effects.push(Effect::Change(keys.to_vec(), LocalChange::AddTags(changes.add.clone())));
+        }
+        if !changes.remove.is_empty() {
+            effects.push(Effect::Change(keys.to_vec(), LocalChange::RemoveTags(changes.remove.clone())));
+        }
+        self.say(
+            Tone::Info,
+            &format!("{}: {}; u takes it back.", format::plural(keys.len(), "job"), changes.words()),
+            now,
+        );
+    }
+
+    /// Asks the store for a change that `u` can take back.
+    pub(super) fn change(&mut self, keys: Vec<JobKey>, change: LocalChange, what: &str, effects: &mut Vec<Effect>) {
+        self.remember(&keys, &change, what);
+        effects.push(Effect::Change(keys, change));
+    }
+
+    fn remember(&mut self, keys: &[JobKey], change: &LocalChange, what: &str) {
+        let mut changes: Vec<(Vec<JobKey>, LocalChange)> = Vec::new();
+        for row in keys.iter().filter_map(|key| self.jobs.get(*key)) {
+            let Some(before) = before(row, change) else { continue };
+            match changes.iter_mut().find(|(_, other)| *other == before) {
+                Some((keys, _)) => keys.push(row.key),
+                None => changes.push((vec![row.key], before)),
+            }
+        }
+        if changes.is_empty() {
+            return;
+        }
+        let what = if keys.len() == 1 { what.to_owned() } else { format!("{what} of {} jobs", keys.len()) };
+        self.undo.push(Undo { what, changes });
+        if self.undo.len() > UNDO_MAX {
+            self.undo.remove(0);
+        }
+    }
+
+    /// Takes the last change back; a bulk one as a whole.
+    pub(super) fn take_back(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(undo) = self.undo.pop() else {
+            self.say(Tone::Info, "Nothing to undo.", now);
+            return;
+        };
+        effects.extend(undo.changes.into_iter().map(|(keys, change)| Effect::Change(keys, change)));
+        self.say(Tone::Info, &format!("Taken back: {}.", undo.what), now);
+    }
+}
+
+/// The change that brings back what a row has now.
+fn before(row: &JobRow, change: &LocalChange) -> Option<LocalChange> {
+    Some(match change {
+        LocalChange::Title(_) => LocalChange::Title(row.named.then(|| row.title.clone())),
+        LocalChange::Tags(_) | LocalChange::AddTags(_) | LocalChange::RemoveTags(_) => {
+            LocalChange::Tags(row.tags.clone())
+        }
+        LocalChange::Note(_) => LocalChange::Note(row.note.clone()),
+        LocalChange::Dismissed(_) => LocalChange::Dismissed(row.dismissed),
+        LocalChange::Looked => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tags(words: &[&str]) -> Vec<CleanText> {
+        words.iter().map(|word| CleanText::line(word)).collect()
+    }
+
+    #[test]
+    fn signs_add_and_take_away_and_bare_words_replace() {
+        let before = tags(&["docs", "old"]);
+        assert_eq!(TagChanges::parse("+api -old").over(&before), tags(&["docs", "api"]));
+        assert_eq!(TagChanges::parse("sso, #api").over(&before), tags(&["sso", "api"]));
+        assert_eq!(TagChanges::parse("docs old -old").over(&before), tags(&["docs"]));
+        assert_eq!(TagChanges::parse("docs +api").over(&before), tags(&["docs", "api"]));
+        assert_eq!(TagChanges::parse("").over(&before), tags(&[]));
+        assert_eq!(TagChanges::parse("+x -x").words(), "-x");
+    }
+}

@@ -1,0 +1,172 @@
+//! Marks: the jobs on which a bulk action works. Marks of jobs that have no line don't count.
+
+use super::jobs::JobList;
+use super::order::{SECTIONS, section};
+use crate::model::row::{Group, JobKey};
+use std::collections::HashSet;
+
+/// The marked jobs.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    keys: HashSet<JobKey>,
+    /// Where a range begins.
+    last: Option<JobKey>,
+    /// How many stand in each section of the list.
+    counts: [usize; SECTIONS],
+}
+
+impl Marks {
+    /// A job came into the list, in this section.
+    pub(super) fn entered(&mut self, section: usize, key: JobKey) {
+        if self.keys.contains(&key)
+            && let Some(count) = self.counts.get_mut(section)
+        {
+            *count += 1;
+        }
+    }
+
+    /// A job left the list, or its section.
+    pub(super) fn left(&mut self, section: usize, key: JobKey) {
+        if self.keys.contains(&key)
+            && let Some(count) = self.counts.get_mut(section)
+        {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    /// Counts anew over the whole list.
+    pub(super) fn recount(&mut self, jobs: impl Iterator<Item = (usize, JobKey)>) {
+        self.counts = [0; SECTIONS];
+        if !self.keys.is_empty() {
+            jobs.for_each(|(section, key)| self.entered(section, key));
+        }
+    }
+}
+
+impl JobList {
+    /// Whether a job is marked.
+    pub fn is_marked(&self, key: JobKey) -> bool {
+        self.marks.keys.contains(&key)
+    }
+
+    /// How many of the jobs that have a line are marked.
+    pub fn marked(&self) -> usize {
+        let hidden = if self.shows_dismissed() { 0 } else { self.marks.counts.last().copied().unwrap_or(0) };
+        self.marks.counts.iter().sum::<usize>().saturating_sub(hidden)
+    }
+
+    /// The marked jobs that have a line, in the list's order.
+    pub fn marked_keys(&self) -> Vec<JobKey> {
+        if self.marked() == 0 {
+            return Vec::new();
+        }
+        self.shown_rows().map(|row| row.key).filter(|key| self.is_marked(*key)).collect()
+    }
+
+    /// Marks the selected job or takes its mark away, and goes one down.
+    pub fn toggle_mark(&mut self) {
+        let Some(key) = self.selected().map(|row| row.key) else { return };
+        self.mark(key, !self.is_marked(key));
+        self.marks.last = Some(key);
+        self.move_by(1);
+    }
+
+    /// Marks all from the last marked job to the selected one.
+    pub fn mark_range(&mut self) {
+        let Some(to) = self.selected().and_then(|row| self.position(row.key)) else { return };
+        let from = self.marks.last.and_then(|key| self.position(key)).unwrap_or(to);
+        let keys: Vec<JobKey> = (from.min(to)..=from.max(to)).filter_map(|at| self.at(at)).map(|row| row.key).collect();
+        for key in keys {
+            self.mark(key, true);
+        }
+        self.marks.last = self.selected().map(|row| row.key);
+    }
+
+    /// Takes all marks away, those of hidden jobs as well.
+    pub fn clear_marks(&mut self) {
+        self.marks = Marks::default();
+    }
+
+    fn mark(&mut self, key: JobKey, marked: bool) {
+        let section = self.section_of(key);
+        if marked && self.marks.keys.insert(key) {
+            section.into_iter().for_each(|section| self.marks.entered(section, key));
+        } else if !marked && self.marks.keys.contains(&key) {
+            section.into_iter().for_each(|section| self.marks.left(section, key));
+            self.marks.keys.remove(&key);
+        }
+    }
+
+    /// The section in which a job stands, when it stands in the list.
+    fn section_of(&self, key: JobKey) -> Option<usize> {
+        self.position(key)?;
+        let group = self.get(key).map(|row| self.shown_group(row))?;
+        let dismissed = group == Group::Dismissed;
+        Some(if self.order.flat && !dismissed { 0 } else { section(group) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::filter::Filter;
+    use crate::app::jobs::tests::row;
+    use crate::app::order::{Sort, Sorting};
+    use crate::model::job::Status;
+
+    fn list() -> JobList {
+        let mut list = JobList::default();
+        list.replace((1..=5).map(|key| row(key, Status::Active)).collect());
+        list
+    }
+
+    fn keys(list: &JobList) -> Vec<i64> {
+        list.marked_keys().into_iter().map(|key| key.0).collect()
+    }
+
+    #[test]
+    fn marking_goes_one_down_and_marking_again_takes_the_mark_away() {
+        let mut list = list();
+        list.toggle_mark();
+        list.toggle_mark();
+        assert_eq!((keys(&list), list.marked()), (vec![5, 4], 2));
+        list.move_by(-1);
+        list.toggle_mark();
+        assert_eq!((keys(&list), list.marked()), (vec![5], 1));
+    }
+
+    #[test]
+    fn a_range_goes_from_the_last_mark_to_the_selection_in_either_direction() {
+        let mut list = list();
+        list.select(JobKey(2));
+        list.toggle_mark();
+        list.select(JobKey(4));
+        list.mark_range();
+        assert_eq!(keys(&list), [4, 3, 2]);
+    }
+
+    #[test]
+    fn marks_of_jobs_that_the_filter_hides_do_not_count() {
+        let mut list = list();
+        (0..5).for_each(|_| list.toggle_mark());
+        assert_eq!(list.marked(), 5);
+        list.set_filter(Filter::parse("job-3"));
+        assert_eq!((keys(&list), list.marked()), (vec![3], 1));
+        list.set_filter(Filter::default());
+        assert_eq!(list.marked(), 5);
+    }
+
+    #[test]
+    fn marks_of_folded_dismissed_jobs_do_not_count() {
+        let mut list = list();
+        (0..5).for_each(|_| list.toggle_mark());
+        let mut dismissed = row(3, Status::Active);
+        (dismissed.dismissed, dismissed.revision) = (true, 10);
+        list.upsert(dismissed);
+        assert_eq!((keys(&list), list.marked()), (vec![5, 4, 2, 1], 4));
+        list.sort(Sorting { by: Sort::Age, reversed: true });
+        assert_eq!((keys(&list), list.marked()), (vec![1, 2, 4, 5], 4));
+        list.toggle_dismissed();
+        assert_eq!(list.marked(), 5);
+    }
+}

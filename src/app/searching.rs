@@ -1,0 +1,120 @@
+//! Typing the filter of the jobs list, its saved ones as tabs, its sorting, and asking the store in which prompts a
+//! word stands. What passes is `filter`'s.
+
+use super::filter::Filter;
+use super::order::Sorting;
+use super::overlay::Overlay;
+use super::text_input::TextInput;
+use super::{App, Effect, Record, Tone};
+use crate::model::Time;
+use crate::model::failure::Failure;
+use crate::model::row::JobKey;
+
+/// What is typed, over which saved filter.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    typed: String,
+    /// 0 for all jobs, n for the saved filter n − 1.
+    tab: usize,
+    /// The word that the store is looking for; one at a time, whatever the speed of the keys.
+    finding: Option<String>,
+}
+
+impl App {
+    /// The text that is typed into the filter, kept or still being typed.
+    pub fn filter_text(&self) -> &str {
+        &self.search.typed
+    }
+
+    /// The names of the saved filters, all jobs first, with the one that holds; none when nothing is saved.
+    pub fn tabs(&self) -> impl Iterator<Item = (&str, bool)> {
+        let all = (!self.start.filters.is_empty()).then_some("All");
+        let names = all.into_iter().chain(self.start.filters.iter().map(|filter| filter.name.as_str()));
+        names.enumerate().map(|(n, name)| (name, n == self.search.tab))
+    }
+
+    /// The filter's input, while it is being typed.
+    pub fn filter_input(&self) -> Option<&TextInput> {
+        self.overlays.iter().rev().find_map(|overlay| match overlay {
+            Overlay::Filter(input) => Some(input.as_ref()),
+            _ => None,
+        })
+    }
+
+    pub(super) fn open_filter(&mut self) {
+        if self.record == Record::Read {
+            self.overlays.push(Overlay::Filter(Box::new(TextInput::line(&self.search.typed))));
+        }
+    }
+
+    /// The text of the filter changed under the keys.
+    pub(super) fn filter_typed(&mut self) {
+        if let Some(text) = self.filter_input().map(TextInput::text)
+            && text != self.search.typed
+        {
+            self.search.typed = text;
+            self.apply_filter();
+        }
+    }
+
+    /// Takes away what is typed; whether there was anything.
+    pub(super) fn clear_filter(&mut self) -> bool {
+        let had = !self.search.typed.trim().is_empty();
+        self.search.typed.clear();
+        self.apply_filter();
+        had
+    }
+
+    /// To the saved filter after, or before; all jobs are one of them.
+    pub(super) fn turn_tab(&mut self, forward: bool, now: Time) {
+        let tabs = self.start.filters.len() + 1;
+        if tabs == 1 {
+            self.say(Tone::Info, "No filters are saved: name them in the configuration, [[filters]].", now);
+            return;
+        }
+        let step = if forward { 1 } else { tabs - 1 };
+        self.search.tab = (self.search.tab + step) % tabs;
+        self.apply_filter();
+    }
+
+    fn apply_filter(&mut self) {
+        let saved = self.search.tab.checked_sub(1).and_then(|n| self.start.filters.get(n));
+        let saved = saved.map_or("", |filter| filter.text.as_str());
+        self.jobs.set_filter(Filter::parse(&format!("{saved} {}", self.search.typed)));
+    }
+
+    pub(super) fn next_sort(&mut self) {
+        self.jobs.sort(Sorting { by: self.jobs.sorting().by.next(), reversed: false });
+    }
+
+    pub(super) fn reverse_sort(&mut self) {
+        let sorting = self.jobs.sorting();
+        self.jobs.sort(Sorting { reversed: !sorting.reversed, ..sorting });
+    }
+
+    /// The next word to look for in the prompts, when none is being looked for.
+    pub(super) fn find_next(&mut self) -> Option<Effect> {
+        if self.search.finding.is_some() {
+            return None;
+        }
+        let word = self.jobs.word_to_find()?;
+        self.search.finding = Some(word.clone());
+        Some(Effect::FindPrompts(word))
+    }
+
+    /// The store looked through the prompts for a word.
+    pub(super) fn prompts_found(&mut self, word: String, jobs: Result<Vec<JobKey>, Failure>, now: Time) {
+        if self.search.finding.as_ref() == Some(&word) {
+            self.search.finding = None;
+        }
+        match jobs {
+            Ok(jobs) => self.dirty |= self.jobs.take_found(word, jobs.into_iter().collect()),
+            // Not asked again at once: the rows are filtered all the same, by what they show.
+            Err(failure) => {
+                if self.jobs.take_found(word, std::collections::HashSet::new()) {
+                    self.say_failure(&failure, now);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Tracking jobs made elsewhere: one id, or a pasted list of them, summed up in one notice.
+
+use super::{App, Effect, Tone, format};
+use crate::model::Time;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::job::JobId;
+use crate::model::row::JobRow;
+use crate::model::text::CleanText;
+
+/// Ids that a notice names before it only counts.
+const NAMED: usize = 3;
+
+/// A list of ids that is being asked for.
+#[derive(Debug, Default)]
+pub(super) struct Tracking {
+    waiting: Vec<CleanText>,
+    tracked: usize,
+    unknown: Vec<CleanText>,
+    failed: Vec<CleanText>,
+    reason: Option<CleanText>,
+}
+
+/// The ids in a typed or pasted text: apart by white space or commas, each once.
+pub(super) fn parse_ids(typed: &str) -> Vec<JobId> {
+    let mut ids: Vec<JobId> = Vec::new();
+    for id in typed.split(|c: char| c.is_whitespace() || c == ',').filter_map(JobId::new) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+impl App {
+    /// Asks the service for each id.
+    pub(super) fn track(&mut self, ids: Vec<JobId>, now: Time, effects: &mut Vec<Effect>) {
+        match ids.len() {
+            1 => self.say(Tone::Info, "Asking the service about it…", now),
+            n => self.say(Tone::Info, &format!("Asking the service about {n} jobs…"), now),
+        }
+        if ids.len() > 1 || self.tracking.is_some() {
+            let tracking = self.tracking.get_or_insert_default();
+            tracking.waiting.extend(ids.iter().map(JobId::clean));
+        }
+        // Kept as typed: the id is opaque.
+        effects.extend(ids.into_iter().map(Effect::Track));
+    }
+
+    /// The service answered about an id, or didn't.
+    pub(super) fn tracked(&mut self, id: &CleanText, result: Result<JobRow, Failure>, now: Time) {
+        let key = result.as_ref().ok().map(|row| row.key);
+        let failure = match result {
+            Ok(row) => {
+                self.put(row);
+                None
+            }
+            Err(failure) => Some(failure),
+        };
+        let listed = self.tracking.as_mut().and_then(|list| {
+            let at = list.waiting.iter().position(|waiting| waiting == id)?;
+            list.waiting.remove(at);
+            Some(list)
+        });
+        let Some(list) = listed else {
+            key.into_iter().for_each(|key| self.jobs.select(key));
+            match failure {
+                None => self.say(Tone::Info, &format!("Tracking {id}."), now),
+                Some(failure) => self.say_failure(&failure, now),
+            }
+            return;
+        };
+        match failure {
+            None => list.tracked += 1,
+            Some(failure) if failure.kind == FailureKind::NotFound => list.unknown.push(id.clone()),
+            Some(failure) => {
+                list.failed.push(id.clone());
+                list.reason = Some(failure.sentence);
+            }
+        }
+        if list.waiting.is_empty()
+            && let Some(done) = self.tracking.take()
+        {
+            let tone = if done.unknown.is_empty() && done.failed.is_empty() { Tone::Info } else { Tone::Problem };
+            self.say(tone, &done.sum(), now);
+        }
+    }
+}
+
+impl Tracking {
+    fn sum(&self) -> String {
+        let mut text = format!("{} tracked", format::count(self.tracked));
+        for (what, ids) in [("not found", &self.unknown), ("not answered", &self.failed)] {
+            if !ids.is_empty() {
+                text.push_str(&format!("; {what}: {}", names(ids)));
+            }
+        }
+        match &self.reason {
+            Some(reason) => format!("{text}. {reason}"),
+            None => format!("{text}."),
+        }
+    }
+}
+
+fn names(ids: &[CleanText]) -> String {
+    let named: Vec<&str> = ids.iter().take(NAMED).map(CleanText::as_str).collect();
+    match ids.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
