@@ -93,7 +93,11 @@ struct World {
     #[arg(long, value_name = "N", default_value_t = SimOptions::default().seed)]
     seed: u64,
     /// A fault to switch on; may be given more than once
-    #[arg(long = "fault", value_name = "OP=KIND[:PROBABILITY]", value_parser = str::parse::<Fault>)]
+    ///
+    /// OP: create, get, message, views or all.
+    /// Not carried out: refuse, 302, 400, 401, 403, 404, 429, 429-SECONDS, 429-date, 429-bare, 500, 503, 502-html, html.
+    /// Carried out: lost, 500-done, malformed, empty, huge, slow. First of all waits: latency-MS.
+    #[arg(long = "fault", value_name = "OP=KIND[:PROBABILITY]", value_parser = str::parse::<Fault>, verbatim_doc_comment)]
     faults: Vec<Fault>,
 }
 
