@@ -241,6 +241,7 @@ impl fmt::Display for Chord {
             KeyCode::PageUp => f.write_str("PgUp"),
             KeyCode::PageDown => f.write_str("PgDn"),
             KeyCode::Delete => f.write_str("Del"),
+            KeyCode::BackTab => f.write_str("Shift-Tab"),
             KeyCode::F(n) => write!(f, "F{n}"),
             other => write!(f, "{other:?}"),
         }
