@@ -118,7 +118,14 @@ fn job_line<'a>(view: View<'_>, job: &JobRow, width: usize) -> Line<'a> {
     let (glyph, glyph_style) = glyph(view, job);
     let mut row = Row::new(width);
     row.push(if selected { "▌" } else { " " }, theme.mark);
-    row.push(if needs { "●" } else { " " }, theme.warning);
+    // Full: it needs the user. Hollow: it ended without asking for anything, and was not looked at since.
+    let ended_unseen = job.status.as_ref().is_some_and(Status::is_finished) && job.is_unseen() && !job.dismissed;
+    let (sign, style) = match (needs, ended_unseen) {
+        (true, _) => ("●", theme.warning),
+        (false, true) => ("○", theme.muted),
+        (false, false) => (" ", theme.text),
+    };
+    row.push(sign, style);
     row.push(if app.jobs.is_marked(job.key) { "*" } else { " " }, theme.mark);
     row.push(glyph, glyph_style).push(" ", theme.text);
     let title_width = row.room().saturating_sub(INFO + AGE + 4);

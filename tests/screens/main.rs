@@ -605,6 +605,15 @@ fn colours_carry_the_meaning_that_the_signs_carry_too() {
 }
 
 #[test]
+fn a_job_that_ended_unseen_is_marked_until_it_is_looked_at() {
+    let mut world = World::new((120, 40));
+    world.ended_without_pull_request(false);
+    assert!(text(&render(&world.app, Depth::None)).contains(" ○ ✓ Tidy the glossary"));
+    world.ended_without_pull_request(true);
+    assert!(text(&render(&world.app, Depth::None)).contains("   ✓ Tidy the glossary"));
+}
+
+#[test]
 fn without_colour_nothing_is_coloured() {
     let mut world = World::new((160, 48));
     world.jobs();

@@ -275,6 +275,14 @@ impl World {
         self.tell(Msg::News(News::Thread(JobKey(1))));
     }
 
+    pub(crate) fn ended_without_pull_request(&mut self, seen: bool) {
+        let mut ended = row(90, "Tidy the glossary", Some(Status::Completed), 5);
+        (ended.looked_at, ended.revision) = (seen.then(now), 90 + i64::from(seen));
+        // Something else is selected.
+        let jobs = vec![row(1, "Fix it", Some(Status::Failed), 3), ended];
+        self.tell(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))));
+    }
+
     pub(crate) fn hostile_job(&mut self, title: &str) {
         let jobs = vec![row(1, title, Some(Status::Active), 3)];
         self.tell(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))));
