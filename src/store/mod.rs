@@ -253,7 +253,8 @@ impl Store {
         self.handle.write(move |tx| sending::settle(tx, prompt, how, now)).await
     }
 
-    /// Queues many new jobs in one transaction, in this order; a blank one refuses all.
+    /// Queues many new jobs in one transaction, in this order; a blank one refuses all. Also deletes the draft of many
+    /// new jobs if it says just these.
     pub async fn add_batch(&self, scope: &Scope, prompts: &[String], now: Time) -> R<Vec<JobRow>> {
         let (scope, texts) = (scope.clone(), prompts.to_vec());
         self.handle.write(move |tx| prompts::add_batch(tx, &scope, &texts, now)).await
