@@ -45,7 +45,10 @@ fn writing(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) {
         _ => {
             let (lines, characters) = batch.input.size();
             let size = format!("{}, {}", plural(lines, "line"), plural(characters, "character"));
-            (format!("{size}; {}", draft_said(view, &batch.saved).0), theme.muted)
+            let draft = draft_said(view, &batch.saved).0;
+            let both = format!("{size}; {draft}");
+            // Where one line is too short for both, what is on disk matters more.
+            (if both.width() <= width { both } else { draft }, theme.muted)
         }
     };
     frame.render_widget(Paragraph::new(text).style(style).wrap(Wrap { trim: true }), below);
