@@ -247,7 +247,7 @@ impl Store {
         self.handle.write(move |tx| sending::take_turn(tx, prompt, &instance, now, service_now)).await
     }
 
-    /// Writes down how sending ended. An acceptance that comes late still counts; another end of a prompt that has
+    /// Writes down how sending ended; [`Settled::NotSent`] gives the place in the ledger back. An acceptance that comes late still counts; another end of a prompt that has
     /// moved on meanwhile changes nothing.
     pub async fn settle(&self, prompt: PromptId, how: Settled, now: Time) -> R<JobRow> {
         self.handle.write(move |tx| sending::settle(tx, prompt, how, now)).await
@@ -346,6 +346,13 @@ impl Store {
     pub async fn spend(&self, scope: &Scope, limited: Limited, service_now: Time) -> R<Result<Budget, Time>> {
         let scope = scope.clone();
         self.handle.write(move |tx| ledgers::spend(tx, &scope, limited, service_now)).await
+    }
+
+    /// Takes back the use that was written down for `at`, the `service_now` of [`Store::spend`]: its request never
+    /// reached the service.
+    pub async fn refund(&self, scope: &Scope, limited: Limited, at: Time) -> R<()> {
+        let scope = scope.clone();
+        self.handle.write(move |tx| ledgers::refund(tx, &scope, limited, at)).await
     }
 
     /// A 429: nothing goes out before `until`.

@@ -53,10 +53,10 @@ pub(super) fn take_turn(tx: &Transaction<'_>, id: PromptId, instance: &str, now:
     }
     let text = tx
         .prepare_cached(
-            "UPDATE prompt SET state = 'sending', until = NULL, reason = NULL, instance = ?2, sent_at = ?3
+            "UPDATE prompt SET state = 'sending', until = NULL, reason = NULL, instance = ?2, sent_at = ?3, paid_at = ?4
              WHERE id = ?1 RETURNING text",
         )?
-        .query_row(params![id.0, instance, Ms(now)], |row| row.get(0))?;
+        .query_row(params![id.0, instance, Ms(now), Ms(service_now)], |row| row.get(0))?;
     jobs::touch(tx, row.key)?;
     Ok(Turn::Go { kind: prompt.kind, text, job: row.key, id: row.id })
 }
@@ -64,7 +64,7 @@ pub(super) fn take_turn(tx: &Transaction<'_>, id: PromptId, instance: &str, now:
 /// Writes down how sending ended.
 ///
 /// An acceptance always counts, also when another instance had given the sender up meanwhile; any other end counts only
-/// while the prompt is still where the sender left it.
+/// while the prompt is still where the sender left it. What never reached the service is not counted as used.
 pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: Settled, now: Time) -> R<JobRow> {
     let prompt = prompts::get(tx, id)?;
     let to = match how {
@@ -72,7 +72,10 @@ pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: Settled, now: Time
         _ if !matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Unconfirmed) => {
             return jobs::get(tx, prompt.job);
         }
-        Settled::NotSent(reason) => Delivery::NotSent(reason),
+        Settled::NotSent(reason) => {
+            refund(tx, &prompt)?;
+            Delivery::NotSent(reason)
+        }
         Settled::Rejected(reason) => Delivery::Rejected(reason),
         Settled::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
         Settled::Limited { until } => {
@@ -82,6 +85,16 @@ pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: Settled, now: Time
     };
     prompts::set(tx, id, &to)?;
     jobs::touch(tx, prompt.job)
+}
+
+/// Gives back the place in the ledger that the last sending took.
+fn refund(tx: &Transaction<'_>, prompt: &Known) -> R<()> {
+    let paid_at: Option<Ms> =
+        tx.prepare_cached("SELECT paid_at FROM prompt WHERE id = ?1")?.query_row([prompt.id.0], |row| row.get(0))?;
+    let Some(Ms(paid_at)) = paid_at else { return Ok(()) };
+    ledgers::refund(tx, &scope_of(tx, prompt.job)?, limited(prompt.kind), paid_at)?;
+    tx.prepare_cached("UPDATE prompt SET paid_at = NULL WHERE id = ?1")?.execute([prompt.id.0])?;
+    Ok(())
 }
 
 fn accept(tx: &Transaction<'_>, prompt: &Known, job: &Job, now: Time) -> R<JobRow> {
