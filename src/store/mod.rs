@@ -91,7 +91,7 @@ pub enum Fetched {
     NotFound,
 }
 
-/// The merge of what a GET said into the record.
+/// The merge of what the service said into the record.
 #[derive(Debug)]
 pub struct Applied {
     /// The row as it is now.
@@ -247,9 +247,9 @@ impl Store {
         self.handle.write(move |tx| sending::take_turn(tx, prompt, &instance, now, service_now)).await
     }
 
-    /// Writes down how sending ended; [`Settled::NotSent`] gives the place in the ledger back. An acceptance that comes late still counts; another end of a prompt that has
+    /// Writes down how sending ended, and gives what the answer changed; [`Settled::NotSent`] gives the place in the ledger back. An acceptance that comes late still counts; another end of a prompt that has
     /// moved on meanwhile changes nothing.
-    pub async fn settle(&self, prompt: PromptId, how: Settled, now: Time) -> R<JobRow> {
+    pub async fn settle(&self, prompt: PromptId, how: Settled, now: Time) -> R<Applied> {
         self.handle.write(move |tx| sending::settle(tx, prompt, how, now)).await
     }
 

@@ -5,7 +5,7 @@
 use super::columns::Ms;
 use super::error::StoreError;
 use super::prompts::{self, Known};
-use super::{Settled, Turn, jobs, ledgers, merge, scopes};
+use super::{Applied, Settled, Turn, jobs, ledgers, merge, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{Job, Status};
@@ -65,12 +65,13 @@ pub(super) fn take_turn(tx: &Transaction<'_>, id: PromptId, instance: &str, now:
 ///
 /// An acceptance always counts, also when another instance had given the sender up meanwhile; any other end counts only
 /// while the prompt is still where the sender left it. What never reached the service is not counted as used.
-pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: Settled, now: Time) -> R<JobRow> {
+pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: Settled, now: Time) -> R<Applied> {
     let prompt = prompts::get(tx, id)?;
+    let unchanged = |row| Applied { row, events: Vec::new() };
     let to = match how {
         Settled::Accepted(job) => return accept(tx, &prompt, &job, now),
         _ if !matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Unconfirmed) => {
-            return jobs::get(tx, prompt.job);
+            return jobs::get(tx, prompt.job).map(unchanged);
         }
         Settled::NotSent(reason) => {
             refund(tx, &prompt)?;
@@ -84,7 +85,7 @@ pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: Settled, now: Time
         }
     };
     prompts::set(tx, id, &to)?;
-    jobs::touch(tx, prompt.job)
+    jobs::touch(tx, prompt.job).map(unchanged)
 }
 
 /// Gives back the place in the ledger that the last sending took.
@@ -97,7 +98,8 @@ fn refund(tx: &Transaction<'_>, prompt: &Known) -> R<()> {
     Ok(())
 }
 
-fn accept(tx: &Transaction<'_>, prompt: &Known, job: &Job, now: Time) -> R<JobRow> {
+fn accept(tx: &Transaction<'_>, prompt: &Known, job: &Job, now: Time) -> R<Applied> {
+    let mut events = Vec::new();
     prompts::set(tx, prompt.id, &Delivery::Accepted)?;
     let mut row = jobs::get(tx, prompt.job)?;
     let is_about_this_job = match prompt.kind {
@@ -108,7 +110,7 @@ fn accept(tx: &Transaction<'_>, prompt: &Known, job: &Job, now: Time) -> R<JobRo
         _ => row.id.as_ref() == Some(&job.id),
     };
     if is_about_this_job {
-        let events = merge::take_in(&mut row, job, now);
+        events = merge::take_in(&mut row, job, now);
         jobs::record(tx, row.key, &events)?;
         row.dismissed = false;
     } else {
@@ -125,7 +127,7 @@ fn accept(tx: &Transaction<'_>, prompt: &Known, job: &Job, now: Time) -> R<JobRo
             }
         }
     }
-    jobs::put(tx, &row)
+    Ok(Applied { row: jobs::put(tx, &row)?, events })
 }
 
 /// The unconfirmed new job is this one.
