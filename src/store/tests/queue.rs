@@ -1,7 +1,6 @@
 use super::*;
 use crate::model::change::QueueChange;
-use crate::model::prompt::DraftSlot;
-use crate::model::prompt::{Delivery, DeliveryKind, PromptKind};
+use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, PromptKind};
 use std::time::{Duration, Instant};
 use tempfile::tempdir;
 
