@@ -34,7 +34,7 @@ impl App {
             Action::Send => self.send(effects),
             Action::Confirm => match self.overlays.last() {
                 Some(Overlay::Picker(_)) => self.take_picked(now),
-                Some(Overlay::Batch(_)) => self.go_on_with_batch(now),
+                Some(Overlay::Batch(_)) => self.go_on_with_batch(now, effects),
                 _ => self.confirm(now, effects),
             },
             Action::Yes => self.yes(now, effects),
@@ -289,6 +289,7 @@ impl App {
             Some(Overlay::Batch(batch)) if matches!(batch.step, Step::Writing) => {
                 if change(&mut batch.input) {
                     batch.message = None;
+                    batch.saved.touched(now);
                 }
             }
             Some(Overlay::Filter(input)) => {

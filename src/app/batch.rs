@@ -1,6 +1,7 @@
 //! Many new jobs at once: prompts are typed, pasted or read from a file, looked over with what they would cost, and
 //! queued on disk. Who sends them when is the engine's business.
 
+use super::editor::Saved;
 use super::overlay::{Ask, Consequence, Overlay, Question, Wanted};
 use super::scroll;
 use super::text_input::TextInput;
@@ -9,6 +10,7 @@ use crate::model::Time;
 use crate::model::batch;
 use crate::model::failure::Failure;
 use crate::model::ledger::{Budget, Limited, WINDOW};
+use crate::model::prompt::DraftSlot;
 use crate::model::row::{Group, JobRow};
 use crate::model::text::CleanText;
 use chrono::FixedOffset;
@@ -21,6 +23,8 @@ const TITLE: usize = 200;
 pub struct Batch {
     /// Prompts as typed or pasted.
     pub input: TextInput,
+    /// Whether they are on disk as a draft.
+    pub saved: Saved,
     pub step: Step,
     /// What is wrong with them.
     pub message: Option<CleanText>,
@@ -90,11 +94,12 @@ impl App {
         if self.record != Record::Read {
             return;
         }
-        let text = std::mem::take(&mut self.batch_text);
+        let text = self.drafts.get(&DraftSlot::Batch).cloned().unwrap_or_default();
         if !text.trim().is_empty() {
             self.say(Tone::Info, "Your prompts are back.", now);
         }
-        let batch = Batch { input: TextInput::block(&text), step: Step::Writing, message: None };
+        let input = TextInput::block(&text);
+        let batch = Batch { input, saved: Saved::Unchanged, step: Step::Writing, message: None };
         self.overlays.push(Overlay::Batch(Box::new(batch)));
     }
 
@@ -105,20 +110,39 @@ impl App {
         })
     }
 
-    /// Back to the text from a step further on; else the layer closes and its text stays for the next time.
-    pub(super) fn close_batch(&mut self, now: Time) {
+    /// Back to the text from a step further on; else the layer closes and its text is kept as a draft.
+    pub(super) fn close_batch(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(Overlay::Batch(batch)) = self.overlays.last_mut() else { return };
         match batch.step {
             Step::Reading(_) | Step::Preview(_) => batch.step = Step::Writing,
             Step::Storing(_) => self.say(Tone::Info, "The prompts are being written to disk.", now),
             Step::Writing => {
-                self.batch_text = batch.input.text();
-                self.overlays.pop();
-                if !self.batch_text.trim().is_empty() {
-                    self.say(Tone::Info, "Kept until docdeck ends; b brings it back.", now);
+                if self.keep_batch_text(effects) {
+                    self.say(Tone::Info, "Draft kept; b opens it again.", now);
                 }
+                self.overlays.pop();
             }
         }
+    }
+
+    /// What is typed becomes the draft; nothing typed is none. Whether there is one now.
+    fn keep_batch_text(&mut self, effects: &mut Vec<Effect>) -> bool {
+        let Some(batch) = self.batch() else { return false };
+        if batch.input.is_blank() {
+            let was_unsaved = batch.saved.is_unsaved();
+            batch.saved = Saved::Unchanged;
+            if self.drafts.remove(&DraftSlot::Batch).is_some() || was_unsaved {
+                effects.push(Effect::DeleteDraft(DraftSlot::Batch));
+            }
+            return false;
+        }
+        let text = batch.input.text();
+        if batch.saved.is_unsaved() {
+            batch.saved = Saved::Writing;
+            effects.push(Effect::SaveDraft(DraftSlot::Batch, text.clone()));
+        }
+        self.drafts.insert(DraftSlot::Batch, text);
+        true
     }
 
     pub(super) fn ask_for_file(&mut self) {
@@ -136,7 +160,7 @@ impl App {
     }
 
     /// Ctrl-S: what is typed becomes prompts, prompts become a question.
-    pub(super) fn go_on_with_batch(&mut self, now: Time) {
+    pub(super) fn go_on_with_batch(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let rows = self.geometry().batch_rows();
         let price = self.batch_price(now);
         let read_only = self.start.read_only;
@@ -148,6 +172,8 @@ impl App {
                     preview.keep_in_sight(rows);
                     batch.message = None;
                     batch.step = Step::Preview(preview);
+                    // On disk as it stands here: queued, the record knows that it is this draft.
+                    self.keep_batch_text(effects);
                 }
                 Err(error) => batch.message = Some(CleanText::line(&error.to_string())),
             },
@@ -209,10 +235,18 @@ impl App {
         self.dirty = true;
     }
 
-    pub(super) fn batch_added(&mut self, result: Result<Vec<JobRow>, Failure>, now: Time) {
+    pub(super) fn batch_added(&mut self, result: Result<Vec<JobRow>, Failure>, now: Time, effects: &mut Vec<Effect>) {
         self.dirty = true;
         match result {
             Ok(rows) => {
+                let stored =
+                    |batch: &mut Batch| matches!(&batch.step, Step::Storing(preview) if preview.file.is_none());
+                if self.batch().is_some_and(stored) {
+                    self.drafts.remove(&DraftSlot::Batch);
+                } else {
+                    // The prompts came from a file: what was typed beside them is still to be sent.
+                    self.keep_batch_text(effects);
+                }
                 self.overlays.retain(|overlay| !matches!(overlay, Overlay::Batch(_)));
                 let first = rows.first().map(|row| row.key);
                 let text =

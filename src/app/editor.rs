@@ -40,6 +40,20 @@ pub enum Saved {
     Failed(CleanText),
 }
 
+impl Saved {
+    /// The text changed.
+    pub fn touched(&mut self, now: Time) {
+        if !matches!(self, Self::Due(_)) {
+            *self = Self::Due(now + SAVE_AFTER);
+        }
+    }
+
+    /// Whether there is something typed that is not on disk.
+    pub fn is_unsaved(&self) -> bool {
+        matches!(self, Self::Due(_) | Self::Failed(_))
+    }
+}
+
 /// The editor.
 #[derive(Debug)]
 pub struct Editor {
@@ -84,14 +98,12 @@ impl Editor {
     /// The text changed.
     pub fn touched(&mut self, now: Time) {
         self.message = None;
-        if !matches!(self.saved, Saved::Due(_)) {
-            self.saved = Saved::Due(now + SAVE_AFTER);
-        }
+        self.saved.touched(now);
     }
 
     /// Whether there is something typed that is not on disk.
     pub fn is_unsaved(&self) -> bool {
-        matches!(self.saved, Saved::Due(_) | Saved::Failed(_))
+        self.saved.is_unsaved()
     }
 
     /// The prompt that this editor sends or sent in vain.

@@ -114,8 +114,6 @@ pub struct App {
     drafts: HashMap<DraftSlot, String>,
     /// Texts handed over to become prompts, until the store has answered: neither drafts nor prompts yet.
     handed: HashMap<DraftSlot, String>,
-    /// Prompts of a batch that was closed before it was queued.
-    batch_text: String,
     undo: Vec<local::Undo>,
     search: searching::Search,
     tracking: Option<tracking::Tracking>,
@@ -145,7 +143,6 @@ impl App {
             budgets: HashMap::new(),
             drafts: HashMap::new(),
             handed: HashMap::new(),
-            batch_text: String::new(),
             undo: Vec::new(),
             search: searching::Search::default(),
             tracking: None,

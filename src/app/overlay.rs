@@ -1,8 +1,9 @@
 //! The layers over a screen. One enum, a stack: the topmost has the keys, Esc closes it.
 
+use super::Effect;
 use super::batch::{Batch, Step};
 use super::bulk::Bulk;
-use super::editor::Editor;
+use super::editor::{Editor, Saved};
 use super::keymap::Context;
 use super::picker::Picker;
 use super::text_input::TextInput;
@@ -63,6 +64,29 @@ impl Overlay {
             Self::Editor(editor) => Some(editor),
             _ => None,
         }
+    }
+
+    /// Whether what is typed into it is on disk; none where it is no draft (any more).
+    pub(super) fn saved(&self) -> Option<&Saved> {
+        match self {
+            Self::Editor(editor) if editor.is_writable() => Some(&editor.saved),
+            Self::Batch(batch) if !matches!(batch.step, Step::Storing(_)) => Some(&batch.saved),
+            _ => None,
+        }
+    }
+
+    /// The draft that is to be written now, if [`Overlay::saved`] is one that `is_due`; it counts as being written.
+    pub(super) fn write_draft(&mut self, is_due: impl FnOnce(&Saved) -> bool) -> Option<Effect> {
+        if !self.saved().is_some_and(is_due) {
+            return None;
+        }
+        let (slot, saved, input) = match self {
+            Self::Editor(editor) => (editor.slot, &mut editor.saved, &editor.input),
+            Self::Batch(batch) => (DraftSlot::Batch, &mut batch.saved, &batch.input),
+            _ => return None,
+        };
+        *saved = Saved::Writing;
+        Some(Effect::SaveDraft(slot, input.text()))
     }
 
     /// Whether characters are typed into it rather than being commands.

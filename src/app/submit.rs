@@ -45,7 +45,7 @@ impl App {
     /// Closes the topmost overlay; an editor keeps its text as a draft.
     pub(super) fn close(&mut self, now: Time, effects: &mut Vec<Effect>) {
         match self.overlays.last() {
-            Some(Overlay::Batch(_)) => return self.close_batch(now),
+            Some(Overlay::Batch(_)) => return self.close_batch(now, effects),
             // The user's own editor has the text, and brings it back.
             Some(Overlay::Editor(editor)) if matches!(editor.progress, Progress::Outside(_)) => return,
             _ => {}
@@ -58,7 +58,8 @@ impl App {
         }
         let text = editor.input.text();
         if text.trim().is_empty() {
-            if self.drafts.remove(&editor.slot).is_some() {
+            // What was typed and taken away again may be on disk already.
+            if self.drafts.remove(&editor.slot).is_some() || editor.is_unsaved() {
                 effects.push(Effect::DeleteDraft(editor.slot));
             }
             return;
@@ -72,6 +73,7 @@ impl App {
             DraftSlot::FollowUp(_) if editor.targets.len() > 1 => "f on the first of these jobs opens it again",
             DraftSlot::FollowUp(_) => "f on this job opens it again",
             DraftSlot::Prompt(_) => "! on its job opens it again",
+            DraftSlot::Batch => "b opens it again",
         };
         self.say(Tone::Info, &format!("Draft kept; {again}."), now);
     }
@@ -110,7 +112,8 @@ impl App {
                 editor.progress = Progress::Storing;
                 Effect::SubmitFollowUp(job, text.clone())
             }
-            (_, DraftSlot::NewJob) => {
+            // The batch has a layer of its own.
+            (_, DraftSlot::NewJob | DraftSlot::Batch) => {
                 editor.progress = Progress::Storing;
                 Effect::SubmitNewJob(text.clone())
             }
@@ -225,11 +228,16 @@ impl App {
 
     pub(super) fn draft_saved(&mut self, slot: DraftSlot, result: Result<Time, Failure>) {
         self.dirty = true;
-        let Some(editor) = self.editor().filter(|editor| editor.slot == slot) else { return };
+        let saved = self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
+            Overlay::Editor(editor) if editor.slot == slot => Some(&mut editor.saved),
+            Overlay::Batch(batch) if slot == DraftSlot::Batch => Some(&mut batch.saved),
+            _ => None,
+        });
+        let Some(saved) = saved else { return };
         match result {
-            Ok(at) if editor.saved == Saved::Writing => editor.saved = Saved::At(at),
+            Ok(at) if *saved == Saved::Writing => *saved = Saved::At(at),
             Ok(_) => {}
-            Err(failure) => editor.saved = Saved::Failed(failure.sentence),
+            Err(failure) => *saved = Saved::Failed(failure.sentence),
         }
     }
 

@@ -45,7 +45,7 @@ impl App {
             Msg::Templates(templates) => self.templates_read(templates),
             Msg::EditedOutside(result) => self.edited_outside(result, now),
             Msg::PromptsRead { file, result } => self.prompts_read(&file, result),
-            Msg::BatchAdded(result) => self.batch_added(result, now),
+            Msg::BatchAdded(result) => self.batch_added(result, now, &mut effects),
             Msg::Views { query, result, old } => {
                 let changed = self.views.take(query, result, old, now);
                 self.dirty |= changed && self.screen == Screen::Views;
@@ -214,13 +214,8 @@ impl App {
             self.notice = None;
         }
         // Also under another layer: what is typed is on disk a second later, whatever is looked at meanwhile.
-        if let Some(editor) = self.overlays.iter_mut().find_map(Overlay::as_editor_mut)
-            && let Saved::Due(at) = editor.saved
-            && at <= now
-        {
-            editor.saved = Saved::Writing;
-            effects.push(Effect::SaveDraft(editor.slot, editor.input.text()));
-        }
+        let is_due = |saved: &Saved| matches!(saved, Saved::Due(at) if *at <= now);
+        effects.extend(self.overlays.iter_mut().filter_map(|overlay| overlay.write_draft(is_due)));
         let freed = |limited: Limited| self.budget(limited).resets_at.is_some_and(|at| at <= now);
         if Limited::ALL.into_iter().any(freed) {
             // Not asked for again until the report comes.
@@ -234,15 +229,7 @@ impl App {
 
     /// Ends the program; what is typed goes to disk first.
     pub(super) fn leave(&mut self, effects: &mut Vec<Effect>) {
-        for overlay in &mut self.overlays {
-            if let Overlay::Editor(editor) = overlay
-                && editor.is_writable()
-                && editor.is_unsaved()
-            {
-                editor.saved = Saved::Writing;
-                effects.push(Effect::SaveDraft(editor.slot, editor.input.text()));
-            }
-        }
+        effects.extend(self.overlays.iter_mut().filter_map(|overlay| overlay.write_draft(Saved::is_unsaved)));
         effects.push(Effect::Quit);
     }
 

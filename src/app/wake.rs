@@ -16,10 +16,11 @@ impl App {
     /// The next moment at which the screen changes without a message; none when nothing moves.
     pub fn next_wake(&self, now: Time) -> Option<Time> {
         let notice = self.notice.as_ref().map(|notice| notice.until);
-        let draft = self.overlays.iter().find_map(Overlay::as_editor).and_then(|editor| match editor.saved {
-            Saved::Due(at) => Some(at),
+        let due = |saved: &Saved| match saved {
+            Saved::Due(at) => Some(*at),
             _ => None,
-        });
+        };
+        let draft = self.overlays.iter().filter_map(Overlay::saved).find_map(due);
         [notice, draft, self.signals.due(), self.beat(now), self.header_changes(now), self.body_changes(now)]
             .into_iter()
             .flatten()

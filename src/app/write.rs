@@ -40,12 +40,13 @@ impl App {
         self.drafts.values().filter(|text| !text.trim().is_empty()).count()
     }
 
-    /// The drafts: the new job's, those of follow-ups, prompts that came back.
+    /// The drafts: the new job's, that of many at once, those of follow-ups, prompts that came back.
     fn draft_entries(&self) -> Vec<Entry> {
         let order = |slot: &DraftSlot| match slot {
             DraftSlot::NewJob => (0, 0),
-            DraftSlot::FollowUp(job) => (1, job.0),
-            DraftSlot::Prompt(prompt) => (2, prompt.0),
+            DraftSlot::Batch => (1, 0),
+            DraftSlot::FollowUp(job) => (2, job.0),
+            DraftSlot::Prompt(prompt) => (3, prompt.0),
         };
         let mut drafts: Vec<_> = self.drafts.iter().filter(|(_, text)| !text.trim().is_empty()).collect();
         drafts.sort_by_key(|(slot, _)| order(slot));
@@ -57,6 +58,7 @@ impl App {
     fn draft_title(&self, slot: DraftSlot) -> CleanText {
         match slot {
             DraftSlot::NewJob => CleanText::line("New job"),
+            DraftSlot::Batch => CleanText::line("Many new jobs"),
             DraftSlot::FollowUp(job) => match self.jobs.get(job) {
                 Some(row) => CleanText::line(&format!("Follow-up: {}", row.title)),
                 None => CleanText::line("Follow-up to a job that is not here"),
@@ -156,6 +158,7 @@ impl App {
         let title = self.draft_title(slot);
         match slot {
             DraftSlot::NewJob => self.open_editor(slot, title, now),
+            DraftSlot::Batch => self.open_batch(now),
             DraftSlot::FollowUp(job) => {
                 self.jobs.select(job);
                 self.open_editor(slot, title, now);

@@ -199,6 +199,7 @@ fn a_batch_is_queued_once_after_a_yes() {
     play.typed("b");
     play.paste("one\n\ntwo\nlines");
     play.held('s');
+    assert_eq!(play.asked, [Effect::SaveDraft(DraftSlot::Batch, "one\n\ntwo\nlines".to_owned())]);
     play.key(KeyCode::Enter);
     play.key(KeyCode::Enter);
     assert!(play.asked.is_empty(), "anything but y is no");
@@ -236,6 +237,45 @@ fn the_text_of_a_batch_survives_closing_and_a_wrong_file() {
     play.key(KeyCode::Enter);
     play.typed("y");
     assert_eq!(play.asked, [Effect::SubmitBatch(vec!["one".to_owned()])]);
+}
+
+#[test]
+fn the_text_of_a_batch_is_written_a_second_after_a_key_on_closing_and_on_leaving() {
+    let saved = |text: &str| Effect::SaveDraft(DraftSlot::Batch, text.to_owned());
+    let mut play = Play::new(Vec::new());
+    play.typed("bone");
+    let due = play.app.next_wake(at(0)).expect("a draft to write");
+    assert_eq!(due, at(0) + crate::app::editor::SAVE_AFTER);
+    assert_eq!(play.app.update(Msg::Wake, due), [saved("one")]);
+    play.tell(Msg::DraftSaved { slot: DraftSlot::Batch, result: Ok(at(1)) });
+    play.key(KeyCode::Esc);
+    assert!(play.asked.is_empty(), "it is on disk already");
+    play.typed("b");
+    play.typed("s");
+    play.tell(Msg::Terminate);
+    assert_eq!(play.asked, [saved("ones"), Effect::Quit]);
+    play.key(KeyCode::Esc);
+    play.typed("D");
+    play.key(KeyCode::Enter);
+    play.typed("!");
+    play.key(KeyCode::Esc);
+    assert_eq!(play.asked, [saved("ones!")], "the list of drafts opens it");
+}
+
+#[test]
+fn what_is_typed_beside_a_file_of_prompts_stays_a_draft_when_the_file_is_queued() {
+    let mut play = Play::new(Vec::new());
+    play.typed("bmine");
+    play.held('f');
+    play.typed("p.csv");
+    play.key(KeyCode::Enter);
+    play.tell(Msg::PromptsRead { file: "p.csv".to_owned(), result: Ok(vec!["theirs".to_owned()]) });
+    play.held('s');
+    play.typed("y");
+    assert_eq!(play.asked, [Effect::SubmitBatch(vec!["theirs".to_owned()])]);
+    play.tell(Msg::BatchAdded(Ok(vec![row(9, Status::Active)])));
+    assert_eq!(play.app.draft(DraftSlot::Batch), Some("mine"));
+    assert!(play.asked.contains(&Effect::SaveDraft(DraftSlot::Batch, "mine".to_owned())));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::model::log::Operation;
 use crate::model::prompt::{Delivery, PromptId, PromptKind};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
-use crate::store::{Settled, StoreError, Turn, Waiting};
+use crate::store::{Applied, Settled, StoreError, Turn, Waiting};
 use chrono::TimeDelta;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -180,10 +180,11 @@ impl Inner {
                 Settled::NotSent(CleanText::line("The job has no id yet, so nothing was sent: send it again later."))
             }
         };
-        let row = self.settle(prompt, &how).await;
+        let applied = self.settle(prompt, &how).await;
         drop(sending);
-        if let Some(row) = row {
-            self.tell_settled(prompt, how, row, limited).await;
+        if let Some(Applied { row, events }) = applied {
+            self.tell_settled(prompt, how, row.clone(), limited).await;
+            self.tell_changes(&row, &events).await;
         }
     }
 
@@ -206,10 +207,10 @@ impl Inner {
 
     /// Writes the outcome down, as often as it takes while the disk is full or the file locked: it is known, and what
     /// is not written is unconfirmed after a restart.
-    async fn settle(&self, prompt: PromptId, how: &Settled) -> Option<JobRow> {
+    async fn settle(&self, prompt: PromptId, how: &Settled) -> Option<Applied> {
         loop {
             match self.store.settle(prompt, how.clone(), local_now()).await {
-                Ok(row) => return Some(row),
+                Ok(applied) => return Some(applied),
                 Err(error) => {
                     let again = may_pass(&error);
                     self.trouble(error.failure()).await;

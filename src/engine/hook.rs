@@ -1,5 +1,5 @@
-//! The user's own program for changes (`on_change`): run once for each change that a look at a job brought into the
-//! record, with the job as JSON on its stdin. The merge shows a change to one instance only, so it runs once on a computer.
+//! The user's own program for changes (`on_change`): run once for each change that a look at a job or the answer to a
+//! prompt brought into the record, with the job as JSON on its stdin. The merge shows a change to one instance only, so it runs once on a computer.
 
 use super::inner::Inner;
 use crate::model::json;

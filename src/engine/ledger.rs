@@ -28,16 +28,16 @@ impl Inner {
         }
     }
 
-    /// Pays for one request of page views.
+    /// Pays for one request of page views; gives the moment that it is written down for.
     ///
     /// # Errors
     /// There is no place in the ledger; the sentence says when there is.
-    pub(super) async fn spend_view(&self) -> Result<(), Failure> {
+    pub(super) async fn spend_view(&self) -> Result<Time, Failure> {
         let now = self.clock.now();
         match self.store.spend(&self.scope, Limited::Views, now).await {
             Ok(Ok(budget)) => {
                 self.tell(News::Budget(Limited::Views, self.with_unwritten(budget, now))).await;
-                Ok(())
+                Ok(now)
             }
             Ok(Err(until)) => Err(self.no_place(until, now).await),
             Err(error) => {
@@ -48,7 +48,23 @@ impl Inner {
         }
     }
 
-    async fn spend_unwritten(&self, now: Time) -> Result<(), Failure> {
+    /// Takes back what was paid at that moment for a request that never reached the service.
+    pub(super) async fn refund_view(&self, paid_at: Time) {
+        let unwritten = {
+            let mut spends = lock(&self.unwritten_spends);
+            let place = spends.iter().position(|at| *at == paid_at);
+            place.map(|place| spends.swap_remove(place))
+        };
+        if unwritten.is_none()
+            && let Err(error) = self.store.refund(&self.scope, Limited::Views, paid_at).await
+        {
+            // It counts as used for an hour, which costs a wait and no request.
+            self.trouble(error.failure()).await;
+        }
+        self.report_budget(Limited::Views).await;
+    }
+
+    async fn spend_unwritten(&self, now: Time) -> Result<Time, Failure> {
         let written = self.store.budget(&self.scope, Limited::Views, now).await;
         let budget = written.unwrap_or_else(|_| Budget::unused(Limited::Views));
         if let Some(until) = self.with_unwritten(budget, now).wait_until() {
@@ -56,7 +72,7 @@ impl Inner {
         }
         lock(&self.unwritten_spends).push(now);
         self.tell(News::Budget(Limited::Views, self.with_unwritten(budget, now))).await;
-        Ok(())
+        Ok(now)
     }
 
     /// The budget with the requests that are counted here alone.

@@ -145,13 +145,30 @@ impl Inner {
 
     async fn tell_seen(&self, row: &JobRow, events: &[JobEvent]) {
         self.tell(News::Job(Box::new(row.clone()))).await;
-        let subject = row.id.as_ref().map(JobId::clean).unwrap_or_default();
-        for event in events {
-            self.log(subject.clone(), LogKind::Transition(transition(&event.kind))).await;
-        }
+        self.log_transitions(row, events).await;
         if !events.is_empty() {
             self.tell(News::Thread(row.key)).await;
             self.tell_hook(row).await;
+        }
+    }
+
+    /// What the answer to a prompt changed. That a new job is at work is no change of it.
+    pub(super) async fn tell_changes(&self, row: &JobRow, events: &[JobEvent]) {
+        let begins = |event: &JobEvent| match &event.kind {
+            EventKind::Status { from: None, to } => !to.is_finished(),
+            _ => false,
+        };
+        let changes: Vec<JobEvent> = events.iter().filter(|event| !begins(event)).cloned().collect();
+        if !changes.is_empty() {
+            self.log_transitions(row, &changes).await;
+            self.tell_hook(row).await;
+        }
+    }
+
+    async fn log_transitions(&self, row: &JobRow, events: &[JobEvent]) {
+        let subject = row.id.as_ref().map(JobId::clean).unwrap_or_default();
+        for event in events {
+            self.log(subject.clone(), LogKind::Transition(transition(&event.kind))).await;
         }
     }
 }

@@ -4,6 +4,7 @@
 use super::inner::{Inner, lock};
 use super::look::Heard;
 use super::poll::Order;
+use crate::api::Reached;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::ledger::Limited;
 use crate::model::load::Stamped;
@@ -72,7 +73,7 @@ impl Inner {
         if !force && let Some(cached) = self.fresh_views(query).await {
             return Ok(cached);
         }
-        self.spend_view().await?;
+        let paid_at = self.spend_view().await?;
         let answer = self.client.views(&query).await;
         let subject = CleanText::line(&format!("{}, page {}", query.range, query.page));
         let result = self.account(Operation::Views, subject, answer).await;
@@ -85,6 +86,8 @@ impl Inner {
                         self.trouble(error.failure()).await;
                     }
                     self.report_budget(Limited::Views).await;
+                } else if error.reached() == Reached::No {
+                    self.refund_view(paid_at).await;
                 }
                 return Err(error.failure(now));
             }

@@ -168,6 +168,8 @@ pub struct Thread {
 pub enum DraftSlot {
     /// A new job.
     NewJob,
+    /// Many new jobs at once.
+    Batch,
     /// A follow-up to this job.
     FollowUp(JobKey),
     /// Changes to a prompt that came back undelivered.

@@ -1,10 +1,11 @@
-//! Texts that are not sent yet: one for a new job, one per job for a follow-up, one per prompt that is changed after it
-//! came back.
+//! Texts that are not sent yet: one for a new job, one for many at once, one per job for a follow-up, one per prompt
+//! that is changed after it came back.
 
 use super::columns::{Ms, time};
 use super::error::StoreError;
 use super::{Draft, jobs, scopes};
 use crate::model::Time;
+use crate::model::batch;
 use crate::model::endpoint::Scope;
 use crate::model::prompt::{DraftSlot, PromptId};
 use crate::model::row::JobKey;
@@ -28,12 +29,12 @@ pub(super) fn save(tx: &Transaction<'_>, scope: &Scope, slot: DraftSlot, text: &
 
 fn insert(tx: &Transaction<'_>, scope: i64, slot: DraftSlot, text: &str, at: Time) -> R<()> {
     let (job, prompt) = match slot {
-        DraftSlot::NewJob => (None, None),
+        DraftSlot::NewJob | DraftSlot::Batch => (None, None),
         DraftSlot::FollowUp(key) => (Some(key.0), None),
         DraftSlot::Prompt(id) => (None, Some(id.0)),
     };
-    tx.prepare_cached("INSERT INTO draft (scope, job, prompt, text, saved_at) VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute(params![scope, job, prompt, text, Ms(at)])?;
+    tx.prepare_cached("INSERT INTO draft (scope, job, prompt, batch, text, saved_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+        .execute(params![scope, job, prompt, slot == DraftSlot::Batch, text, Ms(at)])?;
     Ok(())
 }
 
@@ -41,14 +42,15 @@ fn insert(tx: &Transaction<'_>, scope: i64, slot: DraftSlot, text: &str, at: Tim
 pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<Draft>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
     let mut ask = connection
-        .prepare_cached("SELECT job, prompt, text, saved_at FROM draft WHERE scope = ?1 ORDER BY saved_at")?;
+        .prepare_cached("SELECT job, prompt, batch, text, saved_at FROM draft WHERE scope = ?1 ORDER BY saved_at")?;
     let drafts = ask.query_map([scope], |row| {
-        let slot = match (row.get(0)?, row.get(1)?) {
-            (Some(key), _) => DraftSlot::FollowUp(JobKey(key)),
-            (None, Some(id)) => DraftSlot::Prompt(PromptId(id)),
-            (None, None) => DraftSlot::NewJob,
+        let slot = match (row.get(0)?, row.get(1)?, row.get(2)?) {
+            (Some(key), _, _) => DraftSlot::FollowUp(JobKey(key)),
+            (None, Some(id), _) => DraftSlot::Prompt(PromptId(id)),
+            (None, None, true) => DraftSlot::Batch,
+            (None, None, false) => DraftSlot::NewJob,
         };
-        Ok(Draft { slot, text: row.get(2)?, saved_at: time(row, 3)? })
+        Ok(Draft { slot, text: row.get(3)?, saved_at: time(row, 4)? })
     })?;
     Ok(drafts.collect::<rusqlite::Result<_>>()?)
 }
@@ -56,9 +58,9 @@ pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<Draft>> {
 /// Deletes the draft, if there is one.
 pub(super) fn delete(tx: &Transaction<'_>, scope: &Scope, slot: DraftSlot) -> R<()> {
     match slot {
-        DraftSlot::NewJob => {
+        DraftSlot::NewJob | DraftSlot::Batch => {
             if let Some(scope) = scopes::find(tx, scope)? {
-                delete_new_job(tx, scope)?;
+                delete_without_job(tx, scope, slot == DraftSlot::Batch)?;
             }
         }
         DraftSlot::FollowUp(key) => delete_follow_up(tx, jobs::current(tx, key)?)?,
@@ -68,7 +70,24 @@ pub(super) fn delete(tx: &Transaction<'_>, scope: &Scope, slot: DraftSlot) -> R<
 }
 
 pub(super) fn delete_new_job(tx: &Transaction<'_>, scope: i64) -> R<()> {
-    tx.prepare_cached("DELETE FROM draft WHERE scope = ?1 AND job IS NULL AND prompt IS NULL")?.execute([scope])?;
+    delete_without_job(tx, scope, false)
+}
+
+/// Deletes the draft of many new jobs if these prompts are what it says: a batch from a file leaves it alone.
+pub(super) fn delete_batch_of(tx: &Transaction<'_>, scope: i64, prompts: &[String]) -> R<()> {
+    let draft: Option<String> = tx
+        .prepare_cached("SELECT text FROM draft WHERE scope = ?1 AND job IS NULL AND prompt IS NULL AND batch = 1")?
+        .query_row([scope], |row| row.get(0))
+        .optional()?;
+    if draft.is_some_and(|text| batch::parse(None, &text).is_ok_and(|said| said == prompts)) {
+        delete_without_job(tx, scope, true)?;
+    }
+    Ok(())
+}
+
+fn delete_without_job(tx: &Transaction<'_>, scope: i64, batch: bool) -> R<()> {
+    tx.prepare_cached("DELETE FROM draft WHERE scope = ?1 AND job IS NULL AND prompt IS NULL AND batch = ?2")?
+        .execute(params![scope, batch])?;
     Ok(())
 }
 

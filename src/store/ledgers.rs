@@ -46,6 +46,17 @@ pub(super) fn spend(tx: &Transaction<'_>, scope: &Scope, limited: Limited, now: 
     budget(tx, scope, limited, now).map(Ok)
 }
 
+/// Takes one use of that moment back: its request never reached the service, so nothing was used.
+pub(super) fn refund(tx: &Transaction<'_>, scope: &Scope, limited: Limited, at: Time) -> R<()> {
+    let Some((id, _)) = find(tx, scope, limited)? else { return Ok(()) };
+    tx.prepare_cached(
+        "DELETE FROM ledger_use
+         WHERE rowid = (SELECT rowid FROM ledger_use WHERE ledger = ?1 AND at = ?2 LIMIT 1)",
+    )?
+    .execute(params![id, Ms(at)])?;
+    Ok(())
+}
+
 /// A 429: nothing goes out before `until`, nor before a later moment that was said already.
 pub(super) fn mark_full(tx: &Transaction<'_>, scope: &Scope, limited: Limited, until: Time) -> R<()> {
     let id = ensure(tx, scope, limited)?;

@@ -91,7 +91,7 @@ pub enum Fetched {
     NotFound,
 }
 
-/// The merge of what a GET said into the record.
+/// The merge of what the service said into the record.
 #[derive(Debug)]
 pub struct Applied {
     /// The row as it is now.
@@ -247,13 +247,14 @@ impl Store {
         self.handle.write(move |tx| sending::take_turn(tx, prompt, &instance, now, service_now)).await
     }
 
-    /// Writes down how sending ended. An acceptance that comes late still counts; another end of a prompt that has
+    /// Writes down how sending ended, and gives what the answer changed; [`Settled::NotSent`] gives the place in the ledger back. An acceptance that comes late still counts; another end of a prompt that has
     /// moved on meanwhile changes nothing.
-    pub async fn settle(&self, prompt: PromptId, how: Settled, now: Time) -> R<JobRow> {
+    pub async fn settle(&self, prompt: PromptId, how: Settled, now: Time) -> R<Applied> {
         self.handle.write(move |tx| sending::settle(tx, prompt, how, now)).await
     }
 
-    /// Queues many new jobs in one transaction, in this order; a blank one refuses all.
+    /// Queues many new jobs in one transaction, in this order; a blank one refuses all. Also deletes the draft of many
+    /// new jobs if it says just these.
     pub async fn add_batch(&self, scope: &Scope, prompts: &[String], now: Time) -> R<Vec<JobRow>> {
         let (scope, texts) = (scope.clone(), prompts.to_vec());
         self.handle.write(move |tx| prompts::add_batch(tx, &scope, &texts, now)).await
@@ -345,6 +346,13 @@ impl Store {
     pub async fn spend(&self, scope: &Scope, limited: Limited, service_now: Time) -> R<Result<Budget, Time>> {
         let scope = scope.clone();
         self.handle.write(move |tx| ledgers::spend(tx, &scope, limited, service_now)).await
+    }
+
+    /// Takes back the use that was written down for `at`, the `service_now` of [`Store::spend`]: its request never
+    /// reached the service.
+    pub async fn refund(&self, scope: &Scope, limited: Limited, at: Time) -> R<()> {
+        let scope = scope.clone();
+        self.handle.write(move |tx| ledgers::refund(tx, &scope, limited, at)).await
     }
 
     /// A 429: nothing goes out before `until`.

@@ -62,10 +62,12 @@ pub(super) fn add_new_job(tx: &Transaction<'_>, scope: &Scope, text: &str, now: 
     Ok(added)
 }
 
-/// Many new jobs, in this order; a blank one refuses all.
+/// Many new jobs, in this order and in place of the draft that says them; a blank one refuses all.
 pub(super) fn add_batch(tx: &Transaction<'_>, scope: &Scope, texts: &[String], now: Time) -> R<Vec<JobRow>> {
     let scope = scopes::ensure(tx, scope)?;
-    texts.iter().map(|text| add(tx, scope, text, now).map(|(_, row)| row)).collect()
+    let rows = texts.iter().map(|text| add(tx, scope, text, now).map(|(_, row)| row)).collect::<R<_>>()?;
+    drafts::delete_batch_of(tx, scope, texts)?;
+    Ok(rows)
 }
 
 fn add(tx: &Transaction<'_>, scope: i64, text: &str, now: Time) -> R<(PromptId, JobRow)> {

@@ -8,8 +8,11 @@ use std::path::Path;
 use std::time::Duration;
 
 /// All migrations, oldest first: the first one makes schema 1.
-const MIGRATIONS: [&str; 2] =
-    [include_str!("../../assets/schema/0001_begin.sql"), include_str!("../../assets/schema/0002_own_words.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("../../assets/schema/0001_begin.sql"),
+    include_str!("../../assets/schema/0002_own_words.sql"),
+    include_str!("../../assets/schema/0003_batch_draft.sql"),
+];
 
 /// How long a call waits for another process's lock.
 const BUSY: Duration = Duration::from_secs(5);

@@ -5,7 +5,7 @@
 use super::columns::Ms;
 use super::error::StoreError;
 use super::prompts::{self, Known};
-use super::{Settled, Turn, jobs, ledgers, merge, scopes};
+use super::{Applied, Settled, Turn, jobs, ledgers, merge, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{Job, Status};
@@ -53,10 +53,10 @@ pub(super) fn take_turn(tx: &Transaction<'_>, id: PromptId, instance: &str, now:
     }
     let text = tx
         .prepare_cached(
-            "UPDATE prompt SET state = 'sending', until = NULL, reason = NULL, instance = ?2, sent_at = ?3
+            "UPDATE prompt SET state = 'sending', until = NULL, reason = NULL, instance = ?2, sent_at = ?3, paid_at = ?4
              WHERE id = ?1 RETURNING text",
         )?
-        .query_row(params![id.0, instance, Ms(now)], |row| row.get(0))?;
+        .query_row(params![id.0, instance, Ms(now), Ms(service_now)], |row| row.get(0))?;
     jobs::touch(tx, row.key)?;
     Ok(Turn::Go { kind: prompt.kind, text, job: row.key, id: row.id })
 }
@@ -64,15 +64,19 @@ pub(super) fn take_turn(tx: &Transaction<'_>, id: PromptId, instance: &str, now:
 /// Writes down how sending ended.
 ///
 /// An acceptance always counts, also when another instance had given the sender up meanwhile; any other end counts only
-/// while the prompt is still where the sender left it.
-pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: Settled, now: Time) -> R<JobRow> {
+/// while the prompt is still where the sender left it. What never reached the service is not counted as used.
+pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: Settled, now: Time) -> R<Applied> {
     let prompt = prompts::get(tx, id)?;
+    let unchanged = |row| Applied { row, events: Vec::new() };
     let to = match how {
         Settled::Accepted(job) => return accept(tx, &prompt, &job, now),
         _ if !matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Unconfirmed) => {
-            return jobs::get(tx, prompt.job);
+            return jobs::get(tx, prompt.job).map(unchanged);
         }
-        Settled::NotSent(reason) => Delivery::NotSent(reason),
+        Settled::NotSent(reason) => {
+            refund(tx, &prompt)?;
+            Delivery::NotSent(reason)
+        }
         Settled::Rejected(reason) => Delivery::Rejected(reason),
         Settled::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
         Settled::Limited { until } => {
@@ -81,10 +85,21 @@ pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: Settled, now: Time
         }
     };
     prompts::set(tx, id, &to)?;
-    jobs::touch(tx, prompt.job)
+    jobs::touch(tx, prompt.job).map(unchanged)
 }
 
-fn accept(tx: &Transaction<'_>, prompt: &Known, job: &Job, now: Time) -> R<JobRow> {
+/// Gives back the place in the ledger that the last sending took.
+fn refund(tx: &Transaction<'_>, prompt: &Known) -> R<()> {
+    let paid_at: Option<Ms> =
+        tx.prepare_cached("SELECT paid_at FROM prompt WHERE id = ?1")?.query_row([prompt.id.0], |row| row.get(0))?;
+    let Some(Ms(paid_at)) = paid_at else { return Ok(()) };
+    ledgers::refund(tx, &scope_of(tx, prompt.job)?, limited(prompt.kind), paid_at)?;
+    tx.prepare_cached("UPDATE prompt SET paid_at = NULL WHERE id = ?1")?.execute([prompt.id.0])?;
+    Ok(())
+}
+
+fn accept(tx: &Transaction<'_>, prompt: &Known, job: &Job, now: Time) -> R<Applied> {
+    let mut events = Vec::new();
     prompts::set(tx, prompt.id, &Delivery::Accepted)?;
     let mut row = jobs::get(tx, prompt.job)?;
     let is_about_this_job = match prompt.kind {
@@ -95,7 +110,7 @@ fn accept(tx: &Transaction<'_>, prompt: &Known, job: &Job, now: Time) -> R<JobRo
         _ => row.id.as_ref() == Some(&job.id),
     };
     if is_about_this_job {
-        let events = merge::take_in(&mut row, job, now);
+        events = merge::take_in(&mut row, job, now);
         jobs::record(tx, row.key, &events)?;
         row.dismissed = false;
     } else {
@@ -112,7 +127,7 @@ fn accept(tx: &Transaction<'_>, prompt: &Known, job: &Job, now: Time) -> R<JobRo
             }
         }
     }
-    jobs::put(tx, &row)
+    Ok(Applied { row: jobs::put(tx, &row)?, events })
 }
 
 /// The unconfirmed new job is this one.

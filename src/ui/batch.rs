@@ -1,8 +1,10 @@
 //! Many prompts at once: as typed, then as a list with what they would cost.
 
+use super::editor::draft_said;
 use super::text::{Row, fit, right};
 use super::{View, boxed, put};
 use crate::app::batch::{Batch, Preview, Step};
+use crate::app::editor::Saved;
 use crate::app::format::{count, plural};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -23,7 +25,8 @@ fn writing(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) {
     let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     let width = usize::from(inner.width);
     // What is wrong may take up to three lines.
-    let said = batch.message.as_ref().map(|message| message.to_string());
+    let unwritten = matches!(batch.saved, Saved::Failed(_)).then(|| draft_said(view, &batch.saved).0);
+    let said = batch.message.as_ref().map(|message| message.to_string()).or(unwritten);
     let said_lines = said.as_ref().map_or(1, |said| said.width().div_ceil(width.max(1)).clamp(1, 3));
     let text_rows = usize::from(inner.height).saturating_sub(said_lines + 1);
     let text = Rect { height: u16::try_from(text_rows).unwrap_or(0), ..inner };
@@ -41,7 +44,11 @@ fn writing(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) {
         (_, Some(said)) => (said, theme.warning),
         _ => {
             let (lines, characters) = batch.input.size();
-            (format!("{}, {}", plural(lines, "line"), plural(characters, "character")), theme.muted)
+            let size = format!("{}, {}", plural(lines, "line"), plural(characters, "character"));
+            let draft = draft_said(view, &batch.saved).0;
+            let both = format!("{size}; {draft}");
+            // Where one line is too short for both, what is on disk matters more.
+            (if both.width() <= width { both } else { draft }, theme.muted)
         }
     };
     frame.render_widget(Paragraph::new(text).style(style).wrap(Wrap { trim: true }), below);

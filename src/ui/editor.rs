@@ -48,17 +48,23 @@ fn said(view: View<'_>, editor: &Editor) -> (String, Style) {
         Progress::Sending(_) => ("on disk, sending…".to_owned(), theme.working),
         Progress::Outside(_) => ("your own editor has the text".to_owned(), theme.working),
         Progress::Back(_, reason) => (format!("It came back. {reason}"), theme.warning),
-        Progress::Editing => match &editor.saved {
-            Saved::Unchanged => ("Esc closes and keeps the draft".to_owned(), theme.muted),
-            Saved::Due(_) => ("draft not on disk yet".to_owned(), theme.muted),
-            Saved::Writing => ("writing the draft…".to_owned(), theme.muted),
-            Saved::At(_) if view.app.start.demo => ("draft kept as long as the demo runs".to_owned(), theme.muted),
-            Saved::At(at) => {
-                let at = at.with_timezone(&view.app.start.offset).format("%H:%M:%S");
-                (format!("draft on disk since {at}"), theme.muted)
-            }
-            Saved::Failed(reason) => (format!("The draft could not be written: {reason}"), theme.warning),
-        },
+        Progress::Editing => draft_said(view, &editor.saved),
+    }
+}
+
+/// Where the draft is.
+pub(super) fn draft_said(view: View<'_>, saved: &Saved) -> (String, Style) {
+    let theme = view.theme;
+    match saved {
+        Saved::Unchanged => ("Esc closes and keeps the draft".to_owned(), theme.muted),
+        Saved::Due(_) => ("draft not on disk yet".to_owned(), theme.muted),
+        Saved::Writing => ("writing the draft…".to_owned(), theme.muted),
+        Saved::At(_) if view.app.start.demo => ("draft kept as long as the demo runs".to_owned(), theme.muted),
+        Saved::At(at) => {
+            let at = at.with_timezone(&view.app.start.offset).format("%H:%M:%S");
+            (format!("draft on disk since {at}"), theme.muted)
+        }
+        Saved::Failed(reason) => (format!("The draft could not be written: {reason}"), theme.warning),
     }
 }
 
@@ -69,7 +75,7 @@ fn size_line<'a>(view: View<'_>, editor: &Editor, width: usize) -> Line<'a> {
     row.push(format!("{}, {}", plural(lines, "line"), plural(characters, "character")), theme.muted);
     let limited = match editor.slot {
         DraftSlot::FollowUp(_) => Limited::FollowUp,
-        DraftSlot::NewJob | DraftSlot::Prompt(_) => Limited::Create,
+        DraftSlot::NewJob | DraftSlot::Batch | DraftSlot::Prompt(_) => Limited::Create,
     };
     if view.app.knows_budget(limited) {
         let budget = view.app.budget(limited);

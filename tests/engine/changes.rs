@@ -40,6 +40,37 @@ async fn a_program_of_ones_own_gets_each_change_once_as_json_whoever_polls() {
     assert_eq!((&jobs[1]["status"], &jobs[1]["id"]), (&"failed".into(), &other.id.expect("an id").as_str().into()));
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_follow_up_that_wakes_a_job_is_a_change_that_the_program_gets_once() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let out = tempfile::tempdir().expect("a folder");
+    let file = out.path().join("changes");
+    let program = vec!["tee".to_owned(), "-a".to_owned(), file.to_str().expect("a path").to_owned()];
+    let mut desk = Desk::begin_with_program(&sim, folder.path(), program.clone()).await;
+    let _other = Desk::begin_with_program(&sim, folder.path(), program).await;
+    let (_, row) = desk.accepted("Fix it [sim:seconds=30] [sim:pr]").await;
+    desk.row(row.key, "the end of the job", |row| row.status == Some(Status::Completed)).await;
+    let (prompt, _) = desk.engine.submit_follow_up(row.key, "More [sim:seconds=30] [sim:fail]").await.expect("on disk");
+    desk.outcome(prompt).await;
+    desk.row(row.key, "the second end", |row| row.status == Some(Status::Failed)).await;
+    let written = tokio::time::timeout(std::time::Duration::from_secs(10), async {
+        loop {
+            let written = std::fs::read_to_string(&file).unwrap_or_default();
+            if written.lines().count() >= 3 {
+                return written;
+            }
+            tokio::task::yield_now().await;
+        }
+    });
+    let written = written.await.expect("all three changes");
+    let statuses: Vec<serde_json::Value> = written
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("one JSON object a line")["status"].clone())
+        .collect();
+    assert_eq!(statuses, ["completed", "active", "failed"]);
+}
+
 #[tokio::test]
 async fn a_program_that_cannot_be_run_is_said_in_the_log_and_polling_goes_on() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));

@@ -116,6 +116,8 @@ async fn what_never_reached_the_service_is_not_sent_and_can_be_edited() {
     assert!(!desk.engine.has_sending());
     desk.engine.resolve(prompt, Resolution::SendEdited("Still offline".to_owned())).await.expect("queued");
     assert_eq!(desk.outcome(prompt).await.0.kind(), DeliveryKind::NotSent);
+    let budget = desk.store.budget(&desk.scope, Limited::Create, desk.engine.service_now()).await.expect("a budget");
+    assert_eq!(budget.used, 0, "nothing was used at the service");
     let thread = desk.store.thread(row.key).await.expect("a thread");
     assert_eq!(thread.prompts.iter().map(|prompt| prompt.text.as_str()).collect::<Vec<_>>(), ["Still offline"]);
     let gone = desk.engine.resolve(prompt, Resolution::Dismiss).await.expect("dismissed");

@@ -1,6 +1,6 @@
 //! Page views: cache, ledger, one request for one question.
 
-use crate::desk::{Desk, sim};
+use crate::desk::{Desk, scope_of, sim};
 use docdeck::model::failure::FailureKind;
 use docdeck::model::ledger::Limited;
 use docdeck::model::log::Operation;
@@ -95,6 +95,25 @@ async fn a_failed_load_gives_the_error_and_the_older_answer_stays_in_the_cache()
     sim.set_faults(vec!["views=503".parse().expect("a fault")]);
     assert_eq!(desk.engine.load_views(query, true).await.expect_err("down").kind, FailureKind::Offline);
     assert_eq!(desk.engine.cached_views(query).await, Some(good));
+}
+
+#[tokio::test]
+async fn a_load_that_never_reached_the_service_is_not_counted_as_used() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let query = week(&sim, 1);
+    // Port 9 of this computer: nobody listens.
+    let scope = docdeck::model::endpoint::Scope { base_url: "http://127.0.0.1:9".to_owned(), ..scope_of(&sim) };
+    let mut desk = Desk::begin_with(scope, "mint_x", folder.path()).await;
+    desk.engine.load_views(query, false).await.expect_err("nobody there");
+    for (used, what) in [(1, "the spend"), (0, "the place given back")] {
+        desk.until(what, |news| match news {
+            News::Budget(Limited::Views, budget) if budget.used == used => Some(()),
+            _ => None,
+        })
+        .await;
+    }
+    let budget = desk.store.budget(&desk.scope, Limited::Views, desk.engine.service_now()).await.expect("a budget");
+    assert_eq!(budget.used, 0);
 }
 
 #[tokio::test]

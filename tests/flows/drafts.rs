@@ -61,6 +61,43 @@ async fn what_is_being_typed_when_docdeck_is_ended_is_kept() {
     desk.assert_shows("Cut off here");
 }
 
+async fn batch_draft(desk: &Desk) -> Option<String> {
+    let drafts = desk.store.drafts(&desk.scope).await.expect("drafts");
+    drafts.into_iter().find(|draft| draft.slot == DraftSlot::Batch).map(|draft| draft.text)
+}
+
+#[tokio::test]
+async fn a_batch_that_was_not_queued_survives_a_crash_is_listed_and_is_a_draft_until_it_is_queued() {
+    let (sim, folder) = (sim(&[]).await, folder());
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.keys("b");
+    desk.paste("One [sim:seconds=6000]\n\nTwo [sim:seconds=6000]");
+    desk.assert_shows("draft not on disk yet");
+    desk.until_shown("draft on disk since").await;
+    desk.crash().await;
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.keys("D");
+    desk.assert_shows("Many new jobs");
+    desk.key(KeyCode::Enter);
+    desk.assert_shows("Your prompts are back.");
+    desk.assert_shows("Two [sim:seconds=6000]");
+    desk.key(KeyCode::End);
+    desk.keys(".");
+    desk.key(KeyCode::Esc);
+    desk.assert_shows("Draft kept; b opens it again.");
+    let text = "One [sim:seconds=6000]\n\nTwo [sim:seconds=6000].";
+    desk.terminate().await;
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    assert_eq!(batch_draft(&desk).await.as_deref(), Some(text));
+    desk.keys("b");
+    desk.ctrl('s');
+    desk.ctrl('s');
+    desk.keys("y");
+    desk.until("both", |_| sim.prompts().len() == 2).await;
+    desk.until("the layer closed", |desk| desk.app.overlays.is_empty()).await;
+    assert_eq!((batch_draft(&desk).await, desk.app.draft(DraftSlot::Batch)), (None, None));
+}
+
 #[tokio::test]
 async fn a_blank_prompt_is_not_sent_and_says_so_in_the_editor() {
     let (sim, folder) = (sim(&[]).await, folder());

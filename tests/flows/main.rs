@@ -3,11 +3,13 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "clippy excuses test functions only, not what they share")]
 
+mod batch;
 mod desk;
 mod drafts;
 mod health;
 #[cfg(unix)]
 mod killed;
+mod many;
 mod refused;
 mod sending;
 mod sharing;

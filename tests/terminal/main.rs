@@ -201,9 +201,10 @@ fn an_editor_that_is_not_there_or_fails_leaves_the_text_as_it_was() {
 
 #[test]
 fn ctrl_c_in_the_editor_ends_the_editor_alone() {
-    let mut pty = writing("sh -c 'exec sleep 600'");
+    let mut pty = writing("sh -c 'echo at work; exec sleep 600'");
     pty.send("\x07");
-    pty.wait_for("the terminal lent", |screen| !screen.alternate_screen());
+    // Before it runs there is nothing that Ctrl-C could end.
+    pty.wait_for("the editor at work", |screen| !screen.alternate_screen() && screen.contents().contains("at work"));
     pty.send("\x03");
     pty.wait_for("the dashboard again", |screen| screen.alternate_screen() && screen.contents().contains("Your text"));
     leave(pty);

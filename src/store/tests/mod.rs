@@ -78,7 +78,7 @@ impl Store {
     }
 
     async fn end(&self, prompt: PromptId, how: Settled, now: Time) -> JobRow {
-        self.settle(prompt, how, now).await.expect("settled")
+        self.settle(prompt, how, now).await.expect("settled").row
     }
 
     /// A job that the service has accepted.

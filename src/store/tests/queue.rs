@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::change::QueueChange;
-use crate::model::prompt::{Delivery, DeliveryKind, PromptKind};
+use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, PromptKind};
 use std::time::{Duration, Instant};
 use tempfile::tempdir;
 
@@ -166,7 +166,7 @@ async fn changing_the_line_leaves_jobs_without_a_queued_prompt_and_unknown_jobs_
 }
 
 #[tokio::test]
-async fn a_store_of_the_first_schema_keeps_its_line() {
+async fn a_store_of_the_first_schema_keeps_its_line_and_its_drafts() {
     let folder = tempdir().expect("a folder");
     {
         let db = Connection::open(folder.path().join("docdeck.db")).expect("a file");
@@ -177,7 +177,8 @@ async fn a_store_of_the_first_schema_keeps_its_line() {
              INSERT INTO job (key, scope, title, created_at, started_at, changed_at, undelivered, revision)
                  VALUES (1, 1, 'one', 0, 0, 0, 'queued', 1), (2, 1, 'two', 0, 0, 0, 'queued', 2), (3, 1, 'three', 0, 0, 0, NULL, 3);
              INSERT INTO prompt (id, job, kind, text, state, written_at)
-                 VALUES (5, 2, 'create', 'two', 'queued', 0), (6, 1, 'create', 'one', 'queued', 0);",
+                 VALUES (5, 2, 'create', 'two', 'queued', 0), (6, 1, 'create', 'one', 'queued', 0);
+             INSERT INTO draft (scope, job, text, saved_at) VALUES (1, NULL, 'typed', 0), (1, 3, 'more', 1);",
         )
         .expect("filled");
     }
@@ -186,4 +187,8 @@ async fn a_store_of_the_first_schema_keeps_its_line() {
     let rows = store.jobs(&scope()).await.expect("rows");
     assert_eq!(rows.iter().map(|row| row.place).collect::<Vec<_>>(), [Some(6), Some(5), None]);
     assert!(rows.iter().all(|row| !row.named && row.tags.is_empty() && row.note.is_none()));
+    store.save_draft(&scope(), DraftSlot::Batch, "many", at(0)).await.expect("kept");
+    let drafts = store.drafts(&scope()).await.expect("drafts").into_iter().map(|draft| (draft.slot, draft.text));
+    let expected = [(DraftSlot::NewJob, "typed"), (DraftSlot::FollowUp(JobKey(3)), "more"), (DraftSlot::Batch, "many")];
+    assert_eq!(drafts.collect::<Vec<_>>(), expected.map(|(slot, text)| (slot, text.to_owned())));
 }

@@ -43,6 +43,21 @@ async fn submitting_deletes_the_draft_that_it_came_from_and_no_other() {
 }
 
 #[tokio::test]
+async fn the_draft_of_many_new_jobs_goes_with_the_batch_that_it_says_and_with_no_other() {
+    let store = memory();
+    let batch = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    store.save_draft(&scope(), DraftSlot::NewJob, "one job", at(1)).await.expect("kept");
+    store.save_draft(&scope(), DraftSlot::Batch, "one\n\ntwo\n", at(2)).await.expect("kept");
+    let both = [draft(DraftSlot::NewJob, "one job", 1), draft(DraftSlot::Batch, "one\n\ntwo\n", 2)];
+    assert_eq!(store.drafts(&scope()).await.expect("drafts"), both);
+    store.add_batch(&scope(), &batch(&["from", "a file"]), at(3)).await.expect("queued");
+    store.add_batch(&scope(), &batch(&["one", " "]), at(4)).await.expect_err("a blank one");
+    assert_eq!(store.drafts(&scope()).await.expect("drafts"), both);
+    store.add_batch(&scope(), &batch(&["one", "two"]), at(5)).await.expect("queued");
+    assert_eq!(store.drafts(&scope()).await.expect("drafts"), both[..1]);
+}
+
+#[tokio::test]
 async fn changes_to_a_prompt_that_came_back_are_kept_beside_the_draft_of_a_new_job_until_they_are_sent() {
     let store = memory();
     let (prompt, _) = store.add_new_job(&scope(), "first words", at(0)).await.expect("on disk");

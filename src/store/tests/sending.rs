@@ -51,6 +51,31 @@ async fn a_turn_is_on_disk_with_its_ledger_entry_before_anything_is_sent() {
     assert_eq!(next.senders(&scope()).await.expect("names"), ["instance-1"]);
 }
 
+#[tokio::test]
+async fn what_never_reached_the_service_gives_its_place_in_the_ledger_back_once_and_nothing_else_does() {
+    let store = memory();
+    let (first, row) = store.new_job("First", at(1)).await;
+    let (second, _) = store.new_job("Second", at(1)).await;
+    store.turn(first, at(2)).await;
+    store.turn(second, at(1800)).await;
+    store.end(first, Settled::NotSent(line("no network")), at(1801)).await;
+    let budget = store.budget(&scope(), Limited::Create, at(1801)).await.expect("a budget");
+    assert_eq!((budget.used, budget.resets_at), (1, Some(at(1800 + 3600))), "the other's use stays");
+    // The sender was given up and says so a second time.
+    store.end(first, Settled::NotSent(line("no network")), at(1802)).await;
+    assert_eq!(used(&store, Limited::Create, at(1802)).await, 1);
+    store.end(second, Settled::Unconfirmed(line("lost")), at(1803)).await;
+    assert_eq!(used(&store, Limited::Create, at(1803)).await, 1);
+    store.requeue(first, None, at(1804)).await.expect("queued");
+    store.turn(first, at(1805)).await;
+    store.end(first, Settled::Accepted(answer("j1", Status::Active)), at(1806)).await;
+    let follow_up = store.follow_up(row.key, "More", at(1807)).await;
+    store.turn(follow_up, at(1808)).await;
+    store.end(follow_up, Settled::NotSent(line("no network")), at(1809)).await;
+    assert_eq!(used(&store, Limited::Create, at(1809)).await, 2);
+    assert_eq!(used(&store, Limited::FollowUp, at(1809)).await, 0);
+}
+
 #[tokio::test(flavor = "current_thread")]
 async fn two_instances_never_get_the_turn_of_the_same_prompt() {
     let folder = tempdir().expect("a folder");
