@@ -241,6 +241,7 @@ impl fmt::Display for Chord {
             KeyCode::PageUp => f.write_str("PgUp"),
             KeyCode::PageDown => f.write_str("PgDn"),
             KeyCode::Delete => f.write_str("Del"),
+            KeyCode::BackTab => f.write_str("Shift-Tab"),
             KeyCode::F(n) => write!(f, "F{n}"),
             other => write!(f, "{other:?}"),
         }
@@ -329,7 +330,7 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Jobs, &[ch('!')], Action::Resolve, "resolve", "decide about an undelivered or unconfirmed prompt"),
     row(C::Jobs, &[key(KeyCode::Enter)], Action::Open, "", "open the job's detail"),
     row(C::Jobs, &[ch('o')], Action::OpenPr, "open PR", "open the pull request"),
-    row(C::Jobs, &[ch(' ')], Action::Peek, "", "mark as looked at, and peek where there is no detail"),
+    row(C::Jobs, &[ch(' ')], Action::Peek, "", "mark as looked at; peek where no detail is shown"),
     row(C::Jobs, &[ch('y')], Action::CopyMain, "copy link", "copy the pull request's link, else the job's id"),
     row(C::Jobs, &[ch('Y')], Action::CopyId, "", "copy the job's id"),
     row(C::Jobs, &[ch('/')], Action::Filter, "filter", "filter: words s:failed m:sonnet #1423 tag:x !not"),
@@ -381,7 +382,7 @@ pub const BINDINGS: &[Binding] = &[
         &[key(KeyCode::Tab)],
         Action::NextBlank,
         "next blank",
-        "to the next {{blank}} of a template, which it takes out",
+        "to the next {{blank}} of a template, taking it out",
     ),
     row(C::Editor, &[ctrl('r')], Action::History, "history", "take in a prompt that was sent before"),
     row(C::Editor, &[ctrl('t')], Action::Templates, "templates", "take in a template"),
@@ -580,5 +581,6 @@ mod tests {
         assert_eq!(ctrl('s').to_string(), "Ctrl-S");
         assert_eq!(with_ctrl(KeyCode::Enter).to_string(), "Ctrl-Enter");
         assert_eq!(ch(' ').to_string(), "Space");
+        assert_eq!(key(KeyCode::BackTab).to_string(), "Shift-Tab");
     }
 }

@@ -11,6 +11,7 @@ pub mod editor;
 pub mod filter;
 pub mod format;
 pub mod geometry;
+pub mod help;
 pub mod jobs;
 pub mod keymap;
 mod layers;
