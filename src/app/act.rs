@@ -134,7 +134,7 @@ impl App {
         effects.extend(effect);
     }
 
-    fn has_layer(&self) -> bool {
+    pub(super) fn has_layer(&self) -> bool {
         let narrowed = self.screen == Screen::Jobs && (self.jobs.marked() > 0 || !self.filter_text().trim().is_empty());
         !self.overlays.is_empty() || self.pane == Pane::Detail || narrowed
     }
