@@ -329,3 +329,32 @@ fn the_footer_says_what_escape_would_take_away() {
     press(&mut app, "?");
     assert_eq!(footer(&app), ["Esc close", "q quit"]);
 }
+
+#[test]
+fn an_empty_follow_up_is_not_said_to_give_the_job_its_title() {
+    let invitation = |app: &App| match app.overlays.last() {
+        Some(Overlay::Editor(editor)) => editor.invitation(),
+        other => panic!("no editor: {other:?}"),
+    };
+    let mut app = app();
+    press(&mut app, "n");
+    assert!(invitation(&app).contains("title"));
+    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    press(&mut app, "f");
+    assert!(!invitation(&app).contains("title"));
+}
+
+#[test]
+fn a_notice_gives_way_to_the_keys_of_a_layer_that_opens_but_a_problem_stays() {
+    let mut app = app();
+    press(&mut app, "d");
+    assert!(app.notice.is_some(), "the dismissal is said");
+    press(&mut app, "j");
+    assert!(app.notice.is_some(), "moving leaves it");
+    press(&mut app, "n");
+    assert_eq!(app.notice, None);
+    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    app.say_failure(&Failure { kind: FailureKind::Store, sentence: CleanText::line("The disk is full.") }, at(0));
+    press(&mut app, "n");
+    assert!(app.notice.is_some());
+}
