@@ -51,6 +51,7 @@ impl App {
                 self.dirty |= changed && self.screen == Screen::Views;
             }
             Msg::DraftSaved { slot, result } => self.draft_saved(slot, result),
+            Msg::DraftRead { slot, text } => self.draft_read(slot, text.unwrap_or_default(), now),
             Msg::Handed { what, result } => match result {
                 Ok(()) => self.say(Tone::Info, what.as_str(), now),
                 Err(failure) => self.say_failure(&failure, now),
@@ -148,6 +149,11 @@ impl App {
         let is_stale = |notice: &Notice| notice.tone == Tone::Info && said.as_ref() == Some(notice);
         if self.overlays.len() > layers && self.notice.as_ref().is_some_and(is_stale) {
             self.notice = None;
+        }
+        if let Some(Overlay::Editor(editor)) = self.overlays.last()
+            && self.overlays.len() > layers
+        {
+            effects.push(Effect::ReadDraft(editor.slot));
         }
     }
 
