@@ -282,3 +282,9 @@ fn a_draft_that_another_instance_left_is_not_written_over() {
     play.tell(read("Too late"));
     assert_eq!(play.app.draft(slot), Some("Something else\n\nTyped elsewhere, and here"));
 }
+
+#[test]
+fn a_demo_does_not_say_that_drafts_are_on_disk() {
+    assert!(Picking::Drafts.invitation(false).contains("disk"));
+    assert!(!Picking::Drafts.invitation(true).contains("disk"));
+}
