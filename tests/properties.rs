@@ -262,6 +262,7 @@ impl Play {
             Effect::SaveDraft(slot, _) | Effect::DeleteDraft(slot) => {
                 Msg::DraftSaved { slot, result: if well { Ok(now) } else { Err(failure()) } }
             }
+            Effect::ReadDraft(slot) => Msg::DraftRead { slot, text: well.then(|| "from elsewhere".to_owned()) },
             Effect::LoadViews { query, .. } => {
                 let counts = Counts { human: Count::Known(5), ai: Count::Known(-1), total: Count::Missing };
                 let row = PageRow { path: CleanText::line("/a"), counts: counts.clone() };

@@ -134,7 +134,7 @@ impl App {
         effects.extend(effect);
     }
 
-    fn has_layer(&self) -> bool {
+    pub(super) fn has_layer(&self) -> bool {
         let narrowed = self.screen == Screen::Jobs && (self.jobs.marked() > 0 || !self.filter_text().trim().is_empty());
         !self.overlays.is_empty() || self.pane == Pane::Detail || narrowed
     }
@@ -308,12 +308,11 @@ impl App {
 
     fn scroll(&mut self, by: Scroll) {
         let g = self.geometry();
-        let own = match self.overlays.last() {
-            Some(Overlay::Help(help)) => self.own_help_lines(&help.contexts),
+        let total = match self.overlays.last() {
+            Some(Overlay::Help(help)) => self.help_lines(&help.contexts, g.help_columns()).len(),
             _ => 0,
         };
         if let Some(Overlay::Help(help)) = self.overlays.last_mut() {
-            let total = super::keymap::rows(&help.contexts).count() + 2 * help.contexts.len() + own;
             help.scroll = by.apply(help.scroll, g.help_rows(), (total + 1).saturating_sub(g.help_rows()));
             return;
         }

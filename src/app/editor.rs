@@ -70,6 +70,16 @@ pub struct Editor {
 }
 
 impl Editor {
+    /// What stands in an empty one. Only a new job takes its title from its prompt.
+    pub fn invitation(&self) -> &'static str {
+        match self.slot {
+            DraftSlot::FollowUp(_) => "What should the agent do next?",
+            DraftSlot::NewJob | DraftSlot::Prompt(_) | DraftSlot::Batch => {
+                "What should the agent do? The first line becomes the title."
+            }
+        }
+    }
+
     /// Opens on a text: a draft, or nothing.
     pub fn new(slot: DraftSlot, title: CleanText, text: &str) -> Self {
         Self {

@@ -216,7 +216,7 @@ mod tests {
     fn job() -> JobRow {
         let mut job = row(7, Status::Failed);
         job.title = CleanText::line("Rewrite the SSO guide");
-        job.model = Some(CleanText::line("Claude Sonnet"));
+        job.model = Some(CleanText::line("Big Sonnet"));
         job.git_ref = Some(CleanText::line("agent/sso-guide"));
         job.repository = Some(CleanText::line("https://github.com/acme/docs"));
         job.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/1423"));

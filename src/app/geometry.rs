@@ -86,7 +86,12 @@ impl Geometry {
         centered(self.body, 84, self.body.height)
     }
 
-    /// Rows of text in the help.
+    /// Columns of text in the help.
+    pub fn help_columns(&self) -> usize {
+        usize::from(self.help().width.saturating_sub(2))
+    }
+
+    /// Rows of text in it.
     pub fn help_rows(&self) -> usize {
         usize::from(self.help().height.saturating_sub(2))
     }

@@ -330,7 +330,7 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Jobs, &[ch('!')], Action::Resolve, "resolve", "decide about an undelivered or unconfirmed prompt"),
     row(C::Jobs, &[key(KeyCode::Enter)], Action::Open, "", "open the job's detail"),
     row(C::Jobs, &[ch('o')], Action::OpenPr, "open PR", "open the pull request"),
-    row(C::Jobs, &[ch(' ')], Action::Peek, "", "mark as looked at, and peek where there is no detail"),
+    row(C::Jobs, &[ch(' ')], Action::Peek, "", "mark as looked at; peek where no detail is shown"),
     row(C::Jobs, &[ch('y')], Action::CopyMain, "copy link", "copy the pull request's link, else the job's id"),
     row(C::Jobs, &[ch('Y')], Action::CopyId, "", "copy the job's id"),
     row(C::Jobs, &[ch('/')], Action::Filter, "filter", "filter: words s:failed m:sonnet #1423 tag:x !not"),
@@ -382,7 +382,7 @@ pub const BINDINGS: &[Binding] = &[
         &[key(KeyCode::Tab)],
         Action::NextBlank,
         "next blank",
-        "to the next {{blank}} of a template, which it takes out",
+        "to the next {{blank}} of a template, taking it out",
     ),
     row(C::Editor, &[ctrl('r')], Action::History, "history", "take in a prompt that was sent before"),
     row(C::Editor, &[ctrl('t')], Action::Templates, "templates", "take in a template"),
@@ -414,7 +414,7 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Drafts, &[key(KeyCode::Enter)], Action::Confirm, "open", "go on with the draft"),
     row(C::Drafts, &[ch('x')], Action::DeleteDraft, "delete", "delete the draft, after a question"),
     row(C::Text, &[ctrl('u')], Action::Edit(Edit::Undo), "undo", "undo"),
-    row(C::Text, &[alt('u')], Action::Edit(Edit::Redo), "redo", "redo"),
+    row(C::Text, &[alt('u')], Action::Edit(Edit::Redo), "", "redo"),
     row(C::Editor, &[ctrl('y')], Action::CopyMain, "copy", "copy the whole text"),
     row(C::Text, &[key(KeyCode::Enter), ctrl('j')], Action::Edit(Edit::Newline), "", "new line"),
     row(C::Text, &[with_ctrl(KeyCode::Left), alt('b')], Action::Edit(Edit::WordBack), "", "a word back"),
@@ -469,10 +469,10 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Everywhere, &[ch('3')], Action::ShowLog, "", "log"),
     row(C::Everywhere, &[key(KeyCode::Tab), key(KeyCode::BackTab)], Action::NextPane, "", "the other pane"),
     row(C::Everywhere, &[ch('r')], Action::Refresh, "refresh", "ask the service again"),
+    row(C::Everywhere, &[key(KeyCode::Esc)], Action::Close, "close", "close the topmost layer"),
     row(C::Everywhere, &[ch('?'), key(KeyCode::F(1))], Action::Help, "help", "the keys of this moment"),
     row(C::Everywhere, &[ctrl('l')], Action::Repaint, "", "repaint the screen"),
     row(C::Everywhere, &[ctrl('z')], Action::Suspend, "", "suspend; fg comes back"),
-    row(C::Everywhere, &[key(KeyCode::Esc)], Action::Close, "", "close the topmost layer"),
     row(C::Everywhere, &[ctrl('c')], Action::Interrupt, "", "close the topmost layer; quit where there is none"),
     row(C::Everywhere, &[ch('q')], Action::Quit, "quit", "quit"),
 ];
@@ -581,5 +581,6 @@ mod tests {
         assert_eq!(ctrl('s').to_string(), "Ctrl-S");
         assert_eq!(with_ctrl(KeyCode::Enter).to_string(), "Ctrl-Enter");
         assert_eq!(ch(' ').to_string(), "Space");
+        assert_eq!(key(KeyCode::BackTab).to_string(), "Shift-Tab");
     }
 }

@@ -7,7 +7,7 @@ use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::{JobId, Status};
-use crate::model::prompt::{DraftSlot, PromptId};
+use crate::model::prompt::{DeliveryKind, DraftSlot, PromptId};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -291,4 +291,70 @@ fn how_long_a_key_in_the_filter_takes() {
         press(&mut app, &c.to_string());
         println!("{c:?}: {:?}, {} shown", start.elapsed(), app.jobs.shown());
     }
+}
+
+fn footer(app: &App) -> Vec<String> {
+    app.hints().map(|(chord, row)| format!("{chord} {}", app.hint(row))).collect()
+}
+
+#[test]
+fn the_footer_says_what_a_key_would_do_to_the_selected_job() {
+    let mut app = app();
+    let mut plain = row(9, Status::Failed);
+    plain.dismissed = false;
+    plain.undelivered = Some(DeliveryKind::Paused);
+    app.update(Msg::Loaded(Ok(Box::new(Known { jobs: vec![plain.clone()], ..Known::default() }))), at(0));
+    let says = |app: &App, hint: &str| footer(app).iter().any(|found| found == hint);
+    assert!(says(&app, "y copy id") && says(&app, "p release"), "{:?}", footer(&app));
+    plain.undelivered = Some(DeliveryKind::Unconfirmed);
+    plain.id = None;
+    plain.revision += 1;
+    app.update(Msg::Loaded(Ok(Box::new(Known { jobs: vec![plain], ..Known::default() }))), at(0));
+    let found = footer(&app);
+    assert!(says(&app, "! resolve"), "{found:?}");
+    assert!(!found.iter().any(|hint| hint.starts_with("y ") || hint.starts_with("d ")), "{found:?}");
+}
+
+#[test]
+fn the_footer_says_what_escape_would_take_away() {
+    let mut app = app();
+    let esc = |app: &App| footer(app).into_iter().find_map(|hint| hint.strip_prefix("Esc ").map(str::to_owned));
+    assert_eq!(esc(&app), None, "nothing at the root");
+    press(&mut app, "/a");
+    enter(&mut app);
+    assert_eq!(esc(&app).as_deref(), Some("clear filter"));
+    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    press(&mut app, "v");
+    assert_eq!(esc(&app).as_deref(), Some("unmark"));
+    press(&mut app, "?");
+    assert_eq!(footer(&app), ["Esc close", "q quit"]);
+}
+
+#[test]
+fn an_empty_follow_up_is_not_said_to_give_the_job_its_title() {
+    let invitation = |app: &App| match app.overlays.last() {
+        Some(Overlay::Editor(editor)) => editor.invitation(),
+        other => panic!("no editor: {other:?}"),
+    };
+    let mut app = app();
+    press(&mut app, "n");
+    assert!(invitation(&app).contains("title"));
+    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    press(&mut app, "f");
+    assert!(!invitation(&app).contains("title"));
+}
+
+#[test]
+fn a_notice_gives_way_to_the_keys_of_a_layer_that_opens_but_a_problem_stays() {
+    let mut app = app();
+    press(&mut app, "d");
+    assert!(app.notice.is_some(), "the dismissal is said");
+    press(&mut app, "j");
+    assert!(app.notice.is_some(), "moving leaves it");
+    press(&mut app, "n");
+    assert_eq!(app.notice, None);
+    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    app.say_failure(&Failure { kind: FailureKind::Store, sentence: CleanText::line("The disk is full.") }, at(0));
+    press(&mut app, "n");
+    assert!(app.notice.is_some());
 }

@@ -11,6 +11,8 @@ pub mod editor;
 pub mod filter;
 pub mod format;
 pub mod geometry;
+pub mod help;
+mod hint;
 pub mod jobs;
 pub mod keymap;
 mod layers;
@@ -46,7 +48,7 @@ use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::failure::Failure;
 use crate::model::ledger::{Budget, Limited};
-use crate::model::prompt::DraftSlot;
+use crate::model::prompt::{DeliveryKind, DraftSlot};
 use crate::model::row::{Group, JobKey};
 use crate::model::text::CleanText;
 use geometry::{Geometry, geometry};
@@ -260,10 +262,19 @@ impl App {
             Action::FollowUp => selected.is_some_and(|row| row.id.is_some() && !row.gone),
             Action::OpenPr => selected.is_some_and(|row| row.pr_link.is_some()),
             Action::Resolve => selected.is_some_and(|row| row.undelivered.is_some_and(|kind| kind.needs_user())),
-            Action::Open | Action::CopyMain | Action::Dismiss => match self.overlays.last() {
-                Some(_) => true,
-                None => selected.is_some(),
-            },
+            Action::CopyMain if self.overlays.is_empty() && self.screen == Screen::Jobs => {
+                self.jobs.marked() > 0 || selected.is_some_and(|row| row.pr_link.is_some() || row.id.is_some())
+            }
+            Action::Dismiss => {
+                // An undelivered prompt has to be decided about first.
+                self.jobs.marked() > 0
+                    || selected.is_some_and(|row| {
+                        !row.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending)
+                    })
+            }
+            Action::Open => selected.is_some(),
+            Action::Close => self.has_layer(),
+            Action::Help => !matches!(self.overlays.last(), Some(Overlay::Help(_))),
             Action::Confirm => match self.overlays.last() {
                 Some(Overlay::Picker(picker)) => picker.selected().is_some(),
                 _ => true,
@@ -294,7 +305,7 @@ impl App {
     }
 
     fn resolve_offers(&self, action: Action) -> bool {
-        use crate::model::prompt::{DeliveryKind, PromptKind};
+        use crate::model::prompt::PromptKind;
         let Some(Overlay::Resolve(resolve)) = self.overlays.last() else { return false };
         let unconfirmed = resolve.prompt.delivery.kind() == DeliveryKind::Unconfirmed;
         match action {

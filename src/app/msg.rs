@@ -53,6 +53,8 @@ pub enum Msg {
     Views { query: ViewsQuery, result: Result<Stamped<ViewsPage>, Failure>, old: Option<Stamped<ViewsPage>> },
     /// A draft is on disk, with the time it was written.
     DraftSaved { slot: DraftSlot, result: Result<Time, Failure> },
+    /// The draft as the disk has it, for an editor that was opened; none when it has none or can't be read.
+    DraftRead { slot: DraftSlot, text: Option<String> },
     /// An opener or the clipboard answered; the text says what was handed over.
     Handed { what: CleanText, result: Result<(), Failure> },
     /// The moment that `App::next_wake` named.
@@ -129,6 +131,8 @@ pub enum Effect {
     /// A job finished while nobody looked: a terminal notification.
     Notify(CleanText),
     SaveDraft(DraftSlot, String),
+    /// Read what the disk has: another instance may have written there.
+    ReadDraft(DraftSlot),
     DeleteDraft(DraftSlot),
     LoadViews {
         query: ViewsQuery,

@@ -29,14 +29,6 @@ impl App {
         self.start.commands.iter().filter(move |own| if own.is_about_a_page() { on_views } else { on_jobs })
     }
 
-    /// Lines that the help has for them, with their heading and the gap before it.
-    pub(super) fn own_help_lines(&self, contexts: &[Context]) -> usize {
-        match self.own_commands(contexts).count() {
-            0 => 0,
-            n => n + 2,
-        }
-    }
-
     /// The commands of this moment for which nothing is missing.
     pub fn own_hints(&self) -> impl Iterator<Item = &OwnCommand> {
         self.own_commands(self.contexts()).filter(|own| self.fill(own).is_ok())

@@ -66,6 +66,17 @@ pub struct Picker {
     top: usize,
 }
 
+impl Picking {
+    /// What stands over the list while nothing is typed. A demo keeps nothing on disk.
+    pub fn invitation(self, demo: bool) -> &'static str {
+        match self {
+            Self::Drafts if demo => "Not sent yet, kept as long as the demo runs.",
+            Self::Drafts => "Not sent yet, kept on disk.",
+            Self::History | Self::Templates => "Type words to narrow it.",
+        }
+    }
+}
+
 impl Picker {
     /// Waits for its entries.
     pub fn new(picking: Picking) -> Self {

@@ -78,7 +78,7 @@ impl App {
         self.say(Tone::Info, &format!("Draft kept; {again}."), now);
     }
 
-    fn editor(&mut self) -> Option<&mut Editor> {
+    pub(super) fn editor(&mut self) -> Option<&mut Editor> {
         self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
             Overlay::Editor(editor) => Some(editor.as_mut()),
             _ => None,

@@ -4,7 +4,7 @@ use super::editor::Saved;
 use super::jobs::Line;
 use super::keymap::{self, Chord, Context};
 use super::overlay::Overlay;
-use super::{App, Effect, Msg, Pane, Record, Screen, Tone};
+use super::{App, Effect, Msg, Notice, Pane, Record, Screen, Tone};
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::ledger::Limited;
@@ -51,6 +51,7 @@ impl App {
                 self.dirty |= changed && self.screen == Screen::Views;
             }
             Msg::DraftSaved { slot, result } => self.draft_saved(slot, result),
+            Msg::DraftRead { slot, text } => self.draft_read(slot, text.unwrap_or_default(), now),
             Msg::Handed { what, result } => match result {
                 Ok(()) => self.say(Tone::Info, what.as_str(), now),
                 Err(failure) => self.say_failure(&failure, now),
@@ -135,6 +136,7 @@ impl App {
             [first, ..] if takes_text && chord.types_text() => std::slice::from_ref(first),
             all => all,
         };
+        let (layers, said) = (self.overlays.len(), self.notice.clone());
         match keymap::action(asked, chord) {
             Some(action) => self.act(action, now, effects),
             None if takes_text => self.type_key(key, now),
@@ -142,6 +144,16 @@ impl App {
                 self.overlays.pop();
             }
             None => self.run_own(chord, now, effects),
+        }
+        // A layer that opens shows its keys, not what was said before it; a problem stays.
+        let is_stale = |notice: &Notice| notice.tone == Tone::Info && said.as_ref() == Some(notice);
+        if self.overlays.len() > layers && self.notice.as_ref().is_some_and(is_stale) {
+            self.notice = None;
+        }
+        if let Some(Overlay::Editor(editor)) = self.overlays.last()
+            && self.overlays.len() > layers
+        {
+            effects.push(Effect::ReadDraft(editor.slot));
         }
     }
 

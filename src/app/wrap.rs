@@ -20,7 +20,7 @@ pub(super) fn wrap(text: &str, width: usize, max: usize) -> (Vec<String>, bool) 
 fn wrap_paragraph(paragraph: &str, width: usize, max: usize, lines: &mut Vec<String>) {
     let mut line = String::new();
     let mut cells = 0;
-    for word in paragraph.split_word_bounds() {
+    for word in words(paragraph, width) {
         if lines.len() >= max {
             return;
         }
@@ -44,6 +44,33 @@ fn wrap_paragraph(paragraph: &str, width: usize, max: usize, lines: &mut Vec<Str
     lines.push(line.trim_end().to_owned());
 }
 
+/// What is kept together: signs stay with the word that they touch, unless that would not fit a line of its own. Where wide
+/// signs stand, which are written without blanks, a line may end.
+fn words(paragraph: &str, width: usize) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut start = 0;
+    let mut before = "";
+    for (at, part) in paragraph.split_word_bound_indices() {
+        let together = !is_blank(before) && !is_blank(part) && !is_wide(before) && !is_wide(part);
+        let fits = paragraph.get(start..at + part.len()).is_some_and(|word| word.width() <= width);
+        if !(together && fits) {
+            words.extend(paragraph.get(start..at).filter(|word| !word.is_empty()));
+            start = at;
+        }
+        before = part;
+    }
+    words.extend(paragraph.get(start..).filter(|word| !word.is_empty()));
+    words
+}
+
+fn is_blank(part: &str) -> bool {
+    part.trim().is_empty()
+}
+
+fn is_wide(part: &str) -> bool {
+    part.graphemes(true).any(|grapheme| grapheme.width() > 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,6 +82,13 @@ mod tests {
         assert_eq!((lines, cut), (vec!["Fix the".to_owned(), "broken".to_owned(), "links".to_owned()], false));
         let (lines, _) = wrap("abcdefghij日本語", 4, 9);
         assert_eq!(lines, ["abcd", "efgh", "ij日", "本語"]);
+    }
+
+    #[test]
+    fn signs_stay_with_their_word() {
+        assert_eq!(wrap("carry it out.", 12, 9).0, ["carry it", "out."]);
+        assert_eq!(wrap("see /guides (soon)", 12, 9).0, ["see /guides", "(soon)"]);
+        assert_eq!(wrap("a /guides/deploy", 8, 9).0, ["a", "/guides/", "deploy"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Where the editor's text can come from besides the keys: prompts that were sent, templates, drafts, an editor of the
 //! user's own.
 
-use super::editor::{Progress, Saved};
+use super::editor::{Editor, Progress, Saved};
 use super::overlay::{Consequence, Overlay, Question};
 use super::picker::{Entry, Picker, Picking};
 use super::templates::{Values, fill};
@@ -72,6 +72,23 @@ impl App {
             Overlay::Picker(picker) if picker.picking == picking => Some(picker.as_mut()),
             _ => None,
         })
+    }
+
+    /// Takes in what another instance left for the editor that was just opened: what is typed from here on would be written
+    /// over it. Where both differ, one stands below the other, so that neither is lost.
+    pub(super) fn draft_read(&mut self, slot: DraftSlot, theirs: String, now: Time) {
+        let ours = self.drafts.get(&slot).map(String::as_str).unwrap_or_default();
+        if theirs.trim().is_empty() || self.handed.contains_key(&slot) || ours.contains(theirs.as_str()) {
+            return;
+        }
+        let text = if theirs.contains(ours) { theirs } else { format!("{theirs}\n\n{ours}") };
+        let Some(editor) = self.editor().filter(|editor| editor.slot == slot && editor.saved == Saved::Unchanged)
+        else {
+            return;
+        };
+        editor.input = Editor::new(slot, editor.title.clone(), &text).input;
+        self.drafts.insert(slot, text);
+        self.say(Tone::Info, "A draft from another docdeck on this computer is here.", now);
     }
 
     /// The drafts as they are now, where their list is open.

@@ -302,3 +302,29 @@ fn the_keys_of_the_queue_are_for_jobs_that_wait() {
     play.typed("p");
     assert_eq!(play.asked, asked(QueueChange::Release));
 }
+
+#[test]
+fn a_draft_that_another_instance_left_is_not_written_over() {
+    let slot = DraftSlot::NewJob;
+    let read = |text: &str| Msg::DraftRead { slot, text: Some(text.to_owned()) };
+    let mut play = Play::new(Vec::new());
+    play.key(KeyCode::Char('n'));
+    assert!(play.asked.contains(&Effect::ReadDraft(slot)), "{:?}", play.asked);
+    play.tell(read("Typed elsewhere"));
+    play.typed(", and here");
+    play.key(KeyCode::Esc);
+    assert!(play.asked.contains(&Effect::SaveDraft(slot, "Typed elsewhere, and here".to_owned())), "{:?}", play.asked);
+    // Both have gone on: both are kept. What was typed meanwhile is left alone.
+    play.key(KeyCode::Char('n'));
+    play.tell(read("Something else"));
+    assert_eq!(play.app.draft(slot), Some("Something else\n\nTyped elsewhere, and here"));
+    play.typed("!");
+    play.tell(read("Too late"));
+    assert_eq!(play.app.draft(slot), Some("Something else\n\nTyped elsewhere, and here"));
+}
+
+#[test]
+fn a_demo_does_not_say_that_drafts_are_on_disk() {
+    assert!(Picking::Drafts.invitation(false).contains("disk"));
+    assert!(!Picking::Drafts.invitation(true).contains("disk"));
+}

@@ -41,7 +41,11 @@ pub(super) async fn run(inner: Arc<Inner>, mut version: i64) {
             Ok(now) => {
                 inner.dispatch_wake.notify_one();
                 match inner.catch_up().await {
-                    Ok(()) => version = now,
+                    Ok(()) => {
+                        version = now;
+                        // What another instance spent counts here too.
+                        inner.report_budgets().await;
+                    }
                     Err(error) => inner.trouble(error.failure()).await,
                 }
             }

@@ -183,6 +183,8 @@ fn writes(effect: &Effect) -> bool {
         effect,
         E::SaveDraft(..)
             | E::DeleteDraft(_)
+            // Reads what the ones before it wrote.
+            | E::ReadDraft(_)
             | E::SubmitNewJob(_)
             | E::SubmitFollowUp(..)
             | E::SubmitBatch(_)
@@ -279,6 +281,12 @@ impl Hands {
             Effect::WriteFile { name, text } => new_file::written(name, text).await,
             Effect::EditOutside(_) | Effect::RunCommand(_) | Effect::Notify(_) => return None,
             Effect::SaveDraft(slot, text) => self.save_draft(slot, &text).await,
+            Effect::ReadDraft(slot) => {
+                // An unreadable record is said elsewhere; the text known here stays.
+                let drafts = self.store.drafts(&self.scope).await.unwrap_or_default();
+                let text = drafts.into_iter().find(|draft| draft.slot == slot).map(|draft| draft.text);
+                Msg::DraftRead { slot, text }
+            }
             Effect::DeleteDraft(slot) => {
                 let result = self.store.delete_draft(&self.scope, slot).await;
                 Msg::DraftSaved { slot, result: result.map(|()| now()).map_err(|error| failure(&error)) }

@@ -26,7 +26,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, editor: &Editor, area:
     let text = Rect { height: inner.height.saturating_sub(below), ..inner };
     frame.render_widget(editor.input.area(), text);
     if editor.input.is_blank() && editor.input.size().1 == 0 {
-        let hint = "What should the agent do? The first line becomes the title.";
+        let hint = editor.invitation();
         let spot = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };
         frame.render_widget(Line::styled(fit(hint, width - 1), theme.muted), spot);
     }

@@ -3,8 +3,7 @@
 
 use super::View;
 use super::text::Row;
-use crate::app::format::{count, plural, until};
-use crate::app::keymap::Action;
+use crate::app::format::{count, until};
 use crate::app::{App, Screen, Tone};
 use crate::model::connection::Connection;
 use crate::model::ledger::Limited;
@@ -128,12 +127,8 @@ pub(super) fn footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
 
 /// The keys of this moment, whole ones only; the last two, help and quit, come what may.
 fn hints<'a>(view: View<'_>, width: usize) -> Line<'a> {
-    let hint = |action: Action, hint: &str| match action {
-        Action::Drafts => plural(view.app.draft_count(), "draft"),
-        _ => hint.to_owned(),
-    };
     let mut items: Vec<(String, String)> =
-        view.app.hints().map(|(chord, row)| (chord.to_string(), hint(row.action, row.hint))).collect();
+        view.app.hints().map(|(chord, row)| (chord.to_string(), view.app.hint(row))).collect();
     // The user's own come behind what belongs to this screen, before what holds everywhere.
     let place = items.iter().position(|(_, hint)| matches!(hint.as_str(), "refresh" | "help")).unwrap_or(items.len());
     let own = view.app.own_hints().map(|own| (own.key.to_string(), own.name.to_string()));

@@ -70,10 +70,7 @@ fn narrowing(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rect)
     let say = |frame: &mut Frame<'_>, row: usize, text: &str, style| {
         put(frame, area, row, Line::styled(fit(text, width), style));
     };
-    let hint = match picker.picking {
-        Picking::Drafts => "Not sent yet, kept on disk.",
-        Picking::History | Picking::Templates => "Type words to narrow it.",
-    };
+    let hint = picker.picking.invitation(view.app.start.demo);
     if picker.takes_text() && !picker.filter.is_blank() {
         frame.render_widget(picker.filter.area(), Rect { height: area.height.min(1), ..area });
     } else {

@@ -1,6 +1,7 @@
 //! Two instances on one store: one polls, both know, nothing goes out twice.
 
 use crate::desk::{Desk, sim};
+use docdeck::model::ledger::Limited;
 use docdeck::model::log::Operation;
 use docdeck::model::news::News;
 use docdeck::model::prompt::Delivery;
@@ -19,6 +20,20 @@ async fn one_of_two_instances_polls_and_the_other_hears_of_every_change() {
     let accepted = theirs.checked_at;
     one.row(theirs.key, "a look at the other's job", |row| row.checked_at > accepted).await;
     assert_eq!((two.requests_of(Operation::Create), two.requests_of(Operation::Get)), (1, 0));
+}
+
+#[tokio::test]
+async fn what_one_instance_spends_is_told_to_the_other() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut one = Desk::begin(&sim, folder.path()).await;
+    let mut two = Desk::begin(&sim, folder.path()).await;
+    one.accepted("Spent by one [sim:seconds=6000]").await;
+    let spent = |news: &News| match news {
+        News::Budget(Limited::Create, budget) if budget.used == 1 => Some(()),
+        _ => None,
+    };
+    two.until("the ledger as the other left it", spent).await;
+    assert_eq!(two.requests_of(Operation::Create), 0);
 }
 
 #[tokio::test]

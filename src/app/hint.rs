@@ -1,0 +1,29 @@
+//! The words of the footer that depend on what is selected: a hint says what its key would do now.
+
+use super::keymap::{Action, Binding, Context};
+use super::{App, Pane, Screen, format};
+use crate::model::prompt::DeliveryKind;
+
+impl App {
+    /// What the footer says beside a key.
+    pub fn hint(&self, row: &Binding) -> String {
+        let selected = self.jobs.selected().filter(|_| self.screen == Screen::Jobs && self.overlays.is_empty());
+        let marked = self.jobs.marked() > 0;
+        match (row.action, selected) {
+            (Action::Drafts, _) => format::plural(self.draft_count(), "draft"),
+            (Action::CopyMain, Some(job)) if !marked && job.pr_link.is_none() => "copy id".to_owned(),
+            (Action::Dismiss, Some(job)) if !marked && job.dismissed => "take back".to_owned(),
+            (Action::QueuePause, Some(job)) if job.undelivered == Some(DeliveryKind::Paused) => "release".to_owned(),
+            (Action::Close, _) if row.context == Context::Everywhere && self.overlays.is_empty() => {
+                // What Esc takes away, in the order in which it does.
+                let what = match self.pane {
+                    Pane::Detail => "back",
+                    Pane::List if marked => "unmark",
+                    Pane::List => "clear filter",
+                };
+                what.to_owned()
+            }
+            _ => row.hint.to_owned(),
+        }
+    }
+}
