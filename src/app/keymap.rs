@@ -1,7 +1,9 @@
 //! The one table of key bindings. Dispatch, footer and help all read it; nothing else knows a key.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use std::fmt;
+use super::chord::{alt, ch, ctrl, key, with_alt, with_ctrl};
+use crossterm::event::KeyCode;
+
+pub use super::chord::Chord;
 
 /// Where a binding holds. The layer on top decides which contexts are asked, the most special one first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -148,150 +150,6 @@ pub enum Edit {
     DeleteToLineEnd,
     PageUp,
     PageDown,
-}
-
-/// A key with its modifiers, in the one form in which bindings and presses are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Chord {
-    pub code: KeyCode,
-    pub mods: KeyModifiers,
-}
-
-impl Chord {
-    /// Shift is part of a character already, so it is dropped there; a `BackTab` is Shift-Tab by itself.
-    pub fn from_event(event: KeyEvent) -> Self {
-        let mut mods = event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
-        let mut code = event.code;
-        if let KeyCode::Char(c) = code {
-            mods -= KeyModifiers::SHIFT;
-            // With Control the terminals disagree about the case.
-            if mods.contains(KeyModifiers::CONTROL) {
-                code = KeyCode::Char(c.to_ascii_lowercase());
-            }
-        }
-        if code == KeyCode::BackTab {
-            mods -= KeyModifiers::SHIFT;
-        }
-        Self { code, mods }
-    }
-}
-
-impl Chord {
-    /// Reads a key as people write it: `x`, `X`, `Ctrl-x`, `Alt-x`, `Shift-F5`, `Enter`; case matters for a single letter
-    /// alone. None for what is no key.
-    pub fn parse(text: &str) -> Option<Self> {
-        const HELD: [(&str, KeyModifiers); 3] =
-            [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)];
-        let mut mods = KeyModifiers::NONE;
-        let mut rest = text.trim();
-        while let Some((after, held)) = HELD.iter().find_map(|(word, held)| {
-            let (begin, after) = rest.split_at_checked(word.len())?;
-            (begin.eq_ignore_ascii_case(word) && !after.is_empty() && !mods.contains(*held)).then_some((after, *held))
-        }) {
-            mods |= held;
-            rest = after;
-        }
-        let mut chars = rest.chars();
-        let mut code = match (named_key(rest), chars.next(), chars.next()) {
-            (Some(code), ..) => code,
-            (None, Some(c), None) if !c.is_control() && !c.is_whitespace() => KeyCode::Char(c),
-            _ => return None,
-        };
-        if let (KeyCode::Char(c), true) = (code, mods.contains(KeyModifiers::SHIFT)) {
-            code = KeyCode::Char(c.to_uppercase().next().unwrap_or(c));
-        }
-        if let (KeyCode::Char(c), true) = (code, mods == KeyModifiers::ALT) {
-            // Held keys are written in upper case and pressed without Shift.
-            code = KeyCode::Char(c.to_ascii_lowercase());
-        }
-        if code == KeyCode::Tab && mods.contains(KeyModifiers::SHIFT) {
-            code = KeyCode::BackTab;
-        }
-        Some(Self::from_event(KeyEvent::new(code, mods)))
-    }
-
-    /// Whether it types something where text is typed, and so is no command there.
-    pub fn types_text(&self) -> bool {
-        let held = self.mods.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        !held && matches!(self.code, KeyCode::Char(_) | KeyCode::Tab | KeyCode::BackTab)
-    }
-}
-
-impl fmt::Display for Chord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.mods.contains(KeyModifiers::CONTROL) {
-            f.write_str("Ctrl-")?;
-        }
-        if self.mods.contains(KeyModifiers::ALT) {
-            f.write_str("Alt-")?;
-        }
-        if self.mods.contains(KeyModifiers::SHIFT) {
-            f.write_str("Shift-")?;
-        }
-        match self.code {
-            KeyCode::Char(' ') => f.write_str("Space"),
-            KeyCode::Char(c) if self.mods.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
-                write!(f, "{}", c.to_ascii_uppercase())
-            }
-            KeyCode::Char(c) => write!(f, "{c}"),
-            KeyCode::Up => f.write_str("↑"),
-            KeyCode::Down => f.write_str("↓"),
-            KeyCode::Left => f.write_str("←"),
-            KeyCode::Right => f.write_str("→"),
-            KeyCode::PageUp => f.write_str("PgUp"),
-            KeyCode::PageDown => f.write_str("PgDn"),
-            KeyCode::Delete => f.write_str("Del"),
-            KeyCode::BackTab => f.write_str("Shift-Tab"),
-            KeyCode::F(n) => write!(f, "F{n}"),
-            other => write!(f, "{other:?}"),
-        }
-    }
-}
-
-/// A key that has a name.
-fn named_key(name: &str) -> Option<KeyCode> {
-    let name = name.to_ascii_lowercase();
-    Some(match name.as_str() {
-        "enter" | "return" => KeyCode::Enter,
-        "tab" => KeyCode::Tab,
-        "backtab" => KeyCode::BackTab,
-        "space" => KeyCode::Char(' '),
-        "esc" | "escape" => KeyCode::Esc,
-        "backspace" => KeyCode::Backspace,
-        "del" | "delete" => KeyCode::Delete,
-        "ins" | "insert" => KeyCode::Insert,
-        "home" => KeyCode::Home,
-        "end" => KeyCode::End,
-        "pgup" | "pageup" => KeyCode::PageUp,
-        "pgdn" | "pagedown" => KeyCode::PageDown,
-        "up" | "↑" => KeyCode::Up,
-        "down" | "↓" => KeyCode::Down,
-        "left" | "←" => KeyCode::Left,
-        "right" | "→" => KeyCode::Right,
-        _ => {
-            let number = name.strip_prefix('f').filter(|number| number.chars().all(|c| c.is_ascii_digit()))?;
-            KeyCode::F(number.parse().ok().filter(|n| (1..=24).contains(n))?)
-        }
-    })
-}
-
-const fn key(code: KeyCode) -> Chord {
-    Chord { code, mods: KeyModifiers::NONE }
-}
-const fn ch(c: char) -> Chord {
-    key(KeyCode::Char(c))
-}
-const fn ctrl(c: char) -> Chord {
-    Chord { code: KeyCode::Char(c), mods: KeyModifiers::CONTROL }
-}
-const fn alt(c: char) -> Chord {
-    Chord { code: KeyCode::Char(c), mods: KeyModifiers::ALT }
-}
-const fn with_ctrl(code: KeyCode) -> Chord {
-    Chord { code, mods: KeyModifiers::CONTROL }
-}
-const fn with_alt(code: KeyCode) -> Chord {
-    Chord { code, mods: KeyModifiers::ALT }
 }
 
 /// One row of the table.
@@ -507,6 +365,7 @@ pub fn binding(context: Context, chord: Chord) -> Option<&'static Binding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crossterm::event::{KeyEvent, KeyModifiers};
     use std::collections::HashSet;
 
     #[test]
@@ -542,45 +401,9 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_read_as_people_write_them() {
-        let shift = |code| Chord { code, mods: KeyModifiers::SHIFT };
-        for (text, chord) in [
-            ("x", ch('x')),
-            ("X", ch('X')),
-            ("Shift-x", ch('X')),
-            ("Ctrl-x", ctrl('x')),
-            ("ctrl-X", ctrl('x')),
-            ("Alt-x", alt('x')),
-            ("Ctrl--", ctrl('-')),
-            ("-", ch('-')),
-            ("ü", ch('ü')),
-            ("F5", key(KeyCode::F(5))),
-            ("Shift-F5", shift(KeyCode::F(5))),
-            ("Enter", key(KeyCode::Enter)),
-            ("Ctrl-Enter", with_ctrl(KeyCode::Enter)),
-            ("Space", ch(' ')),
-            ("Shift-Tab", key(KeyCode::BackTab)),
-            ("PgDn", key(KeyCode::PageDown)),
-        ] {
-            assert_eq!(Chord::parse(text), Some(chord), "{text}");
-        }
-        for bad in ["", " ", "xy", "Ctrl-", "Hyper-x", "F0", "F25", "f+1", "Ctrl-Ctrl-x", "\t\u{7}", "é́x"] {
-            assert_eq!(Chord::parse(bad), None, "{bad:?}");
-        }
-    }
-
-    #[test]
     fn every_key_of_the_table_is_read_back_from_what_is_printed() {
         for chord in BINDINGS.iter().flat_map(|row| row.keys) {
             assert_eq!(Chord::parse(&chord.to_string()), Some(*chord), "{chord}");
         }
-    }
-
-    #[test]
-    fn chords_print_as_people_write_them() {
-        assert_eq!(ctrl('s').to_string(), "Ctrl-S");
-        assert_eq!(with_ctrl(KeyCode::Enter).to_string(), "Ctrl-Enter");
-        assert_eq!(ch(' ').to_string(), "Space");
-        assert_eq!(key(KeyCode::BackTab).to_string(), "Shift-Tab");
     }
 }

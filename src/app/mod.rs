@@ -6,6 +6,7 @@
 mod act;
 pub mod batch;
 pub mod bulk;
+mod chord;
 pub mod detail;
 pub mod editor;
 pub mod filter;
