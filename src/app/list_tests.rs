@@ -272,27 +272,6 @@ fn a_job_made_under_a_filter_that_hides_it_is_shown_while_selected() {
     assert_eq!(app.jobs.shown(), 1);
 }
 
-/// Ten thousand jobs: a key in the filter. Measures; run it with `--release -- --ignored --nocapture`.
-#[test]
-#[ignore = "measures, does not fail"]
-fn how_long_a_key_in_the_filter_takes() {
-    let mut app = app();
-    let many = (1..=10_000).map(|key| {
-        let mut job = row(key, Status::Completed);
-        job.title = CleanText::line(&format!("Rewrite the guide about topic number {key} for the new release"));
-        job.repository = Some(CleanText::line("https://github.com/acme/docs"));
-        job.git_ref = Some(CleanText::line("agent/some-branch-of-its-own"));
-        job
-    });
-    app.jobs.replace(many.collect());
-    press(&mut app, "/");
-    for c in "guide topic 99".chars() {
-        let start = std::time::Instant::now();
-        press(&mut app, &c.to_string());
-        println!("{c:?}: {:?}, {} shown", start.elapsed(), app.jobs.shown());
-    }
-}
-
 fn footer(app: &App) -> Vec<String> {
     app.hints().map(|(chord, row)| format!("{chord} {}", app.hint(row))).collect()
 }

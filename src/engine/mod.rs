@@ -1,6 +1,6 @@
 //! What dashboard and commands both do, once: submitting, polling, tracking, loading views, spending from the ledgers.
 //!
-//! Facts are written by the store before they are told as [`News`]. Three tasks share one [`inner::Inner`]: the
+//! Facts are written by the store before they are told as [`News`]. Three tasks share one `inner::Inner`: the
 //! dispatcher sends prompts, the poller looks at jobs, the watcher takes leases and notices what other instances did.
 
 mod clock;
