@@ -3,7 +3,7 @@
 //! Read once at the start and passed on as a value, so that every rule over it can be tested without touching the
 //! process. What beats what is decided in [`super::resolve`].
 
-use crate::model::endpoint::ApiKey;
+use crate::model::endpoint::{ApiKey, KEY_VARIABLE};
 use std::path::PathBuf;
 
 /// The environment, as far as docdeck looks at it. An empty variable counts as unset.
@@ -54,7 +54,7 @@ impl Environment {
         let get = |name: &str| lookup(name).filter(|value| !value.is_empty());
         let is_set = |name: &str| get(name).is_some();
         Self {
-            api_key: get("DOCDECK_API_KEY").map(|raw| ApiKey::new(&raw)),
+            api_key: get(KEY_VARIABLE).map(|raw| ApiKey::new(&raw)),
             base_url: get("DOCDECK_BASE_URL"),
             project: get("DOCDECK_PROJECT_ID"),
             profile: get("DOCDECK_PROFILE"),

@@ -2,6 +2,7 @@
 //! prompt brought into the record, with the job as JSON on its stdin. The merge shows a change to one instance only, so it runs once on a computer.
 
 use super::inner::Inner;
+use crate::model::endpoint::KEY_VARIABLE;
 use crate::model::json;
 use crate::model::log::LogKind;
 use crate::model::prompt::PromptKind;
@@ -21,8 +22,6 @@ const AT_ONCE: usize = 4;
 const WAITING: usize = 256;
 /// How long one run may take.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The variable with the key, which is none of the program's business.
-const KEY_VARIABLE: &str = "DOCDECK_API_KEY";
 
 /// A change to run the program for.
 #[derive(Debug)]

@@ -21,6 +21,9 @@ impl Scope {
     }
 }
 
+/// The environment variable that may hold the key. No program that docdeck starts inherits it.
+pub const KEY_VARIABLE: &str = "DOCDECK_API_KEY";
+
 /// The API key. Wiped from memory when dropped; prints as `***`.
 #[derive(Clone)]
 pub struct ApiKey(Zeroizing<String>);

@@ -3,6 +3,7 @@
 
 use super::event_loop::Dashboard;
 use crate::app::Msg;
+use crate::model::endpoint::KEY_VARIABLE;
 use crate::model::failure::{Failure, FailureKind};
 use std::fmt;
 use std::future::Future;
@@ -108,7 +109,7 @@ fn start(programs: &[Vec<String>]) -> Result<Child, Failure> {
     let mut names = Vec::new();
     for words in programs {
         let Some((program, arguments)) = words.split_first() else { continue };
-        match Command::new(program).args(arguments).spawn() {
+        match Command::new(program).args(arguments).env_remove(KEY_VARIABLE).spawn() {
             Ok(child) => return Ok(child),
             Err(error) if error.kind() == ErrorKind::NotFound => names.push(program.as_str()),
             Err(error) => return Err(local(&format!("{program} could not be started: {error}."))),

@@ -2,6 +2,7 @@
 //! Only http and https, never through a shell.
 
 use crate::config::environment::Environment;
+use crate::model::endpoint::KEY_VARIABLE;
 use crate::model::failure::{Failure, FailureKind};
 use std::process::Stdio;
 use std::time::Duration;
@@ -69,7 +70,7 @@ pub async fn run(words: &[String], url: &str) -> Result<(), Failure> {
         Failure::new(FailureKind::Local, &format!("{program} could not open the link ({why}). Here it is: {url}"))
     };
     let mut command = tokio::process::Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(arguments).env_remove(KEY_VARIABLE).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     #[cfg(unix)]
     command.process_group(0);
     let mut child = command.spawn().map_err(|error| match error.kind() {

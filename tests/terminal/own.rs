@@ -29,6 +29,22 @@ fn a_command_gets_the_terminal_and_enter_comes_back() {
 }
 
 #[test]
+fn a_command_does_not_inherit_the_key() {
+    let config = "[[commands]]\nkey = \"X\"\nname = \"peek\"\n\
+                  run = [\"sh\", \"-c\", \"printf 'key [%s]\\n' \\\"$DOCDECK_API_KEY\\\"\"]\n";
+    let setup = Setup::demo_with(&[], config).with("DOCDECK_API_KEY", "mint_marked");
+    let mut pty = Pty::spawn(setup);
+    pty.wait_for_text("NEEDS YOU");
+    pty.send("X");
+    pty.wait_for_text("key []");
+    pty.send("\r");
+    pty.wait_for("the dashboard again", |screen| screen.alternate_screen());
+    assert!(!pty.sent().contains("mint_marked"));
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+}
+
+#[test]
 fn it_can_be_ended_while_a_command_waits_for_enter() {
     let mut pty = Pty::spawn(Setup::demo_with(&[], COMMAND));
     pty.wait_for_text("NEEDS YOU");
