@@ -93,29 +93,14 @@ fn status(n: u8) -> Option<Status> {
 fn row(key: i64, n: u8, undelivered: Option<DeliveryKind>, revision: i64, now: Time) -> JobRow {
     let pending = undelivered.filter(|kind| !matches!(kind, DeliveryKind::Accepted | DeliveryKind::Dismissed));
     JobRow {
-        place: None,
-        named: false,
-        tags: Vec::new(),
-        note: None,
-        key: JobKey(key),
         id: if n == 0 { None } else { JobId::new(&format!("job-{key}")) },
-        title: CleanText::line(&format!("Job {key}")),
         status: status(n),
-        repository: None,
-        git_ref: None,
-        model: None,
         pr_link: (n == 2).then(|| CleanText::line("https://example.com/a/pull/7")),
-        created_at: now,
-        archived_at: None,
-        started_at: now,
-        finished_at: None,
-        changed_at: now,
-        checked_at: None,
-        looked_at: None,
         gone: n == 5 && key % 2 == 0,
         dismissed: n == 4 && key % 2 == 0,
         undelivered: pending,
         revision,
+        ..JobRow::new(JobKey(key), CleanText::line(&format!("Job {key}")), now)
     }
 }
 

@@ -405,29 +405,11 @@ pub(crate) mod tests {
 
     pub(crate) fn row(key: i64, status: Status) -> JobRow {
         JobRow {
-            named: false,
-            tags: Vec::new(),
-            note: None,
-            key: JobKey(key),
             id: JobId::new(&format!("job-{key}")),
-            title: CleanText::line(&format!("Job {key}")),
             status: Some(status),
-            repository: None,
-            git_ref: None,
-            model: None,
-            pr_link: None,
-            created_at: at(key),
-            archived_at: None,
-            started_at: at(key),
-            finished_at: None,
-            changed_at: at(key),
             checked_at: Some(at(key)),
-            looked_at: None,
-            gone: false,
-            dismissed: false,
-            place: None,
-            undelivered: None,
             revision: key,
+            ..JobRow::new(JobKey(key), CleanText::line(&format!("Job {key}")), at(key))
         }
     }
 

@@ -339,29 +339,10 @@ mod tests {
 
     fn active(key: i64, checked: Time) -> JobRow {
         JobRow {
-            named: false,
-            tags: Vec::new(),
-            note: None,
-            key: JobKey(key),
             id: JobId::new(&format!("job-{key}")),
-            title: CleanText::line("t"),
             status: Some(Status::Active),
-            repository: None,
-            git_ref: None,
-            model: None,
-            pr_link: None,
-            created_at: at(0),
-            archived_at: None,
-            started_at: at(0),
-            finished_at: None,
-            changed_at: at(0),
             checked_at: Some(checked),
-            looked_at: None,
-            gone: false,
-            dismissed: false,
-            place: None,
-            undelivered: None,
-            revision: 0,
+            ..JobRow::new(JobKey(key), CleanText::line("t"), at(0))
         }
     }
 

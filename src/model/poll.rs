@@ -60,31 +60,8 @@ mod tests {
     }
 
     fn job(status: Option<Status>, checked: Option<i64>) -> JobRow {
-        JobRow {
-            key: JobKey(1),
-            id: JobId::new("j"),
-            title: CleanText::line("t"),
-            named: false,
-            tags: Vec::new(),
-            note: None,
-            status,
-            repository: None,
-            git_ref: None,
-            model: None,
-            pr_link: None,
-            created_at: at(0),
-            archived_at: None,
-            started_at: at(0),
-            finished_at: None,
-            changed_at: at(0),
-            checked_at: checked.map(at),
-            looked_at: None,
-            gone: false,
-            dismissed: false,
-            place: None,
-            undelivered: None,
-            revision: 0,
-        }
+        let checked_at = checked.map(at);
+        JobRow { id: JobId::new("j"), status, checked_at, ..JobRow::new(JobKey(1), CleanText::line("t"), at(0)) }
     }
 
     #[test]

@@ -85,6 +85,35 @@ impl Group {
 }
 
 impl JobRow {
+    /// A job of which nothing is known but its title and when it was written here.
+    pub fn new(key: JobKey, title: CleanText, written_at: Time) -> Self {
+        Self {
+            key,
+            id: None,
+            title,
+            named: false,
+            tags: Vec::new(),
+            note: None,
+            status: None,
+            repository: None,
+            git_ref: None,
+            model: None,
+            pr_link: None,
+            created_at: written_at,
+            archived_at: None,
+            started_at: written_at,
+            finished_at: None,
+            changed_at: written_at,
+            checked_at: None,
+            looked_at: None,
+            gone: false,
+            dismissed: false,
+            place: None,
+            undelivered: None,
+            revision: 0,
+        }
+    }
+
     /// Whether something worth a look happened since the user last looked.
     pub fn is_unseen(&self) -> bool {
         self.looked_at.is_none_or(|looked| looked < self.changed_at)

@@ -53,29 +53,16 @@ fn start(size: (u16, u16)) -> Start {
 
 fn row(key: i64, title: &str, status: Option<Status>, minutes: i64) -> JobRow {
     JobRow {
-        named: false,
-        tags: Vec::new(),
-        note: None,
-        key: JobKey(key),
         id: JobId::new(&format!("01J9ZK4M8Q{key:04}")),
-        title: CleanText::line(title),
         status,
         repository: Some(CleanText::line("https://github.com/acme/docs")),
         git_ref: Some(CleanText::line("agent/broken-links")),
         model: Some(CleanText::line("sonnet")),
-        pr_link: None,
-        created_at: ago(minutes + 6),
-        archived_at: None,
-        started_at: ago(minutes + 6),
         finished_at: Some(ago(minutes)),
         changed_at: ago(minutes),
         checked_at: Some(ago(minutes)),
-        looked_at: None,
-        gone: false,
-        dismissed: false,
-        place: None,
-        undelivered: None,
         revision: key,
+        ..JobRow::new(JobKey(key), CleanText::line(title), ago(minutes + 6))
     }
 }
 
