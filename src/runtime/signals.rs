@@ -26,7 +26,10 @@ pub use other::{Signals, stop_group};
 #[cfg(unix)]
 mod unix {
     use super::{Signal, io};
-    use rustix::process::{Signal as Number, getpgrp, getppid, getsid, kill_process_group};
+    // Not rustix here: it takes an id of 0 for impossible, but that is what a process gets for a session or group whose
+    // leader is outside its PID namespace (a container's).
+    use nix::sys::signal::{Signal as Number, killpg};
+    use nix::unistd::{getpgrp, getppid, getsid};
     use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
     /// All signals that matter, as one stream.
@@ -49,8 +52,8 @@ mod unix {
                 terminate: signal(SignalKind::terminate())?,
                 hangup: signal(SignalKind::hangup())?,
                 interrupt: signal(SignalKind::interrupt())?,
-                stop: signal(SignalKind::from_raw(Number::TSTP.as_raw()))?,
-                go_on: signal(SignalKind::from_raw(Number::CONT.as_raw()))?,
+                stop: signal(SignalKind::from_raw(Number::SIGTSTP as i32))?,
+                go_on: signal(SignalKind::from_raw(Number::SIGCONT as i32))?,
             })
         }
 
@@ -70,14 +73,16 @@ mod unix {
     /// `cargo run` or a script between the shell and us, the shell sees a stopped job only when all of it stops. False
     /// (and nothing is stopped) where there is no shell that could continue us.
     pub fn stop_group() -> bool {
-        has_job_control() && kill_process_group(getpgrp(), Number::STOP).is_ok()
+        has_job_control() && killpg(getpgrp(), Number::SIGSTOP).is_ok()
     }
 
     /// The kernel's rule for SIGTSTP, as far as it can be seen from here: a group whose parent is in another session
     /// (a terminal emulator, sshd, tmux), or which is led by the session's leader, has nobody to continue it.
     fn has_job_control() -> bool {
+        let parent = getppid();
+        // A parent outside the namespace is 0, which `getsid` would take for ourselves.
+        let parents = (parent.as_raw() > 0).then(|| getsid(Some(parent)).ok()).flatten();
         let own = getsid(None).ok();
-        let parents = getppid().and_then(|parent| getsid(Some(parent)).ok());
         own.is_some() && own == parents && own != Some(getpgrp())
     }
 }

@@ -139,6 +139,25 @@ fn ctrl_z_without_a_shell_to_come_back_from_stays() {
     pty.assert_given_back();
 }
 
+/// In a container the session's leader can be outside: the kernel then says 0 for its id.
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_z_in_a_session_that_was_begun_outside_the_container_stays() {
+    let contained = ["unshare", "--user", "--pid", "--fork", "sh", "-c", "\"$0\" \"$@\"; exit $?"];
+    let allowed = std::process::Command::new("unshare").args(["--user", "--pid", "--fork", "true"]).status();
+    if !allowed.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: this computer lets nobody make a PID namespace");
+        return;
+    }
+    let mut pty = Pty::spawn(Setup::demo().under(&contained));
+    pty.wait_for_text("NEEDS YOU");
+    pty.send("\x1a");
+    pty.wait_for_text("no shell");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
 #[test]
 fn a_continue_from_outside_repaints() {
     let mut pty = demo();
