@@ -5,7 +5,8 @@ use super::keymap::{Action, Context, Edit};
 use super::overlay::{Ask, Consequence, Help, Overlay, Value, Wanted};
 use super::picker::Picking;
 use super::text_input::TextInput;
-use super::{App, Effect, Pane, Record, Screen, Tone};
+use super::views::calendar::Purpose;
+use super::{App, Effect, Overwrite, Pane, Record, Screen, Tone};
 use crate::model::Time;
 use crate::model::prompt::Resolution;
 use crate::model::text::CleanText;
@@ -129,9 +130,27 @@ impl App {
                 self.ask(Wanted::Range, &format!("{} {}", range.from(), range.to()));
                 None
             }
-            _ => None,
+            _ => {
+                self.act_on_table(action, now, effects);
+                None
+            }
         };
         effects.extend(effect);
+    }
+
+    fn act_on_table(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        match action {
+            Action::LoadAll => self.load_all(now, effects),
+            Action::Compare => self.compare(now, effects),
+            Action::CompareWith => self.open_calendar(Purpose::Compare, now),
+            Action::Trend => self.open_trend(now, effects),
+            Action::Movers => self.open_movers(now),
+            Action::NewJob => self.open_job_about_pages(now, effects),
+            Action::Open => self.open_card(effects),
+            Action::Export => self.open_export(now),
+            Action::ListKept => self.open_kept(effects),
+            _ => {}
+        }
     }
 
     pub(super) fn has_layer(&self) -> bool {
@@ -166,6 +185,11 @@ impl App {
             Consequence::QueueBatch => self.queue_batch(effects),
             Consequence::Queue(jobs, change) => effects.push(Effect::ChangeQueue(jobs, change)),
             Consequence::Bulk(bulk, keys) => self.carry_out(bulk, keys, now, effects),
+            Consequence::LoadAll(orders) => effects.extend(orders.into_iter().map(Effect::LoadAll)),
+            Consequence::LoadTotals(ranges) => effects.push(Effect::LoadTotals(ranges)),
+            Consequence::Overwrite { name, text } => {
+                effects.push(Effect::WriteFile { name, text, overwrite: Overwrite::Yes });
+            }
         }
     }
 
@@ -333,10 +357,10 @@ impl App {
                 self.detail.scroll = by.apply(self.detail.scroll, g.detail_rows(), last + 1);
             }
             (Screen::Views, _) => match by {
-                Scroll::By(n) => self.views.move_by(n),
-                Scroll::Page(n) => self.views.move_by(n.saturating_mul(page(g.views_rows()))),
-                Scroll::Top => self.views.move_to_end(false),
-                Scroll::Bottom => self.views.move_to_end(true),
+                Scroll::By(n) => self.views.table.move_by(n),
+                Scroll::Page(n) => self.views.table.move_by(n.saturating_mul(page(g.views_rows()))),
+                Scroll::Top => self.views.table.move_to_end(false),
+                Scroll::Bottom => self.views.table.move_to_end(true),
             },
             (Screen::Log, _) => {
                 let rows = g.log_rows();

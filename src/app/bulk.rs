@@ -3,7 +3,7 @@
 
 use super::local::TagChanges;
 use super::overlay::{Consequence, Overlay, Question};
-use super::{App, Effect, Pane, Tone, format};
+use super::{App, Effect, Overwrite, Pane, Tone, format};
 use crate::model::Time;
 use crate::model::change::LocalChange;
 use crate::model::prompt::DeliveryKind;
@@ -167,7 +167,7 @@ impl App {
         let jobs: Vec<serde_json::Value> = self.rows(keys).map(exported).collect();
         let at = now.with_timezone(&self.start.offset).format("%Y%m%d-%H%M%S");
         let text = format!("{:#}\n", serde_json::Value::Array(jobs));
-        effects.push(Effect::WriteFile { name: format!("docdeck-jobs-{at}.json"), text });
+        effects.push(Effect::WriteFile { name: format!("docdeck-jobs-{at}.json"), text, overwrite: Overwrite::Never });
     }
 
     pub(super) fn ask_about_tags(&mut self, keys: Vec<JobKey>, changes: TagChanges) {

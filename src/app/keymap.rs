@@ -33,6 +33,16 @@ pub enum Context {
     Resolve,
     /// A yes-or-no question.
     Question,
+    /// A range being picked or typed.
+    Calendar,
+    /// A page's own card.
+    Card,
+    Trend,
+    Movers,
+    /// How to export the page views.
+    Export,
+    /// What is kept of page views.
+    Kept,
 }
 
 impl Context {
@@ -54,6 +64,12 @@ impl Context {
             Self::Ask => "one-line input",
             Self::Resolve => "an undelivered prompt",
             Self::Question => "a question",
+            Self::Calendar => "a range",
+            Self::Card => "a page's card",
+            Self::Trend => "the trend",
+            Self::Movers => "movers",
+            Self::Export => "export",
+            Self::Kept => "kept page views",
         }
     }
 }
@@ -109,6 +125,15 @@ pub enum Action {
     PeriodBefore,
     PeriodAfter,
     PageSize,
+    LoadAll,
+    Compare,
+    CompareWith,
+    Movers,
+    Trend,
+    Metric,
+    LogScale,
+    Fold,
+    ListKept,
     Send,
     History,
     Templates,
@@ -220,6 +245,23 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Detail, &[key(KeyCode::Enter), ch(' ')], Action::Close, "", "back to the list"),
     row(C::Views, &[key(KeyCode::Right), ch('l')], Action::NextPage, "next page", "next page of rows"),
     row(C::Views, &[key(KeyCode::Left), ch('h')], Action::PreviousPage, "previous", "page of rows before"),
+    row(C::Views, &[ch('a')], Action::LoadAll, "load all", "load all pages, at a price said first; again: stop"),
+    row(C::Views, &[ch('c')], Action::Compare, "compare", "compare with the period before; again: not"),
+    row(C::Views, &[ch('C')], Action::CompareWith, "", "compare with a range of your own"),
+    row(C::Views, &[ch('t')], Action::Trend, "trend", "the trend, by day or by week"),
+    row(C::Views, &[ch('n')], Action::NewJob, "job about it", "new job about this page, or the marked ones"),
+    row(C::Views, &[key(KeyCode::Enter)], Action::Open, "card", "the page's own card"),
+    row(C::Views, &[ch('/')], Action::Filter, "filter", "filter: text ai>50% human>1000 Δ<-20%"),
+    row(C::Views, &[ch('s')], Action::NextSort, "sort", "sort by the next column"),
+    row(C::Views, &[ch('S')], Action::ReverseSort, "", "reverse the order"),
+    row(C::Views, &[ch('m')], Action::Metric, "metric", "bars of human, AI, total, share"),
+    row(C::Views, &[ch('x')], Action::LogScale, "log", "logarithmic bars, or linear ones"),
+    row(C::Views, &[ch('z')], Action::Fold, "fold", "fold by path into a tree, or unfold"),
+    row(C::Views, &[ch('w')], Action::Movers, "movers", "what moved most since the other range"),
+    row(C::Views, &[ch('v')], Action::Mark, "mark", "mark or unmark the page, go down"),
+    row(C::Views, &[ch('V')], Action::MarkRange, "", "mark all from the last mark to here"),
+    row(C::Views, &[ch('e')], Action::Export, "export", "export what is shown or all"),
+    row(C::Views, &[ch('H')], Action::ListKept, "", "what is kept of page views on this computer"),
     row(C::Views, &[ch('p')], Action::JumpToPage, "jump", "jump to a page of rows"),
     row(C::Views, &[ch('d')], Action::NextRange, "range", "next range: 7, 30, 90 days"),
     row(C::Views, &[ch('D')], Action::CustomRange, "custom", "a range of your own"),

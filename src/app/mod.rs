@@ -43,7 +43,7 @@ mod wake;
 mod wrap;
 mod write;
 
-pub use msg::{Effect, Known, Msg, OwnCommand, SavedFilter, Start, Template};
+pub use msg::{Effect, Known, Msg, Overwrite, OwnCommand, SavedFilter, Start, Template};
 
 use crate::model::Time;
 use crate::model::connection::Connection;
@@ -214,6 +214,12 @@ impl App {
             (Some(C::Resolve), ..) => &[C::Resolve, C::Lists, C::Everywhere],
             (Some(C::Filter), ..) => &[C::Filter, C::Everywhere],
             (Some(C::Question), ..) => &[C::Question],
+            (Some(C::Calendar), ..) => &[C::Calendar, C::Everywhere],
+            (Some(C::Card), ..) => &[C::Card, C::Lists, C::Everywhere],
+            (Some(C::Trend), ..) => &[C::Trend, C::Lists, C::Everywhere],
+            (Some(C::Movers), ..) => &[C::Movers, C::Lists, C::Everywhere],
+            (Some(C::Export), ..) => &[C::Export, C::Lists, C::Everywhere],
+            (Some(C::Kept), ..) => &[C::Kept, C::Lists, C::Everywhere],
             (Some(_), ..) => &[C::Lists, C::Everywhere],
             (None, Screen::Jobs, Pane::List) => &[C::Jobs, C::Lists, C::Everywhere],
             (None, Screen::Jobs, Pane::Detail) => &[C::Detail, C::Lists, C::Everywhere],

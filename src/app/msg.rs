@@ -1,6 +1,7 @@
 //! What reaches the state machine and what it asks for. Every effect ends in a message, also when it failed.
 
 use crate::model::Time;
+use crate::model::about::{AboutPage, PageHistory};
 use crate::model::change::{LocalChange, QueueChange};
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
@@ -8,10 +9,12 @@ use crate::model::job::JobId;
 use crate::model::load::Stamped;
 use crate::model::log::LogEntry;
 use crate::model::news::News;
+use crate::model::period::DateRange;
 use crate::model::prompt::{DraftSlot, PromptId, Resolution, Thread};
+use crate::model::report::{Kept, LoadEnd, LoadOrder, Recalled};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
-use crate::model::views::{ViewsPage, ViewsQuery};
+use crate::model::views::{Counts, ViewsPage, ViewsQuery};
 use chrono::FixedOffset;
 
 /// What reaches the state machine.
@@ -51,10 +54,26 @@ pub enum Msg {
     BatchAdded(Result<Vec<JobRow>, Failure>),
     /// Page views; `old` is what the cache still has when the request failed.
     Views { query: ViewsQuery, result: Result<Stamped<ViewsPage>, Failure>, old: Option<Stamped<ViewsPage>> },
+    /// What is known of a range.
+    Recalled { range: DateRange, recalled: Result<Recalled, Failure> },
+    /// Loading all pages of a range ended, whole or not.
+    LoadEnded { range: DateRange, end: LoadEnd },
+    /// The site's totals of those of the ranges asked for that are known.
+    TotalsRecalled(Result<Vec<(DateRange, Stamped<Counts>)>, Failure>),
+    /// Asking for totals ended; each that came was told as news.
+    TotalsLoaded(Result<(), Failure>),
+    /// All that is known of a page.
+    PageHistory { path: CleanText, result: Result<PageHistory, Failure> },
+    /// The pages that a job was started about.
+    About { job: JobKey, result: Result<Vec<AboutPage>, Failure> },
+    /// What is kept of page views.
+    Kept(Result<Kept, Failure>),
     /// A draft is on disk, with the time it was written.
     DraftSaved { slot: DraftSlot, result: Result<Time, Failure> },
     /// The draft as the disk has it, for an editor that was opened; none when it has none or can't be read.
     DraftRead { slot: DraftSlot, text: Option<String> },
+    /// A file of that name is there already, and was left as it is.
+    FileExists { name: String, text: String },
     /// An opener or the clipboard answered; the text says what was handed over.
     Handed { what: CleanText, result: Result<(), Failure> },
     /// The moment that `App::next_wake` named.
@@ -63,6 +82,17 @@ pub enum Msg {
     Resumed,
     /// The process was asked to end: a signal, or the end of input.
     Terminate,
+}
+
+/// What happens when a file of that name is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overwrite {
+    /// Another name is taken, with a number.
+    Never,
+    /// The user is asked.
+    Ask,
+    /// The user said yes.
+    Yes,
 }
 
 /// A text to start a prompt from.
@@ -121,10 +151,12 @@ pub enum Effect {
     ReadPrompts(String),
     /// Queues many new jobs on disk, in this order.
     SubmitBatch(Vec<String>),
-    /// Writes text to a new file in the current folder, never over an existing one; answers with `Handed`.
+    /// Writes text to a file in the current folder; answers with `Handed`, or with `FileExists` where nothing may be
+    /// overwritten.
     WriteFile {
         name: String,
         text: String,
+        overwrite: Overwrite,
     },
     /// Runs a command of the user's own with the terminal lent to it; answers with `Handed`.
     RunCommand(Vec<String>),
@@ -138,6 +170,22 @@ pub enum Effect {
         query: ViewsQuery,
         force: bool,
     },
+    /// What is known of a range, at no cost.
+    Recall(DateRange),
+    /// Loads all pages of a range, or goes on where that was broken off; answers with `LoadEnded`.
+    LoadAll(LoadOrder),
+    /// Stops loading all pages of this range after the answer under way.
+    StopLoading(DateRange),
+    /// Which of these ranges' totals are known, at no cost.
+    RecallTotals(Vec<DateRange>),
+    /// Asks for the totals of these ranges, one request each, in this order, until one fails.
+    LoadTotals(Vec<DateRange>),
+    /// All that is known of a page, at no cost.
+    RecallPage(CleanText),
+    /// The pages that a job was started about, at no cost.
+    RecallAbout(JobKey),
+    /// What is kept of page views.
+    ListKept,
     /// Jobs on screen that the agent works on: a quarter of the polling budget is theirs.
     OnScreen(Vec<JobKey>),
     /// An http or https address, given to an opener without a shell.

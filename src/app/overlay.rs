@@ -8,11 +8,18 @@ use super::keymap::Context;
 use super::picker::Picker;
 use super::text_input::TextInput;
 use super::tracking::parse_ids;
+use super::views::calendar::Calendar;
+use super::views::card::Card;
+use super::views::export::Export;
+use super::views::kept::KeptRanges;
+use super::views::movers::Movers;
+use super::views::trend::Trend;
 use crate::model::Time;
 use crate::model::change::QueueChange;
 use crate::model::job::JobId;
-use crate::model::period::parse_range;
+use crate::model::period::{DateRange, parse_range};
 use crate::model::prompt::{DraftSlot, Prompt, PromptId, Resolution};
+use crate::model::report::LoadOrder;
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::model::views::{LIMIT_MAX, LIMIT_MIN};
@@ -29,6 +36,15 @@ pub enum Overlay {
     /// The filter of the jobs list, being typed; it stands in the list's title.
     Filter(Box<TextInput>),
     Help(Help),
+    Calendar(Box<Calendar>),
+    /// A page's own card.
+    Card(Box<Card>),
+    Trend(Box<Trend>),
+    Movers(Movers),
+    /// How to export the page views.
+    Export(Export),
+    /// What is kept of page views.
+    Kept(Box<KeptRanges>),
 }
 
 impl Overlay {
@@ -47,6 +63,12 @@ impl Overlay {
             Self::Question(_) => Context::Question,
             Self::Filter(_) => Context::Filter,
             Self::Help(_) => Context::Lists,
+            Self::Calendar(_) => Context::Calendar,
+            Self::Card(_) => Context::Card,
+            Self::Trend(_) => Context::Trend,
+            Self::Movers(_) => Context::Movers,
+            Self::Export(_) => Context::Export,
+            Self::Kept(_) => Context::Kept,
         }
     }
 
@@ -95,7 +117,16 @@ impl Overlay {
             Self::Editor(_) | Self::Ask(_) | Self::Filter(_) => true,
             Self::Picker(picker) => picker.takes_text(),
             Self::Batch(batch) => matches!(batch.step, Step::Writing),
-            Self::Resolve(_) | Self::Question(_) | Self::Help(_) => false,
+            // Digits and signs of a date are typed; letters and arrows move.
+            Self::Calendar(_) => true,
+            Self::Resolve(_)
+            | Self::Question(_)
+            | Self::Help(_)
+            | Self::Card(_)
+            | Self::Trend(_)
+            | Self::Movers(_)
+            | Self::Export(_)
+            | Self::Kept(_) => false,
         }
     }
 }
@@ -138,7 +169,7 @@ pub enum Value {
     /// Any text; empty as well.
     Text(String),
     Number(u32),
-    Range(crate::model::period::DateRange),
+    Range(DateRange),
 }
 
 impl Ask {
@@ -241,6 +272,15 @@ pub enum Consequence {
     Queue(Vec<JobKey>, QueueChange),
     /// The same for each of these jobs.
     Bulk(Bulk, Vec<JobKey>),
+    /// All pages of these ranges are loaded, one after the other.
+    LoadAll(Vec<LoadOrder>),
+    /// The totals of these ranges are asked for.
+    LoadTotals(Vec<DateRange>),
+    /// A file that is there is written over.
+    Overwrite {
+        name: String,
+        text: String,
+    },
 }
 
 /// The list of keys.

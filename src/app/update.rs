@@ -50,6 +50,14 @@ impl App {
                 let changed = self.views.take(query, result, old, now);
                 self.dirty |= changed && self.screen == Screen::Views;
             }
+            Msg::Recalled { range, recalled } => self.recalled(range, recalled, now, &mut effects),
+            Msg::LoadEnded { range, end } => self.load_ended(range, end, now, &mut effects),
+            Msg::TotalsRecalled(result) => self.totals_recalled(result, now, &mut effects),
+            Msg::TotalsLoaded(result) => self.totals_loaded(result, now),
+            Msg::PageHistory { path, result } => self.page_history(&path, result, now),
+            Msg::About { job, result } => self.about_read(job, result, now),
+            Msg::Kept(result) => self.kept_listed(result, now),
+            Msg::FileExists { name, text } => self.file_exists(name, text),
             Msg::DraftSaved { slot, result } => self.draft_saved(slot, result),
             Msg::DraftRead { slot, text } => self.draft_read(slot, text.unwrap_or_default(), now),
             Msg::Handed { what, result } => match result {
@@ -72,7 +80,7 @@ impl App {
     fn settle(&mut self, effects: &mut Vec<Effect>) {
         let g = self.geometry();
         self.jobs.keep_in_sight(g.list_rows());
-        self.views.keep_in_sight(g.views_rows());
+        self.views.table.keep_in_sight(g.views_rows());
         self.keep_layer_in_sight();
         let selected = self.jobs.selected().map(|row| row.key);
         effects.extend(self.detail.show(selected).map(Effect::LoadThread));
@@ -174,6 +182,8 @@ impl App {
                     *kept = if kept.is_empty() { text } else { format!("{kept}\n\n{text}") };
                 }
             }
+            News::Loading(progress) => self.loading(progress),
+            News::Totals { range, totals } => self.totals_told(range, totals),
             News::Connection(connection) => {
                 self.dirty |= self.connection != connection;
                 self.connection = connection;

@@ -11,6 +11,7 @@ mod lease;
 mod ledger;
 mod look;
 mod poll;
+mod reports;
 mod schedule;
 mod submit;
 mod views;
@@ -24,9 +25,11 @@ use crate::model::failure::Failure;
 use crate::model::job::JobId;
 use crate::model::load::Stamped;
 use crate::model::news::News;
+use crate::model::period::DateRange;
 use crate::model::prompt::{PromptId, Resolution};
+use crate::model::report::{LoadEnd, LoadOrder, Recalled};
 use crate::model::row::{JobKey, JobRow};
-use crate::model::views::{ViewsPage, ViewsQuery};
+use crate::model::views::{Counts, ViewsPage, ViewsQuery};
 use crate::store::Store;
 use inner::Inner;
 use poll::Order;
@@ -200,6 +203,43 @@ impl Engine {
     /// What the cache has, however old; costs nothing.
     pub async fn cached_views(&self, query: ViewsQuery) -> Option<Stamped<ViewsPage>> {
         self.inner.cached_views(query).await.map(|cached| self.in_local_time(cached))
+    }
+
+    /// What is known of a range; costs nothing.
+    ///
+    /// # Errors
+    /// The store can't be read.
+    pub async fn recall(&self, range: DateRange) -> Result<Recalled, Failure> {
+        self.inner.recall(range).await
+    }
+
+    /// Loads all pages of a range, one request for each answer that is not there already, within the ledger; progress is
+    /// told as [`News::Loading`] after each. What was taken in stays on disk, so that the next load goes on from there,
+    /// whatever ended this one. The same range asked for twice at once is one load.
+    pub async fn load_all(&self, order: LoadOrder) -> LoadEnd {
+        self.inner.load_all(order).await
+    }
+
+    /// Stops loading all pages of this range once the answer under way is taken in.
+    pub fn stop_loading(&self, range: DateRange) {
+        self.inner.stop_loading(range);
+    }
+
+    /// Which of these ranges' totals are known, from whatever answer came about them; costs nothing.
+    ///
+    /// # Errors
+    /// The store can't be read.
+    pub async fn recall_totals(&self, ranges: &[DateRange]) -> Result<Vec<(DateRange, Stamped<Counts>)>, Failure> {
+        self.inner.recall_totals(ranges).await
+    }
+
+    /// Asks for the site's totals of each of these ranges, one small request each, in this order; each is told as
+    /// [`News::Totals`]. One that is known and still fresh costs nothing.
+    ///
+    /// # Errors
+    /// The first request that failed; those after it are not made.
+    pub async fn load_totals(&self, ranges: &[DateRange]) -> Result<(), Failure> {
+        self.inner.load_totals(ranges).await
     }
 
     fn in_local_time(&self, page: Stamped<ViewsPage>) -> Stamped<ViewsPage> {

@@ -2,6 +2,7 @@
 //!
 //! Nothing in here does I/O, knows a runtime or a terminal, or reads a clock: the time of day is always an argument.
 
+pub mod about;
 pub mod batch;
 pub mod change;
 pub mod command;
@@ -17,6 +18,7 @@ pub mod news;
 pub mod period;
 pub mod poll;
 pub mod prompt;
+pub mod report;
 pub mod row;
 pub mod text;
 pub mod views;

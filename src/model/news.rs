@@ -3,10 +3,14 @@
 use super::connection::Connection;
 use super::failure::Failure;
 use super::ledger::{Budget, Limited};
+use super::load::Stamped;
 use super::log::LogEntry;
+use super::period::DateRange;
 use super::prompt::{Delivery, PromptId};
+use super::report::LoadProgress;
 use super::row::{JobKey, JobRow};
 use super::text::CleanText;
+use super::views::Counts;
 
 /// One fact.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +23,10 @@ pub enum News {
     Prompt { prompt: PromptId, delivery: Delivery, job: Box<JobRow> },
     /// The thread of this job has more in it than before.
     Thread(JobKey),
+    /// All pages of a range are being loaded: how far it is.
+    Loading(LoadProgress),
+    /// The site's totals of a range, learned from an answer about it.
+    Totals { range: DateRange, totals: Stamped<Counts> },
     /// How the talk with the service goes.
     Connection(Connection),
     /// A ledger moved.

@@ -13,6 +13,7 @@ use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::news::News;
 use crate::model::prompt::{Delivery, DraftSlot, Thread};
+use crate::model::report::{LoadEnd, LoadEnded};
 use crate::model::views::ViewsQuery;
 use crate::store::{Store, StoreError};
 use chrono::Utc;
@@ -194,6 +195,10 @@ fn writes(effect: &Effect) -> bool {
     )
 }
 
+fn not_yet() -> Failure {
+    Failure::new(FailureKind::Local, "Not there yet.")
+}
+
 fn now() -> Time {
     Utc::now()
 }
@@ -278,7 +283,7 @@ impl Hands {
                 let result = tokio::task::spawn_blocking(move || texts::prompts(&name)).await.ok()?;
                 Msg::PromptsRead { file, result }
             }
-            Effect::WriteFile { name, text } => new_file::written(name, text).await,
+            Effect::WriteFile { name, text, overwrite } => new_file::written(name, text, overwrite).await,
             Effect::EditOutside(_) | Effect::RunCommand(_) | Effect::Notify(_) => return None,
             Effect::SaveDraft(slot, text) => self.save_draft(slot, &text).await,
             Effect::ReadDraft(slot) => {
@@ -292,6 +297,41 @@ impl Hands {
                 Msg::DraftSaved { slot, result: result.map(|()| now()).map_err(|error| failure(&error)) }
             }
             Effect::LoadViews { query, force } => self.load_views(query, force).await,
+            Effect::Recall(range) => {
+                let result = match self.engine().await {
+                    Ok(engine) => engine.recall(range).await,
+                    Err(failure) => Err(failure),
+                };
+                Msg::Recalled { range, recalled: result }
+            }
+            Effect::LoadAll(order) => {
+                let end = match self.engine().await {
+                    Ok(engine) => engine.load_all(order).await,
+                    Err(failure) => LoadEnd { report: None, ended: LoadEnded::Failed(failure), requests: 0 },
+                };
+                Msg::LoadEnded { range: order.range, end }
+            }
+            Effect::StopLoading(range) => {
+                self.engine().await.ok()?.stop_loading(range);
+                return None;
+            }
+            Effect::RecallTotals(ranges) => {
+                let result = match self.engine().await {
+                    Ok(engine) => engine.recall_totals(&ranges).await,
+                    Err(failure) => Err(failure),
+                };
+                Msg::TotalsRecalled(result)
+            }
+            Effect::LoadTotals(ranges) => {
+                let result = match self.engine().await {
+                    Ok(engine) => engine.load_totals(&ranges).await,
+                    Err(failure) => Err(failure),
+                };
+                Msg::TotalsLoaded(result)
+            }
+            Effect::RecallPage(path) => Msg::PageHistory { path, result: Err(not_yet()) },
+            Effect::RecallAbout(job) => Msg::About { job, result: Err(not_yet()) },
+            Effect::ListKept => Msg::Kept(Err(not_yet())),
             Effect::OnScreen(jobs) => {
                 self.engine().await.ok()?.set_on_screen(jobs);
                 return None;

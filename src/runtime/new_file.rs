@@ -1,6 +1,6 @@
 //! Writing an export to a new file in the current folder: never over one that is there, readable by its owner alone.
 
-use crate::app::Msg;
+use crate::app::{Msg, Overwrite};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::text::CleanText;
 use std::fs::{File, OpenOptions};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const TRIES: u32 = 999;
 
 /// Writes the text and says where.
-pub(super) async fn written(name: String, text: String) -> Msg {
+pub(super) async fn written(name: String, text: String, _overwrite: Overwrite) -> Msg {
     let wanted = CleanText::line(&name);
     let done = tokio::task::spawn_blocking(move || write(Path::new(&name), &text)).await;
     let failure = |why: &str| {

@@ -8,10 +8,30 @@ use std::path::Path;
 use std::time::Duration;
 
 /// All migrations, oldest first: the first one makes schema 1.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
+    include_str!("../../assets/schema/0004_reports.sql"),
+];
+
+/// What a sound file of the known schema has.
+const TABLES: [&str; 15] = [
+    "scope",
+    "revision",
+    "job",
+    "prompt",
+    "event",
+    "draft",
+    "ledger",
+    "ledger_use",
+    "views_answer",
+    "memory",
+    "views_report",
+    "views_path",
+    "views_row",
+    "views_total",
+    "job_page",
 ];
 
 /// How long a call waits for another process's lock.
@@ -94,9 +114,7 @@ pub(super) fn check_sound(connection: &Connection, every_page: bool) -> Result<(
             return Err(StoreError::Damaged);
         }
     }
-    for table in
-        ["scope", "revision", "job", "prompt", "event", "draft", "ledger", "ledger_use", "views_answer", "memory"]
-    {
+    for table in TABLES {
         let read = connection.query_row(&format!("SELECT 1 FROM {table} LIMIT 1"), [], |_| Ok(()));
         match read {
             Ok(()) | Err(rusqlite::Error::QueryReturnedNoRows) => {}

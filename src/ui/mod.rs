@@ -84,6 +84,12 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             // It stands in the list's title.
             Overlay::Filter(_) => {}
             Overlay::Help(open) => help::draw(frame, view, open, g.help()),
+            Overlay::Calendar(open) => views::calendar::draw(frame, view, open, g.body),
+            Overlay::Card(open) => views::card::draw(frame, view, open, g.layer()),
+            Overlay::Trend(open) => views::trend::draw(frame, view, open, g.layer()),
+            Overlay::Movers(open) => views::movers::draw(frame, view, open, g.layer()),
+            Overlay::Export(open) => views::export::draw(frame, view, open, g.body),
+            Overlay::Kept(open) => views::kept::draw(frame, view, open, g.layer()),
         }
     }
     frame_lines::footer(frame, view, g.footer);

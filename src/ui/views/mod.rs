@@ -8,18 +8,27 @@
 //!    1  /quickstart                         9,120    4,310   13,430    32%   ████████████████▒▒▒▒▒▒▒▒
 //! ```
 
-use super::text::{Row, fit_end, left, right};
+pub(super) mod calendar;
+pub(super) mod card;
+pub(super) mod export;
+pub(super) mod kept;
+pub(super) mod movers;
+mod table;
+pub(super) mod trend;
+
+use super::text::Row;
 use super::{View, bars, put};
 use crate::app::format::{coarse, number};
 use crate::app::views::Answered;
 use crate::model::load::{Load, Stamped};
 use crate::model::period::{DateRange, Preset};
-use crate::model::views::{Count, Counts, PageRow, as_f64};
+use crate::model::views::{Count, Counts, as_f64};
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
+use ratatui::style::Modifier;
+use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
+use table::Columns;
 use unicode_width::UnicodeWidthStr;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
@@ -34,7 +43,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let columns = Columns::fitting(view, width);
     put(frame, area, 4, columns.heads(view));
     let rows = view.app.geometry().views_rows();
-    let top = view.app.views.top();
+    let top = view.app.views.table.top();
     for (n, row) in view.app.views.rows().iter().enumerate().skip(top).take(rows) {
         put(frame, area, 5 + n - top, columns.row(view, shown.value.query.offset(), n, row));
     }
@@ -161,92 +170,6 @@ fn count_text(count: &Count) -> String {
 /// A sign on numbers that don't add up; they are shown as received.
 fn mark(counts: &Counts) -> &'static str {
     if counts.add_up() { "" } else { "≠" }
-}
-
-/// Widths of the columns at the present width.
-#[derive(Debug, Clone, Copy)]
-struct Columns {
-    rank: usize,
-    path: usize,
-    number: usize,
-    /// Whether human and AI have columns of their own.
-    split: bool,
-    bar: usize,
-    width: usize,
-}
-
-const SHARE: usize = 6;
-
-impl Columns {
-    fn fitting(view: View<'_>, width: usize) -> Self {
-        let longest = view.app.views.rows().iter().flat_map(|row| {
-            [&row.counts.human, &row.counts.ai, &row.counts.total].map(|count| count_text(count).chars().count())
-        });
-        let number = longest.max().unwrap_or(0).clamp(6, 14) + 1;
-        let split = width >= 70;
-        let rank = if width >= 60 { 6 } else { 0 };
-        let fixed = rank + number * if split { 3 } else { 1 } + SHARE + 3;
-        let room = width.saturating_sub(fixed + 2);
-        let bar = (room * 2 / 5).clamp(6, 60);
-        Self { rank, path: room.saturating_sub(bar), number, split, bar, width }
-    }
-
-    fn heads<'a>(&self, view: View<'_>) -> Line<'a> {
-        let theme = view.theme;
-        let mut row = Row::new(self.width);
-        if self.rank > 0 {
-            row.push(right("#", self.rank - 2), theme.muted).push("  ", theme.muted);
-        } else {
-            row.push(" ", theme.muted);
-        }
-        row.push(left("path", self.path), theme.muted);
-        if self.split {
-            row.push(right("human", self.number), theme.human).push(right("AI", self.number), theme.ai);
-        }
-        row.push(right("total", self.number), theme.muted).push(right("AI %", SHARE), theme.muted);
-        let full = whole_number(view.app.views.scale());
-        row.push("   ", theme.muted).push(bars::scale(&full, self.bar), theme.muted);
-        row.line()
-    }
-
-    fn row<'a>(&self, view: View<'_>, offset: u64, n: usize, page: &PageRow) -> Line<'a> {
-        let View { app, theme, .. } = view;
-        let selected = app.views.selected() == n;
-        let stale = !app.views.is_current();
-        let text = match (selected, stale) {
-            (true, _) => theme.selected,
-            (false, true) => theme.muted,
-            (false, false) => theme.text,
-        };
-        let mut row = Row::new(self.width);
-        row.push(if selected { "▌" } else { " " }, theme.mark);
-        if self.rank > 0 {
-            // The service's order, not a rank: not all rows are known.
-            let place = offset.saturating_add(u64::try_from(n).unwrap_or(0)).saturating_add(1);
-            row.push(right(&number(place), self.rank - 3), theme.muted).push("  ", theme.text);
-        }
-        row.push(left(&fit_end(page.path.as_str(), self.path.saturating_sub(1)), self.path), text);
-        let mut cell = |count: &Count, style: Style| {
-            row.push(right(&count_text(count), self.number), style);
-        };
-        if self.split {
-            cell(&page.counts.human, text);
-            cell(&page.counts.ai, text);
-        }
-        cell(&page.counts.total, text);
-        let share = page.counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
-        row.push(right(&share, SHARE), theme.muted);
-        row.push(left(mark(&page.counts), 3), theme.warning);
-        for Span { content, style, .. } in bars::stacked(&page.counts, app.views.scale(), self.bar, theme) {
-            row.push(content, style);
-        }
-        row.line()
-    }
-}
-
-fn whole_number(n: f64) -> String {
-    let digits = format!("{n:.0}");
-    digits.parse::<i128>().map(number).unwrap_or(digits)
 }
 
 /// Which rows these are, and whether there are more.

@@ -1,7 +1,16 @@
 //! The page views: which range, which page of rows, what is loaded and how fresh it is.
 
+mod all;
+pub mod calendar;
+pub mod card;
+pub mod export;
+pub mod kept;
+pub mod movers;
+mod page_job;
+pub mod table;
+pub mod trend;
+
 use super::msg::Effect;
-use super::scroll;
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::{Load, Stamped};
@@ -22,8 +31,12 @@ pub struct Views {
     preset: Option<Preset>,
     query: ViewsQuery,
     load: Load<Answered>,
-    selected: usize,
-    top: usize,
+    /// What is listed.
+    pub table: table::Table,
+    /// What is known of whole ranges, and what is being loaded.
+    pub all: all::All,
+    /// The site's totals by range.
+    pub totals: trend::Totals,
 }
 
 impl Views {
@@ -31,7 +44,14 @@ impl Views {
     pub fn new(now: Time) -> Self {
         let range = Preset::Week.range(now.date_naive());
         let query = ViewsQuery { range, limit: LIMIT_DEFAULT, page: 1 };
-        Self { preset: Some(Preset::Week), query, load: Load::Idle, selected: 0, top: 0 }
+        Self {
+            preset: Some(Preset::Week),
+            query,
+            load: Load::Idle,
+            table: table::Table::default(),
+            all: all::All::default(),
+            totals: trend::Totals::default(),
+        }
     }
 
     /// What is asked for now.
@@ -49,24 +69,14 @@ impl Views {
         &self.load
     }
 
-    /// Rows of the answer that is shown.
+    /// All rows that are listed.
     pub fn rows(&self) -> &[PageRow] {
-        self.load.shown().map_or(&[], |shown| shown.value.page.rows.as_slice())
+        self.table.rows()
     }
 
-    /// Place of the selected row.
-    pub fn selected(&self) -> usize {
-        self.selected
-    }
-
-    /// The selected row.
+    /// The selected page.
     pub fn selected_row(&self) -> Option<&PageRow> {
-        self.rows().get(self.selected)
-    }
-
-    /// First visible row.
-    pub fn top(&self) -> usize {
-        self.top
+        self.table.selected_row()
     }
 
     /// Whether what is shown answers what is asked for.
@@ -111,8 +121,7 @@ impl Views {
             return None;
         }
         self.query = query;
-        self.selected = 0;
-        self.top = 0;
+        self.table.move_to_end(false);
         Some(self.ask(false))
     }
 
@@ -185,23 +194,10 @@ impl Views {
             }
             (result, _) => self.load.finish(result.map(answered), now),
         }
-        self.selected = self.selected.min(self.rows().len().saturating_sub(1));
+        if let Some(shown) = self.load.shown() {
+            self.table.show_answer(&shown.value.page.rows);
+        }
         true
-    }
-
-    /// Moves the selection by so many rows.
-    pub fn move_by(&mut self, by: isize) {
-        self.selected = scroll::moved(self.selected, by, self.rows().len());
-    }
-
-    /// To the first or last row of the page.
-    pub fn move_to_end(&mut self, last: bool) {
-        self.selected = if last { self.rows().len().saturating_sub(1) } else { 0 };
-    }
-
-    /// Keeps the selection in sight.
-    pub fn keep_in_sight(&mut self, rows: usize) {
-        self.top = scroll::follow(self.top, self.selected, rows, self.rows().len());
     }
 }
 

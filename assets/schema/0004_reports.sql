@@ -1,0 +1,57 @@
+-- All pages of a range, as far as they were loaded: one whole report a range, and one that is being loaded.
+CREATE TABLE views_report (
+    id        INTEGER PRIMARY KEY,
+    scope     INTEGER NOT NULL REFERENCES scope (id),
+    date_from TEXT NOT NULL,
+    -- Included.
+    date_to   TEXT NOT NULL,
+    complete  INTEGER NOT NULL CHECK (complete IN (0, 1)),
+    -- Answers taken in, and rows that came in more than one of them.
+    answers   INTEGER NOT NULL,
+    moved     INTEGER NOT NULL,
+    -- The oldest of its answers.
+    as_of     INTEGER NOT NULL,
+    totals    TEXT NOT NULL,
+    UNIQUE (scope, date_from, date_to, complete)
+) STRICT;
+CREATE TABLE views_path (
+    id   INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE views_row (
+    report INTEGER NOT NULL REFERENCES views_report (id),
+    path   INTEGER NOT NULL REFERENCES views_path (id),
+    -- In the service's order.
+    place  INTEGER NOT NULL,
+    human  INTEGER,
+    ai     INTEGER,
+    total  INTEGER,
+    -- All three as received, where one of them is no whole number in range.
+    odd    TEXT,
+    PRIMARY KEY (report, path)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX views_row_by_path ON views_row (path);
+
+-- The site's totals of every range that an answer came for; a day's are a bar of the trend.
+CREATE TABLE views_total (
+    scope     INTEGER NOT NULL REFERENCES scope (id),
+    date_from TEXT NOT NULL,
+    date_to   TEXT NOT NULL,
+    as_of     INTEGER NOT NULL,
+    totals    TEXT NOT NULL,
+    PRIMARY KEY (scope, date_from, date_to)
+) STRICT, WITHOUT ROWID;
+
+-- The pages that a job was started about, in the order in which they were chosen.
+CREATE TABLE job_page (
+    job   INTEGER NOT NULL REFERENCES job (key),
+    place INTEGER NOT NULL,
+    path  TEXT NOT NULL,
+    PRIMARY KEY (job, path)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX job_page_by_path ON job_page (path);
+
+-- A new job about these pages, one path a line; NULL for any other draft.
+ALTER TABLE draft ADD COLUMN pages TEXT;
+DROP INDEX draft_new_job;
+CREATE UNIQUE INDEX draft_new_job ON draft (scope, batch, pages IS NULL) WHERE job IS NULL AND prompt IS NULL;
