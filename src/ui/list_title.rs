@@ -46,7 +46,9 @@ pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     for (group, style) in [(Group::NeedsYou, theme.warning), (Group::Working, theme.working)] {
         let n = view.app.jobs.count_of(group);
         if n > 0 {
-            push(&mut parts, &mut room, vec![Span::styled(format!("{} {}", group.name(), count(n)), style)]);
+            // The headings below count what passes the filter.
+            let all = if view.app.jobs.filter().is_empty() { "" } else { " in all" };
+            push(&mut parts, &mut room, vec![Span::styled(format!("{} {}{all}", group.name(), count(n)), style)]);
         }
     }
     let mut spans: Part<'a> = Vec::new();
