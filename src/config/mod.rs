@@ -6,6 +6,7 @@ pub mod environment;
 pub mod file;
 pub mod key;
 pub mod own;
+pub mod themes;
 
 use crate::model::endpoint::Scope;
 use crate::model::text::CleanText;

@@ -15,6 +15,7 @@ pub mod ledger;
 pub mod load;
 pub mod log;
 pub mod news;
+pub mod palette;
 pub mod period;
 pub mod poll;
 pub mod prompt;

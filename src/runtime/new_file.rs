@@ -101,13 +101,13 @@ mod tests {
     async fn it_says_where_it_wrote_or_why_it_could_not() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = |part: &str| folder.path().join(part).display().to_string();
-        match written(name("jobs.json"), "x".into()).await {
+        match written(name("jobs.json"), "x".into(), Overwrite::Never).await {
             Msg::Handed { what, result: Ok(()) } => {
                 assert_eq!(what.as_str(), format!("written to {}", name("jobs.json")));
             }
             other => panic!("{other:?}"),
         }
-        match written(name("none/jobs.json"), "x".into()).await {
+        match written(name("none/jobs.json"), "x".into(), Overwrite::Never).await {
             Msg::Handed { result: Err(failure), .. } => {
                 let said = failure.sentence.as_str();
                 assert!(

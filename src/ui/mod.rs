@@ -25,8 +25,9 @@ use crate::app::overlay::Overlay;
 use crate::app::{App, Pane, Screen};
 use crate::model::Time;
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Color, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Paragraph, Wrap};
 
@@ -51,8 +52,23 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     } else {
         screen(frame, view);
     }
+    if let Some(ground) = theme.ground {
+        paint_ground(frame.buffer_mut(), ground, theme.text.fg);
+    }
     if theme.ascii {
         ascii::translate(frame.buffer_mut());
+    }
+}
+
+/// Puts a theme's own ground, and its letters, where the terminal's own would show.
+fn paint_ground(buffer: &mut Buffer, ground: Color, letters: Option<Color>) {
+    for cell in &mut buffer.content {
+        if cell.bg == Color::Reset {
+            cell.bg = ground;
+        }
+        if cell.fg == Color::Reset {
+            cell.fg = letters.unwrap_or(Color::Reset);
+        }
     }
 }
 

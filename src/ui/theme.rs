@@ -1,5 +1,7 @@
-//! Colours by meaning. Nothing in the drawing names a colour; no meaning is carried by colour alone.
+//! A palette as styles, in the colours that the terminal has. Nothing in the drawing names a colour; no meaning is carried
+//! by colour alone.
 
+use crate::model::palette::{Colour, Meaning, Paint, Palette, Rgb};
 use ratatui::style::{Color, Modifier, Style};
 
 /// How many colours the terminal shows.
@@ -11,25 +13,24 @@ pub enum Depth {
     Sixteen,
     /// The 256 of nearly every terminal.
     Many,
+    /// Any red, green and blue.
+    True,
 }
 
 /// Styles by meaning.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
     /// Draw nothing but ASCII.
     pub ascii: bool,
+    /// Behind everything; the terminal's own where it is none.
+    pub ground: Option<Color>,
     pub text: Style,
-    /// Beside the point: labels, ages, what is old.
     pub muted: Style,
-    /// Headings and the name of the program.
     pub title: Style,
     pub border: Style,
-    /// Border of the part that has the keys.
     pub focus: Style,
-    /// The mark and text of the selected row.
     pub selected: Style,
     pub mark: Style,
-    /// A key in footer and help.
     pub key: Style,
     pub good: Style,
     pub bad: Style,
@@ -40,35 +41,144 @@ pub struct Theme {
 }
 
 impl Theme {
-    /// Middle tones that read on dark and light grounds alike, since the ground is not known.
+    /// Middle tones, for a ground that is not known.
     pub fn new(depth: Depth) -> Self {
-        let pick = |sixteen: Color, many: u8| match depth {
-            Depth::None => Style::new(),
-            Depth::Sixteen => Style::new().fg(sixteen),
-            Depth::Many => Style::new().fg(Color::Indexed(many)),
-        };
-        let bold = Style::new().add_modifier(Modifier::BOLD);
-        let dim = match depth {
-            Depth::None => Style::new(),
-            Depth::Sixteen => Style::new().fg(Color::DarkGray),
-            Depth::Many => Style::new().fg(Color::Indexed(244)),
-        };
+        Self::of(&Palette::middle_tones(), depth)
+    }
+
+    /// A palette in at most so many colours.
+    pub fn of(palette: &Palette, depth: Depth) -> Self {
+        let style = |meaning| style(palette.paint(meaning), depth);
         Self {
             ascii: false,
-            text: Style::new(),
-            muted: dim,
-            title: bold,
-            border: if depth == Depth::Many { Style::new().fg(Color::Indexed(242)) } else { dim },
-            focus: pick(Color::Cyan, 31),
-            selected: bold,
-            mark: pick(Color::Cyan, 31).add_modifier(Modifier::BOLD),
-            key: pick(Color::Cyan, 31),
-            good: pick(Color::Green, 64),
-            bad: pick(Color::Red, 161),
-            warning: pick(Color::Yellow, 166),
-            working: pick(Color::Cyan, 32),
-            human: pick(Color::Blue, 32),
-            ai: pick(Color::Yellow, 166),
+            ground: color(palette.ground, depth),
+            text: style(Meaning::Text),
+            muted: style(Meaning::Muted),
+            title: style(Meaning::Title),
+            border: style(Meaning::Border),
+            focus: style(Meaning::Focus),
+            selected: style(Meaning::Selected),
+            mark: style(Meaning::Mark),
+            key: style(Meaning::Key),
+            good: style(Meaning::Good),
+            bad: style(Meaning::Bad),
+            warning: style(Meaning::Warning),
+            working: style(Meaning::Working),
+            human: style(Meaning::Human),
+            ai: style(Meaning::Ai),
         }
+    }
+}
+
+fn style(paint: Paint, depth: Depth) -> Style {
+    let mut style = Style { fg: color(paint.fg, depth), bg: color(paint.bg, depth), ..Style::new() };
+    // What stands out by its ground still does without colours.
+    let reversed = paint.reversed || (depth == Depth::None && paint.bg != Colour::Terminal);
+    let modifiers = [
+        (paint.bold, Modifier::BOLD),
+        (paint.dim, Modifier::DIM),
+        (paint.underlined, Modifier::UNDERLINED),
+        (reversed, Modifier::REVERSED),
+    ];
+    for (_, modifier) in modifiers.into_iter().filter(|(on, _)| *on) {
+        style = style.add_modifier(modifier);
+    }
+    style
+}
+
+/// The colour as the terminal is told it; none for its own.
+fn color(colour: Colour, depth: Depth) -> Option<Color> {
+    match (colour, depth) {
+        (Colour::Terminal, _) | (_, Depth::None) => None,
+        (Colour::Ansi(n), _) => Some(named(n)),
+        (Colour::Rgb(rgb), Depth::Sixteen) => Some(named(nearest(rgb, SIXTEEN.into_iter().zip(0..)))),
+        (Colour::Rgb(rgb), Depth::Many) => Some(Color::Indexed(nearest(rgb, fixed()))),
+        (Colour::Rgb(Rgb(r, g, b)), Depth::True) => Some(Color::Rgb(r, g, b)),
+    }
+}
+
+/// The sixteen as the PC showed them, with its brown for yellow: nearest in hue to what they are asked for.
+const SIXTEEN: [Rgb; 16] = [
+    Rgb(0, 0, 0),
+    Rgb(170, 0, 0),
+    Rgb(0, 170, 0),
+    Rgb(170, 85, 0),
+    Rgb(0, 0, 170),
+    Rgb(170, 0, 170),
+    Rgb(0, 170, 170),
+    Rgb(170, 170, 170),
+    Rgb(85, 85, 85),
+    Rgb(255, 85, 85),
+    Rgb(85, 255, 85),
+    Rgb(255, 255, 85),
+    Rgb(85, 85, 255),
+    Rgb(255, 85, 255),
+    Rgb(85, 255, 255),
+    Rgb(255, 255, 255),
+];
+
+/// The 240 of the 256 that look the same everywhere: a cube of 6 × 6 × 6, then 24 greys.
+fn fixed() -> impl Iterator<Item = (Rgb, u8)> {
+    let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
+    let cube = (0..216_u8).map(move |n| Rgb(level(n / 36), level(n / 6 % 6), level(n % 6)));
+    let greys = (0..24_u8).map(|n| Rgb(8 + 10 * n, 8 + 10 * n, 8 + 10 * n));
+    cube.chain(greys).zip(16..=255)
+}
+
+fn nearest(wanted: Rgb, among: impl Iterator<Item = (Rgb, u8)>) -> u8 {
+    let off = |rgb: Rgb| {
+        let square = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
+        square(rgb.0, wanted.0) + square(rgb.1, wanted.1) + square(rgb.2, wanted.2)
+    };
+    among.min_by_key(|(rgb, _)| off(*rgb)).map_or(0, |(_, index)| index)
+}
+
+/// One of the sixteen by its number.
+fn named(n: u8) -> Color {
+    match n {
+        0 => Color::Black,
+        1 => Color::Red,
+        2 => Color::Green,
+        3 => Color::Yellow,
+        4 => Color::Blue,
+        5 => Color::Magenta,
+        6 => Color::Cyan,
+        7 => Color::Gray,
+        8 => Color::DarkGray,
+        9 => Color::LightRed,
+        10 => Color::LightGreen,
+        11 => Color::LightYellow,
+        12 => Color::LightBlue,
+        13 => Color::LightMagenta,
+        14 => Color::LightCyan,
+        _ => Color::White,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(rgb: Rgb, depth: Depth) -> Option<Color> {
+        color(Colour::Rgb(rgb), depth)
+    }
+
+    #[test]
+    fn a_colour_becomes_the_nearest_that_the_terminal_has() {
+        let blue = Rgb(0x5f, 0xaf, 0xd7);
+        assert_eq!(shown(blue, Depth::True), Some(Color::Rgb(0x5f, 0xaf, 0xd7)));
+        assert_eq!(shown(blue, Depth::Many), Some(Color::Indexed(74)));
+        assert_eq!(shown(Rgb(0x80, 0x80, 0x80), Depth::Many), Some(Color::Indexed(244)));
+        assert_eq!(shown(Rgb(0xd7, 0x5f, 0x00), Depth::Sixteen), Some(Color::Yellow));
+        assert_eq!(shown(blue, Depth::None), None);
+    }
+
+    #[test]
+    fn what_stands_out_by_its_ground_does_so_without_colours() {
+        let mut palette = Palette::default();
+        let white = Colour::Ansi(15);
+        palette.set(Meaning::Selected, Paint { bg: white, ..Paint::default() });
+        assert_eq!(Theme::of(&palette, Depth::None).selected, Style::new().add_modifier(Modifier::REVERSED));
+        assert_eq!(Theme::of(&palette, Depth::Sixteen).selected, Style::new().bg(Color::White));
     }
 }

@@ -600,7 +600,7 @@ fn colours_carry_the_meaning_that_the_signs_carry_too() {
     assert_eq!(style_of(&buffer, "◐ Add").fg, Some(Color::Cyan));
     world.views(50, true);
     let buffer = render(&world.app, Depth::Sixteen);
-    assert_eq!(style_of(&buffer, "█").fg, Some(Color::Blue));
+    assert_eq!(style_of(&buffer, "█").fg, Some(Color::Cyan));
     assert_eq!(style_of(&buffer, "▒").fg, Some(Color::Yellow));
 }
 

@@ -1,0 +1,373 @@
+//! Themes: TOML files that paint meanings. The shipped ones lie in `assets/themes`, a user's own in `themes` beside
+//! `config.toml`; a file patches the usual colours.
+
+use crate::model::palette::{Colour, Meaning, Paint, Palette, Rgb, ThemeColours};
+use crate::model::text::CleanText;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use toml::Spanned;
+
+/// Shipped themes by name, in the order in which they are offered. `auto` is not among them: it is dark or light by the
+/// terminal's ground.
+pub const SHIPPED: [(&str, &str); 5] = [
+    ("dark", include_str!("../../assets/themes/dark.toml")),
+    ("light", include_str!("../../assets/themes/light.toml")),
+    ("high-contrast", include_str!("../../assets/themes/high-contrast.toml")),
+    ("colour-blind-safe", include_str!("../../assets/themes/colour-blind-safe.toml")),
+    ("terminal-16", include_str!("../../assets/themes/terminal-16.toml")),
+];
+/// The theme that follows the terminal's ground.
+pub const AUTO: &str = "auto";
+/// Largest theme file.
+const MAX_BYTES: u64 = 64 * 1024;
+
+/// What is wrong with a theme, as a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ThemeError {
+    #[error("There is no theme {name}. There are: {known}.")]
+    Unknown { name: CleanText, known: CleanText },
+    #[error("{file}:{line}:{column}: {what}. Mend the line, or choose another theme.")]
+    Invalid { file: CleanText, line: usize, column: usize, what: CleanText },
+    #[error("{file} can't be read: {why}.")]
+    Unreadable { file: CleanText, why: CleanText },
+}
+
+/// The colours of the theme that is used when nothing is chosen.
+pub fn usual() -> ThemeColours {
+    let mut colours = ThemeColours { unknown: Palette::middle_tones(), ..ThemeColours::default() };
+    // Shipped files are read by a test: a mistake in one leaves the terminal's own colours.
+    for (name, text) in SHIPPED.into_iter().take(2) {
+        if let Ok(file) = read(name, text) {
+            for (table, palette) in [(&file.dark, &mut colours.dark), (&file.light, &mut colours.light)] {
+                if let Some(table) = table {
+                    let _ = patch(table, palette, name, text);
+                }
+            }
+        }
+    }
+    colours
+}
+
+/// The theme of this name: a file in `folder` before a shipped one.
+///
+/// # Errors
+/// There is none, or its file is wrong.
+pub fn named(name: &str, folder: Option<&Path>) -> Result<ThemeColours, ThemeError> {
+    if name == AUTO {
+        return Ok(usual());
+    }
+    if let Some((file, text)) = own(name, folder)? {
+        return parse(&file, &text);
+    }
+    match SHIPPED.into_iter().find(|(shipped, _)| *shipped == name) {
+        Some((shipped, text)) => parse(shipped, text),
+        None => {
+            let known = names(folder).join(", ");
+            Err(ThemeError::Unknown { name: CleanText::line(name), known: CleanText::line(&known) })
+        }
+    }
+}
+
+/// Names of all themes: `auto`, the shipped ones, the user's own.
+pub fn names(folder: Option<&Path>) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::iter::once(AUTO).chain(SHIPPED.map(|(name, _)| name)).map(str::to_owned).collect();
+    let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok());
+    let mut own: Vec<String> = entries
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
+        .filter(|name| is_name(name) && !names.contains(name))
+        .collect();
+    own.sort();
+    names.extend(own);
+    names
+}
+
+/// A name that can't lead out of the folder.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0'])
+}
+
+/// The user's own file of this name, if there is one: what it is called and what it says.
+fn own(name: &str, folder: Option<&Path>) -> Result<Option<(String, String)>, ThemeError> {
+    use std::io::Read as _;
+    let Some(folder) = folder.filter(|_| is_name(name)) else { return Ok(None) };
+    let path = folder.join(format!("{name}.toml"));
+    let unreadable = |why: &str| ThemeError::Unreadable {
+        file: CleanText::line(&path.display().to_string()),
+        why: CleanText::line(why),
+    };
+    let file = match std::fs::File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(&error.to_string())),
+    };
+    let mut text = String::new();
+    let read = file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| unreadable(&error.to_string()))?;
+    if u64::try_from(read).unwrap_or(u64::MAX) > MAX_BYTES {
+        return Err(unreadable("it is too large for a theme"));
+    }
+    Ok(Some((path.display().to_string(), text)))
+}
+
+/// A theme file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    dark: Option<Table>,
+    light: Option<Table>,
+    unknown: Option<Table>,
+}
+
+/// What is painted on one kind of ground: meanings, `ground` and `made_for`, checked one by one to say where one is wrong.
+type Table = BTreeMap<Spanned<String>, Spanned<Value>>;
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Value {
+    Colour(String),
+    Grounds(Vec<String>),
+    Paint(PaintTable),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PaintTable {
+    fg: Option<String>,
+    bg: Option<String>,
+    #[serde(default)]
+    bold: bool,
+    #[serde(default)]
+    dim: bool,
+    #[serde(default)]
+    underlined: bool,
+    #[serde(default)]
+    reversed: bool,
+}
+
+/// The colours that a theme file amounts to.
+fn parse(name: &str, text: &str) -> Result<ThemeColours, ThemeError> {
+    let file = read(name, text)?;
+    let mut colours = usual();
+    let tables =
+        [(&file.dark, &mut colours.dark), (&file.light, &mut colours.light), (&file.unknown, &mut colours.unknown)];
+    for (table, palette) in tables {
+        if let Some(table) = table {
+            patch(table, palette, name, text)?;
+        }
+    }
+    // A theme for one kind of ground looks the same on all.
+    match (&file.dark, &file.light, &file.unknown) {
+        (Some(_), None, None) => {
+            colours.light = colours.dark.clone();
+            colours.unknown = colours.dark.clone();
+        }
+        (None, Some(_), None) => {
+            colours.dark = colours.light.clone();
+            colours.unknown = colours.light.clone();
+        }
+        // Paints its own ground, so that it can be read before the terminal has told its own.
+        (Some(_), Some(_), None) if colours.dark.ground != Colour::Terminal => {
+            colours.unknown = colours.dark.clone();
+        }
+        _ => {}
+    }
+    Ok(colours)
+}
+
+fn read(name: &str, text: &str) -> Result<File, ThemeError> {
+    toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        invalid(name, text, at, error.message())
+    })
+}
+
+fn invalid(name: &str, text: &str, at: usize, what: &str) -> ThemeError {
+    let before = text.get(..at).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    ThemeError::Invalid { file: CleanText::line(name), line, column, what: CleanText::line(what) }
+}
+
+fn patch(table: &Table, palette: &mut Palette, name: &str, text: &str) -> Result<(), ThemeError> {
+    for (key, value) in table {
+        let wrong = |what: &str| invalid(name, text, value.span().start, what);
+        let colour = |text: &str| {
+            let expected = "write \"#rrggbb\", \"default\" or a name like \"bright-blue\"";
+            Colour::parse(text).ok_or_else(|| wrong(&format!("{text} is no colour: {expected}")))
+        };
+        match (key.get_ref().as_str(), value.get_ref()) {
+            ("ground", Value::Colour(text)) => palette.ground = colour(text)?,
+            ("made_for", Value::Grounds(list)) => {
+                let parsed =
+                    list.iter().map(|text| Rgb::parse(text).ok_or_else(|| wrong(&format!("{text} is no #rrggbb"))));
+                palette.made_for = parsed.collect::<Result<_, _>>()?;
+            }
+            (other, value) => {
+                let meaning = Meaning::parse(other).ok_or_else(|| {
+                    let known = Meaning::ALL.map(Meaning::name).join(", ");
+                    invalid(
+                        name,
+                        text,
+                        key.span().start,
+                        &format!("{other} is nothing that is painted; there are {known}"),
+                    )
+                })?;
+                palette.set(
+                    meaning,
+                    painted(value, &colour)
+                        .map_err(|error| error.unwrap_or_else(|| wrong("expected a colour or a table")))?,
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The paint that a value describes; `Err(None)` where it describes none.
+fn painted(value: &Value, colour: &impl Fn(&str) -> Result<Colour, ThemeError>) -> Result<Paint, Option<ThemeError>> {
+    match value {
+        Value::Colour(text) => Ok(Paint { fg: colour(text)?, ..Paint::default() }),
+        Value::Paint(table) => {
+            let read = |text: &Option<String>| text.as_deref().map_or(Ok(Colour::Terminal), colour);
+            let PaintTable { bold, dim, underlined, reversed, .. } = *table;
+            Ok(Paint { fg: read(&table.fg)?, bg: read(&table.bg)?, bold, dim, underlined, reversed })
+        }
+        Value::Grounds(_) => Err(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::palette::ANSI;
+
+    /// What xterm makes of the sixteen, unless its user says otherwise.
+    const XTERM: [u32; 16] = [
+        0x0000_0000,
+        0x00cd_0000,
+        0x0000_cd00,
+        0x00cd_cd00,
+        0x0000_00ee,
+        0x00cd_00cd,
+        0x0000_cdcd,
+        0x00e5_e5e5,
+        0x007f_7f7f,
+        0x00ff_0000,
+        0x0000_ff00,
+        0x00ff_ff00,
+        0x005c_5cff,
+        0x00ff_00ff,
+        0x0000_ffff,
+        0x00ff_ffff,
+    ];
+
+    fn rgb(colour: Colour) -> Option<Rgb> {
+        match colour {
+            Colour::Terminal => None,
+            Colour::Rgb(rgb) => Some(rgb),
+            Colour::Ansi(n) => {
+                let [_, r, g, b] = XTERM[usize::from(n)].to_be_bytes();
+                Some(Rgb(r, g, b))
+            }
+        }
+    }
+
+    /// Pairs of letters and ground that a palette draws, with the meaning.
+    fn pairs(palette: &Palette) -> Vec<(Meaning, Rgb, Rgb)> {
+        let grounds: Vec<Rgb> = match rgb(palette.ground) {
+            Some(own) => vec![own],
+            None => palette.made_for.clone(),
+        };
+        assert!(!grounds.is_empty(), "a palette says which grounds it is made for");
+        let mut pairs = Vec::new();
+        for meaning in Meaning::ALL {
+            let paint = palette.paint(meaning);
+            for ground in &grounds {
+                // The terminal's own letters on its own ground are its user's affair.
+                let Some(fg) = rgb(paint.fg) else { continue };
+                pairs.push((meaning, fg, rgb(paint.bg).unwrap_or(*ground)));
+            }
+        }
+        pairs
+    }
+
+    #[test]
+    fn the_letters_of_every_shipped_theme_stand_out_from_their_ground() {
+        for (name, _) in SHIPPED {
+            let theme = named(name, None).expect("a good file");
+            for (kind, palette) in [("dark", &theme.dark), ("light", &theme.light)] {
+                for (meaning, letters, ground) in pairs(palette) {
+                    let least = if meaning.is_text() { 4.5 } else { 3.0 };
+                    let contrast = letters.contrast(ground);
+                    assert!(contrast >= least, "{name} {kind}: {meaning:?} {letters:?} on {ground:?} is {contrast:.2}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn high_contrast_is_seven_to_one_everywhere() {
+        let theme = named("high-contrast", None).expect("a good file");
+        for palette in [&theme.dark, &theme.light, &theme.unknown] {
+            assert!(pairs(palette).iter().all(|(_, letters, ground)| letters.contrast(*ground) >= 7.0));
+        }
+    }
+
+    #[test]
+    fn people_and_ai_differ_in_every_shipped_theme() {
+        for (name, _) in SHIPPED {
+            let theme = named(name, None).expect("a good file");
+            for palette in [&theme.dark, &theme.light, &theme.unknown] {
+                assert_ne!(palette.paint(Meaning::Human), palette.paint(Meaning::Ai), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_theme_of_ones_own_patches_the_usual_one() {
+        let colours = parse("mine", "[dark]\nbad = \"bright-red\"\nmark = { fg = \"#123456\", underlined = true }\n")
+            .expect("good");
+        assert_eq!(colours.dark.paint(Meaning::Bad).fg, Colour::Ansi(9));
+        assert!(colours.dark.paint(Meaning::Mark).underlined);
+        assert_eq!(colours.dark.paint(Meaning::Good), usual().dark.paint(Meaning::Good));
+        assert_eq!(colours.light, colours.dark, "one table is for every ground");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let cases = [
+            ("[dark]\nbad = \"rad\"\n", 2, 7, "rad is no colour"),
+            ("[dark]\ntext = \"red\"\nbald = \"red\"\n", 3, 1, "bald is nothing that is painted"),
+            ("[dusk]\n", 1, 2, "unknown field `dusk`"),
+            ("[dark]\nmade_for = [\"#12\"]\n", 2, 12, "#12 is no #rrggbb"),
+            ("[dark\n", 1, 6, ""),
+        ];
+        for (text, line, column, what) in cases {
+            match parse("mine.toml", text) {
+                Err(ThemeError::Invalid { line: l, column: c, what: w, .. }) => {
+                    assert_eq!((l, c), (line, column), "{text}: {w}");
+                    assert!(w.as_str().contains(what), "{text}: {w}");
+                }
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_none_names_those_there_are_and_leads_out_of_no_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("mine.toml"), "[light]\nbad = \"red\"\n").expect("written");
+        assert!(named("mine", Some(folder.path())).is_ok());
+        let error = named("../mine", Some(&folder.path().join("themes"))).expect_err("no such theme").to_string();
+        assert!(error.contains("auto, dark, light, high-contrast, colour-blind-safe, terminal-16"), "{error}");
+        assert_eq!(names(Some(folder.path())).last().map(String::as_str), Some("mine"));
+    }
+
+    #[test]
+    fn the_sixteen_have_names() {
+        assert!(ANSI.iter().all(|name| Colour::parse(name).is_some()));
+    }
+}
