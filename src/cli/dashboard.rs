@@ -41,7 +41,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code,
     });
     let folders = Folders { data: Some(settings.data_folder.clone()), templates: Some(settings.templates.clone()) };
     let start = Start { commands, ..start(&settings, &opened) };
-    let (look, notify) = (settings.look, settings.own.notify.how);
+    let (look, notify) = (settings.look.clone(), settings.own.notify.how);
     let parts = Parts { start, look, notify, store, connection, environment, kind, folders, log };
     let exit = runtime::run(parts).await.map_err(no_terminal)?;
     Ok(exit.into())
@@ -104,7 +104,7 @@ async fn without_configuration(missing: &Missing, environment: Environment) -> R
     let store = Store::in_memory().map_err(Refusal::unusable)?;
     let parts = Parts {
         start,
-        look: missing.look,
+        look: missing.look.clone(),
         notify: How::Off,
         store,
         connection: None,

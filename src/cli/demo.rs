@@ -7,8 +7,7 @@ use crate::api::wire::JobBody;
 use crate::api::{Client, ClientOptions};
 use crate::app::Start;
 use crate::config::environment::Environment;
-use crate::config::file::Ui;
-use crate::config::{Flags, look, own_of_named_file};
+use crate::config::{Flags, look, named_file};
 use crate::engine::PollOptions;
 use crate::model::Time;
 use crate::model::change::{LocalChange, QueueChange};
@@ -48,10 +47,11 @@ const BATCH_AGO: TimeDelta = TimeDelta::minutes(26);
 
 /// Runs the dashboard on the simulated service.
 pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOptions) -> Result<Code, Refusal> {
-    let (mine, path) = own_of_named_file(flags, &environment)?;
+    let (file, path) = named_file(flags, &environment)?;
+    let mine = file.own();
     let commands = own::commands(&mine, &path)?;
     let kind = terminal(&environment)?.with_titles(mine.notify.title);
-    let look = look(flags, &environment, &Ui::default());
+    let look = look(flags, &environment, &file.ui, &path)?;
     let sim = Sim::start(options)
         .await
         .map_err(|error| Refusal::unusable(format!("The simulated service can't be started: {error}.")))?;

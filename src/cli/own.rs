@@ -56,19 +56,19 @@ pub(super) fn commands(own: &Own, path: &Path) -> Result<Vec<OwnCommand>, Config
 mod tests {
     use super::*;
     use crate::config::environment::Environment;
-    use crate::config::{Flags, own_of_named_file};
+    use crate::config::{Flags, named_file};
 
     fn read(text: &str) -> Result<Vec<OwnCommand>, String> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("config.toml");
         std::fs::write(&path, text).expect("written");
         let flags = Flags { config: Some(path), ..Flags::default() };
-        let (own, path) = own_of_named_file(&flags, &Environment::default()).expect("a good file");
+        let (file, path) = named_file(&flags, &Environment::default()).expect("a good file");
         let without_folder = |error: ConfigError| {
             let error = error.to_string();
             error.split_once("config.toml:").map_or(error.clone(), |(_, rest)| rest.to_owned())
         };
-        commands(&own, &path).map_err(without_folder)
+        commands(&file.own(), &path).map_err(without_folder)
     }
 
     fn command(key: &str, name: &str, run: &str) -> String {

@@ -4,6 +4,7 @@
 //! process. What beats what is decided in [`super::resolve`].
 
 use crate::model::endpoint::{ApiKey, KEY_VARIABLE};
+use crate::model::palette::Ground;
 use std::path::PathBuf;
 
 /// The environment, as far as docdeck looks at it. An empty variable counts as unset.
@@ -37,6 +38,10 @@ pub struct Environment {
     pub term: Option<String>,
     /// The terminal's name promises 256 colours or more: `TERM`, `COLORTERM`.
     pub many_colors: bool,
+    /// More than 256: `COLORTERM` says so.
+    pub true_color: bool,
+    /// What the terminal's ground is, where `COLORFGBG` says so.
+    pub ground: Ground,
     /// Inside tmux: `TMUX`.
     pub tmux: bool,
     /// Inside GNU screen: `STY`.
@@ -67,10 +72,21 @@ impl Environment {
             browser: get("BROWSER"),
             editor: get("VISUAL").or_else(|| get("EDITOR")),
             many_colors: is_set("COLORTERM") || get("TERM").is_some_and(|term| has_many_colors(&term)),
+            true_color: get("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit"),
+            ground: get("COLORFGBG").map(|value| ground(&value)).unwrap_or_default(),
             term: get("TERM"),
             tmux: is_set("TMUX"),
             screen: is_set("STY"),
         }
+    }
+}
+
+/// `FG;BG`, or with a word between them, in numbers of the sixteen colours.
+fn ground(value: &str) -> Ground {
+    match value.rsplit(';').next().and_then(|last| last.trim().parse().ok()) {
+        Some(0_u8..=6 | 8) => Ground::Dark,
+        Some(7 | 9..=15) => Ground::Light,
+        _ => Ground::Unknown,
     }
 }
 

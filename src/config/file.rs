@@ -3,6 +3,7 @@
 
 use super::ConfigError;
 use super::own::{self, Command, Filter, Notify, Own};
+use crate::model::palette::Ground;
 use crate::model::text::CleanText;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -103,8 +104,29 @@ pub struct Ui {
     pub color: Option<super::ColorChoice>,
     /// Only ASCII characters for lines, bars and signs.
     pub ascii: Option<bool>,
+    /// A shipped theme, or a file in the folder `themes` beside this one.
+    pub theme: Option<String>,
+    /// What the terminal's ground is, where it does not tell.
+    pub ground: Option<GroundChoice>,
     /// No heartbeat in the header.
     pub reduced_motion: Option<bool>,
+}
+
+/// `ground` of `[ui]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GroundChoice {
+    Dark,
+    Light,
+}
+
+impl From<GroundChoice> for Ground {
+    fn from(choice: GroundChoice) -> Self {
+        match choice {
+            GroundChoice::Dark => Self::Dark,
+            GroundChoice::Light => Self::Light,
+        }
+    }
 }
 
 /// A file as read: what it says, and whether it may hold a key.

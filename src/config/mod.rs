@@ -9,6 +9,7 @@ pub mod own;
 pub mod themes;
 
 use crate::model::endpoint::Scope;
+use crate::model::palette::{Ground, ThemeColours};
 use crate::model::text::CleanText;
 use environment::Environment;
 use file::{ConfigFile, Found, Profile};
@@ -16,6 +17,7 @@ use key::KeySource;
 use own::Own;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use themes::ThemeError;
 
 /// Where the service is unless something says otherwise (api.md).
 pub const DEFAULT_BASE_URL: &str = "https://api.mintlify.com";
@@ -48,9 +50,12 @@ pub struct Flags {
 }
 
 /// How things look, whatever is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Look {
     pub color: ColorChoice,
+    pub theme: ThemeColours,
+    /// The terminal's ground as the file says it; the terminal is then not asked.
+    pub ground: Option<Ground>,
     /// Only ASCII characters for lines, bars and signs.
     pub ascii: bool,
     /// No heartbeat: asked for, or over SSH.
@@ -146,6 +151,8 @@ pub enum ConfigError {
     NoKey { source_name: String },
     #[error("per_minute in [poll] is {0}, and has to be from 1 to {PER_MINUTE_MAX}.")]
     PerMinute(u32),
+    #[error(transparent)]
+    Theme(#[from] ThemeError),
     #[error("There is no home folder to keep files in. Name one with --data-dir, and the configuration with --config.")]
     NoHome,
 }
@@ -171,7 +178,7 @@ pub fn resolve(flags: &Flags, environment: &Environment) -> Result<Setup, Config
 }
 
 fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) -> Result<Setup, ConfigError> {
-    let look = look(flags, environment, &found.file.ui);
+    let look = look(flags, environment, &found.file.ui, path)?;
     let per_minute = found.file.poll.per_minute.unwrap_or(PER_MINUTE);
     if !(1..=PER_MINUTE_MAX).contains(&per_minute) {
         return Err(ConfigError::PerMinute(per_minute));
@@ -213,16 +220,17 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) ->
     })))
 }
 
-/// What a run without a service of its own (the demo) takes from a file: only from one that was named.
+/// What a run without a service of its own (the demo) takes from a file, and where that lies: only from one that was
+/// named.
 ///
 /// # Errors
 /// A file that is wrong or not where it was said to be.
-pub fn own_of_named_file(flags: &Flags, environment: &Environment) -> Result<(Own, PathBuf), ConfigError> {
+pub fn named_file(flags: &Flags, environment: &Environment) -> Result<(ConfigFile, PathBuf), ConfigError> {
     let Some(path) = flags.config.clone().or_else(|| environment.config.clone()) else {
-        return Ok((Own::default(), PathBuf::new()));
+        return Ok((ConfigFile::default(), PathBuf::new()));
     };
     match file::read(&path)? {
-        Some(found) => Ok((found.file.own(), path)),
+        Some(found) => Ok((found.file, path)),
         None => Err(ConfigError::NotThere { path }),
     }
 }
@@ -250,15 +258,21 @@ fn choose_profile<'a>(
     Ok((DEFAULT_PROFILE.to_owned(), file.profiles.get(DEFAULT_PROFILE)))
 }
 
-/// How things look for a run that needs no service of its own (the demo).
-pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui) -> Look {
+/// How things look; themes of the user's own lie beside the file at `path`.
+///
+/// # Errors
+/// There is no such theme, or its file is wrong.
+pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path) -> Result<Look, ConfigError> {
     let from_environment = environment.no_color.then_some(ColorChoice::Never);
     let choice = flags.color.or(from_environment).or(ui.color).unwrap_or_default();
-    Look {
+    let theme = ui.theme.as_deref().unwrap_or(themes::AUTO);
+    Ok(Look {
         color: choice,
+        theme: themes::named(theme, Some(&path.with_file_name("themes")))?,
+        ground: ui.ground.map(Ground::from),
         ascii: flags.ascii || ui.ascii.unwrap_or(false),
         calm: environment.ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
-    }
+    })
 }
 
 /// Where store and log lie. `directories` has no state folder on every system, so it is the data folder everywhere.

@@ -126,9 +126,12 @@ fn a_key_file_lies_beside_the_configuration() {
 fn no_color_beats_the_file_and_a_flag_beats_no_color() {
     let variables = environment(&[("NO_COLOR", "1")]);
     let ui = file::Ui { color: Some(ColorChoice::Always), ..file::Ui::default() };
-    assert_eq!(look(&Flags::default(), &variables, &ui).color, ColorChoice::Never);
+    assert_eq!(look(&Flags::default(), &variables, &ui, Path::new("")).expect("a look").color, ColorChoice::Never);
     let flags = Flags { color: Some(ColorChoice::Always), ..Flags::default() };
-    assert_eq!(look(&flags, &variables, &file::Ui::default()).color, ColorChoice::Always);
+    assert_eq!(
+        look(&flags, &variables, &file::Ui::default(), Path::new("")).expect("a look").color,
+        ColorChoice::Always
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::logfile::Log;
 use super::multiplexer::Multiplexer;
 use super::notify;
 use super::opener::{self, Opening};
+use super::paints::Paints;
 use super::signals::{Signal, stop_group};
 use super::stage::{Happening, Stage, until};
 use super::{Exit, Folders, clipboard};
@@ -44,6 +45,7 @@ pub(super) fn now() -> Time {
 pub(super) struct Dashboard {
     pub(super) app: App,
     pub(super) theme: Theme,
+    pub(super) paints: Paints,
     pub(super) stage: Stage,
     pub(super) effects: Effects,
     pub(super) news: mpsc::Receiver<News>,
@@ -79,6 +81,10 @@ impl Dashboard {
             match self.wait().await {
                 Turn::Happened(Happening::Event(event)) => self.handle(Msg::Input(event)),
                 Turn::Happened(Happening::Signal(signal)) => self.signal(signal),
+                Turn::Happened(Happening::Background(colour)) => {
+                    self.paints.background(colour);
+                    self.repaint();
+                }
                 Turn::Msg(msg) => self.handle(*msg),
                 Turn::Returned(msg) => {
                     self.loan = None;
@@ -108,6 +114,23 @@ impl Dashboard {
             msg = self.effects.next() => Turn::Msg(Box::new(msg)),
             () = until(frame) => Turn::Moment,
             () = until(wake) => Turn::Moment,
+        }
+    }
+
+    /// Asks the terminal for its background where the theme depends on it. After the first frame: no answer is waited for.
+    pub(super) fn ask_background(&mut self) {
+        if self.paints.depends_on_ground() {
+            // A terminal that is gone tells so at the next frame.
+            let _ = self.stage.ask_background();
+        }
+    }
+
+    /// Takes the theme as it is now; a frame is drawn when that changes anything.
+    fn repaint(&mut self) {
+        let theme = self.paints.theme();
+        if theme != self.theme {
+            self.theme = theme;
+            self.gate.want();
         }
     }
 

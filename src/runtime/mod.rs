@@ -9,6 +9,7 @@
 //! - [`notify`]: telling the terminal of a finished job; [`multiplexer`]: through tmux and screen
 //! - [`gate`]: when to draw; [`logfile`]: what is written down
 
+mod answer;
 pub mod clipboard;
 pub mod crash;
 pub mod effects;
@@ -25,6 +26,7 @@ pub mod opener;
 pub mod output;
 mod outside;
 mod own_command;
+mod paints;
 pub mod reader;
 pub mod signals;
 pub mod stage;
@@ -32,15 +34,15 @@ pub mod terminal;
 mod texts;
 
 use crate::app::{App, Start};
+use crate::config::Look;
 use crate::config::environment::Environment;
 use crate::config::own::How;
-use crate::config::{ColorChoice, Look};
 use crate::store::Store;
-use crate::ui::{Depth, Theme};
 use effects::{Connection, Effects};
 use event_loop::{Dashboard, now};
 use gate::FrameGate;
 use logfile::Log;
+use paints::Paints;
 use stage::Stage;
 use std::io;
 use std::path::PathBuf;
@@ -98,11 +100,13 @@ pub async fn run(parts: Parts) -> io::Result<Exit> {
     let (news_sender, news) = mpsc::channel(NEWS_WAITING);
     let start = Start { size: stage.size()?, ..parts.start };
     let demo = start.demo;
+    let paints = Paints::new(parts.look, &parts.environment);
     let effects = Effects::new(parts.store, start.scope.clone(), parts.folders.templates.clone());
     let (app, begin) = App::new(start, now());
     let mut dashboard = Dashboard {
         app,
-        theme: theme(parts.look, &parts.environment),
+        theme: paints.theme(),
+        paints,
         stage,
         effects,
         news,
@@ -122,6 +126,7 @@ pub async fn run(parts: Parts) -> io::Result<Exit> {
         dashboard.effects.carry(effect);
     }
     dashboard.draw_when_due();
+    dashboard.ask_background();
     if let Some(connection) = parts.connection {
         dashboard.effects.start_engine(connection, news_sender.clone());
     }
@@ -129,7 +134,8 @@ pub async fn run(parts: Parts) -> io::Result<Exit> {
     crash_on_request(&mut dashboard.effects);
     let exit = dashboard.run().await;
     // The terminal first: what is still to be written to disk needs no screen.
-    let Dashboard { stage, effects, mut news, .. } = dashboard;
+    let Dashboard { mut stage, effects, mut news, .. } = dashboard;
+    stage.await_answer().await;
     drop(stage);
     if exit == Exit::Quit && !demo {
         effects.await_answers(&mut news).await;
@@ -137,17 +143,6 @@ pub async fn run(parts: Parts) -> io::Result<Exit> {
     effects.end().await;
     drop(news_sender);
     Ok(exit)
-}
-
-/// The colours for a look: 256 where the terminal's name promises them or colours are asked for.
-fn theme(look: Look, environment: &Environment) -> Theme {
-    let many = environment.many_colors || look.color == ColorChoice::Always;
-    let theme = Theme::new(match look.color {
-        ColorChoice::Never => Depth::None,
-        ColorChoice::Auto | ColorChoice::Always if many => Depth::Many,
-        ColorChoice::Auto | ColorChoice::Always => Depth::Sixteen,
-    });
-    Theme { ascii: look.ascii, ..theme }
 }
 
 /// Panics where a test asks for it, to see that the terminal is given back. Not in release builds.

@@ -1,12 +1,14 @@
 //! The terminal as the loops see it: taken over, with a screen to draw on, events and signals to wait for, and a way to
 //! leave it for a while and come back.
 
+use super::answer::{self, AnswerFilter};
 use super::hangup::Hangup;
 use super::input::InputFilter;
 use super::output::{Screen, Tty};
 use super::reader::Reader;
 use super::signals::{Signal, Signals, stop_group};
 use super::terminal::{Guard, Kind, Lent, title_sequence};
+use crate::model::palette::Rgb;
 use crate::model::text::CleanText;
 use crossterm::event::Event;
 use std::collections::VecDeque;
@@ -20,6 +22,8 @@ use std::time::Instant;
 pub enum Happening {
     Event(Event),
     Signal(Signal),
+    /// The terminal told its background.
+    Background(Rgb),
 }
 
 /// The terminal while docdeck has it.
@@ -30,6 +34,7 @@ pub struct Stage {
     /// then goes to the shell.
     reader: Option<Reader>,
     guard: Guard,
+    answers: AnswerFilter,
     filter: InputFilter,
     ready: VecDeque<Event>,
     signals: Signals,
@@ -53,6 +58,7 @@ impl Stage {
             screen,
             guard,
             reader,
+            answers: AnswerFilter::default(),
             filter: InputFilter::default(),
             ready: VecDeque::new(),
             signals,
@@ -80,15 +86,18 @@ impl Stage {
             if let Some(event) = self.ready.pop_front() {
                 return Happening::Event(event);
             }
-            let held = self.filter.deadline();
+            if let Some(background) = self.answers.take_answer() {
+                return Happening::Background(background);
+            }
+            let held = [self.filter.deadline(), self.answers.deadline()].into_iter().flatten().min();
             tokio::select! {
                 signal = self.signals.next() => return Happening::Signal(signal),
                 () = self.hangup.happened() => return Happening::Signal(Signal::Hangup),
                 event = next_event(self.reader.as_mut()) => match event {
-                    Some(event) => self.filter.push(event, Instant::now(), &mut self.ready),
+                    Some(event) => self.take_in(event, Instant::now()),
                     None => return Happening::Signal(Signal::Hangup),
                 },
-                () = until(held) => self.filter.expire(Instant::now(), &mut self.ready),
+                () = until(held) => self.let_go(Instant::now()),
             }
         }
     }
@@ -97,9 +106,50 @@ impl Stage {
     pub fn waiting(&mut self) -> Option<Event> {
         while self.ready.is_empty() {
             let event = self.reader.as_mut()?.waiting()?;
-            self.filter.push(event, Instant::now(), &mut self.ready);
+            self.take_in(event, Instant::now());
         }
         self.ready.pop_front()
+    }
+
+    fn take_in(&mut self, event: Event, now: Instant) {
+        let mut through = Vec::new();
+        self.answers.push(event, now, &mut through);
+        for event in through {
+            self.filter.push(event, now, &mut self.ready);
+        }
+    }
+
+    /// Hands on what has waited long enough for the rest of a sequence.
+    fn let_go(&mut self, now: Instant) {
+        let mut through = Vec::new();
+        self.answers.expire(now, &mut through);
+        for event in through {
+            self.filter.push(event, now, &mut self.ready);
+        }
+        self.filter.expire(now, &mut self.ready);
+    }
+
+    /// Asks the terminal for its background, where it can be asked; the answer may come late, or never.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn ask_background(&mut self) -> io::Result<()> {
+        if self.is_modern() && !self.is_away() {
+            self.answers.ask(Instant::now());
+            self.screen.send(answer::QUESTION)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for an answer of the terminal that is still on its way, a moment at most: after the end it would be typed into
+    /// the shell.
+    pub async fn await_answer(&mut self) {
+        while let Some(deadline) = self.answers.awaited_until() {
+            match tokio::time::timeout_at(deadline.into(), next_event(self.reader.as_mut())).await {
+                Ok(Some(event)) => self.answers.push(event, Instant::now(), &mut Vec::new()),
+                Ok(None) | Err(_) => return,
+            }
+        }
     }
 
     /// Whether the terminal is left to the shell, or lent.

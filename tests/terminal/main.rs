@@ -26,13 +26,65 @@ fn the_demo_paints_and_q_gives_the_terminal_back() {
 }
 
 #[test]
-fn nothing_is_asked_of_the_terminal() {
+fn nothing_but_its_background_is_asked_of_the_terminal_and_that_after_the_first_frame() {
     let mut pty = demo();
     pty.send("q");
     pty.wait_for_end();
-    for question in ["\x1b[6n", "\x1b[c", "\x1b[?u", "]11;?", "$p", "\x1b[18t"] {
-        assert!(!pty.sent().contains(question), "{question:?}");
+    let sent = pty.sent();
+    for question in ["\x1b[6n", "\x1b[c", "\x1b[?u", "$p", "\x1b[18t"] {
+        assert!(!sent.contains(question), "{question:?}");
     }
+    let asked = sent.find("\x1b]11;?").expect("the background is asked for");
+    assert!(sent.find("docdeck").expect("a frame") < asked);
+    assert_eq!(sent.matches("\x1b]11;?").count(), 1);
+}
+
+#[test]
+fn without_colours_the_terminal_is_asked_nothing() {
+    let mut pty = Pty::spawn(Setup::demo().with("NO_COLOR", "1"));
+    pty.wait_for_text("NEEDS YOU");
+    pty.send("q");
+    pty.wait_for_end();
+    assert!(!pty.sent().contains("]11;?"));
+}
+
+#[test]
+fn a_late_answer_between_typed_keys_changes_the_colours_and_types_nothing() {
+    let mut pty = demo();
+    pty.send("2");
+    pty.wait_for_text("[7d]");
+    // The 1 in it would go to the jobs.
+    pty.send("jj\x1b]11;rgb:ffff/ffff/ffff\x1b\\j");
+    pty.wait_for_sent("38;5;24;");
+    pty.wait_for_text("[7d]");
+    pty.send("n\x1b]11;rgb:0000/0000/0000\x07");
+    pty.wait_for_sent("38;5;74;");
+    pty.send("\x1b");
+    pty.wait_for_quiet();
+    pty.send("1");
+    pty.wait_for_text("NEEDS YOU");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
+#[test]
+fn an_answer_that_comes_after_quitting_is_not_left_to_the_shell() {
+    let mut pty = Pty::spawn(Setup::shell());
+    pty.send("PS1='rea''dy> '; stty -echo\r");
+    pty.wait_for_text("ready>");
+    pty.send("$DOCDECK demo\r");
+    pty.wait_for_sent("\x1b]11;?");
+    pty.send("q");
+    pty.send("\x1b]11;rgb:ffff/ffff/ffff\x1b\\");
+    pty.wait_for("the prompt again", |screen| {
+        !screen.alternate_screen() && screen.contents().matches("ready>").count() == 2
+    });
+    pty.send("echo typed=$((1+1))\r");
+    pty.wait_for_text("typed=2");
+    assert!(!pty.screen().contents().contains("rgb"), "{}", pty.screen().contents());
+    pty.send("exit\r");
+    pty.wait_for_end();
 }
 
 #[test]
@@ -108,7 +160,7 @@ fn a_sequence_cut_in_the_middle_stops_nothing() {
 #[test]
 fn ctrl_z_goes_back_to_the_shell_and_fg_repaints() {
     let mut pty = Pty::spawn(Setup::shell());
-    pty.send("PS1='ready> '; stty -echo\r");
+    pty.send("PS1='rea''dy> '; stty -echo\r");
     pty.wait_for_text("ready>");
     pty.send("$DOCDECK demo\r");
     pty.wait_for_text("NEEDS YOU");

@@ -194,8 +194,12 @@ impl Pty {
     /// Waits for bytes that no screen shows.
     pub(crate) fn wait_for_sent(&mut self, what: &str) {
         let deadline = Instant::now() + PATIENCE;
-        while !self.sent().contains(what) {
+        loop {
             self.read();
+            // What comes after this look makes the lengths differ, and is looked at next.
+            if self.sent().contains(what) {
+                return;
+            }
             let sent = self.lock();
             if sent.bytes.len() == self.parsed && (sent.ended || !self.wait(sent, deadline)) {
                 panic!("waited in vain for {what:?}; the screen:\n{}", self.parser.screen().contents());

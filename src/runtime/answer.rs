@@ -1,0 +1,299 @@
+//! The terminal's background: the question (OSC 11), and taking the answer out of what arrives. crossterm knows no such
+//! answer and hands it on as keys: Alt-`]`, characters, then Alt-`\` or Ctrl-G; split between packets it begins with an
+//! Esc of its own. Whenever it comes, no piece of it may count as typed, and no typed key may be lost to it.
+
+use crate::model::palette::Rgb;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use std::time::{Duration, Instant};
+
+/// Asks for the background's colour.
+pub(super) const QUESTION: &[u8] = b"\x1b]11;?\x1b\\";
+/// How long an answer that is split is looked for; one in a piece is taken out whenever it comes.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A slow connection's way there and back.
+const ROUND_TRIP: Duration = Duration::from_millis(400);
+/// How long the first pieces wait for the next, which may be typed keys.
+const HOLD: Duration = Duration::from_millis(25);
+/// How long what can be nothing but an answer waits for its next piece.
+const HOLD_ANSWER: Duration = Duration::from_millis(1000);
+/// What only an answer begins with, after its `ESC ]`.
+const BEGINNING: &str = "11;rgb";
+/// Longest answer, `11;rgba:ffff/ffff/ffff/ffff`, and some more.
+const LONGEST: usize = 40;
+
+/// Takes answers out of a stream of events.
+#[derive(Debug, Default)]
+pub(super) struct AnswerFilter {
+    asked: Option<Instant>,
+    held: Vec<KeyEvent>,
+    /// What the held keys spell after `ESC ]`; none while only an Esc is held.
+    spelled: Option<String>,
+    /// An Esc came within the answer: the first half of its end.
+    ending: bool,
+    since: Option<Instant>,
+    answer: Option<Rgb>,
+    is_answered: bool,
+}
+
+impl AnswerFilter {
+    /// The question was sent: from now on an answer may come.
+    pub(super) fn ask(&mut self, now: Instant) {
+        self.asked = Some(now);
+        self.is_answered = false;
+    }
+
+    /// An answer that came.
+    pub(super) fn take_answer(&mut self) -> Option<Rgb> {
+        self.answer.take()
+    }
+
+    /// Until when a program that ends had better wait for the answer, which would else be typed into the shell; none when
+    /// none is awaited.
+    pub(super) fn awaited_until(&self) -> Option<Instant> {
+        self.asked.filter(|_| !self.is_answered).map(|asked| asked + ROUND_TRIP)
+    }
+
+    /// When what is held has waited long enough; none when nothing is held.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let hold = if self.is_surely_an_answer() { HOLD_ANSWER } else { HOLD };
+        self.since.map(|since| since + hold)
+    }
+
+    /// Hands on, or drops, what has waited long enough.
+    pub(super) fn expire(&mut self, now: Instant, out: &mut impl Extend<Event>) {
+        if self.deadline().is_some_and(|deadline| deadline <= now) {
+            self.give_up(out);
+        }
+    }
+
+    /// Takes one event; what is none of an answer is pushed to `out`, in order.
+    pub(super) fn push(&mut self, event: Event, now: Instant, out: &mut impl Extend<Event>) {
+        self.expire(now, out);
+        let key = match event {
+            Event::Key(key) if self.asked.is_some() && key.kind == KeyEventKind::Press => key,
+            other => {
+                self.give_up(out);
+                out.extend([other]);
+                return;
+            }
+        };
+        if self.continues(key) {
+            self.since = Some(now);
+            return;
+        }
+        self.give_up(out);
+        if self.begins(key, now) {
+            self.held.push(key);
+            self.since = Some(now);
+        } else {
+            out.extend([Event::Key(key)]);
+        }
+    }
+
+    /// Whether the key is the next piece of what is held; then it is held as well, or ends it.
+    fn continues(&mut self, key: KeyEvent) -> bool {
+        let plain = key.modifiers.difference(KeyModifiers::SHIFT).is_empty();
+        let Some(spelled) = &mut self.spelled else {
+            // An Esc alone is held.
+            let opens = !self.held.is_empty() && plain && key.code == KeyCode::Char(']');
+            if opens {
+                self.spelled = Some(String::new());
+                self.held.push(key);
+            }
+            return opens;
+        };
+        let ends = match key.code {
+            KeyCode::Char('g') => key.modifiers == KeyModifiers::CONTROL,
+            KeyCode::Char('\\') => key.modifiers == KeyModifiers::ALT || (plain && self.ending),
+            _ => false,
+        };
+        if ends {
+            let Some(rgb) = parse(spelled) else { return false };
+            self.answer = Some(rgb);
+            self.is_answered = true;
+            self.forget();
+            return true;
+        }
+        if self.ending {
+            return false;
+        }
+        if key.code == KeyCode::Esc && plain {
+            self.ending = spelled.starts_with(BEGINNING);
+        } else if let KeyCode::Char(c) = key.code
+            && plain
+            && fits(spelled, c)
+        {
+            spelled.push(c);
+        } else {
+            return false;
+        }
+        self.held.push(key);
+        true
+    }
+
+    fn begins(&mut self, key: KeyEvent, now: Instant) -> bool {
+        let whole = key.code == KeyCode::Char(']') && key.modifiers == KeyModifiers::ALT;
+        if whole {
+            self.spelled = Some(String::new());
+        }
+        let awaited = self.asked.is_some_and(|asked| now < asked + PATIENCE);
+        whole || (awaited && key.code == KeyCode::Esc && key.modifiers.is_empty())
+    }
+
+    /// What is held is no whole answer: typed keys go on, the beginning of an answer goes away.
+    fn give_up(&mut self, out: &mut impl Extend<Event>) {
+        if !self.is_surely_an_answer() {
+            out.extend(self.held.drain(..).map(Event::Key));
+        }
+        self.forget();
+    }
+
+    fn is_surely_an_answer(&self) -> bool {
+        self.spelled.as_ref().is_some_and(|spelled| spelled.starts_with(BEGINNING))
+    }
+
+    fn forget(&mut self) {
+        self.held.clear();
+        self.spelled = None;
+        self.ending = false;
+        self.since = None;
+    }
+}
+
+/// Whether an answer may go on with this character.
+fn fits(spelled: &str, c: char) -> bool {
+    match BEGINNING.chars().nth(spelled.len()) {
+        Some(expected) => c == expected,
+        None => spelled.len() < LONGEST && (c.is_ascii_hexdigit() || matches!(c, ':' | '/' | 'a')),
+    }
+}
+
+/// Reads `11;rgb:RRRR/GGGG/BBBB`, with one to four digits a colour, and `rgba:` with an alpha that doesn't matter.
+fn parse(answer: &str) -> Option<Rgb> {
+    let (kind, colours) = answer.strip_prefix("11;")?.split_once(':')?;
+    let mut parts = colours.split('/').map(|digits| {
+        let value = u32::from_str_radix(digits, 16).ok().filter(|_| (1..=4).contains(&digits.len()))?;
+        let most = 16_u32.pow(u32::try_from(digits.len()).ok()?) - 1;
+        u8::try_from(value * 255 / most).ok()
+    });
+    let rgb = Rgb(parts.next()??, parts.next()??, parts.next()??);
+    let rest = parts.count();
+    matches!((kind, rest), ("rgb", 0) | ("rgba", 1)).then_some(rgb)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use KeyCode::{Char, Esc};
+    use proptest::prelude::*;
+
+    fn key(code: KeyCode, modifiers: KeyModifiers) -> Event {
+        Event::Key(KeyEvent::new(code, modifiers))
+    }
+
+    fn typed(text: &str) -> Vec<Event> {
+        text.chars().map(|c| key(Char(c), KeyModifiers::NONE)).collect()
+    }
+
+    fn alt(c: char) -> Event {
+        key(Char(c), KeyModifiers::ALT)
+    }
+
+    /// An answer as crossterm hands it on.
+    fn answer(text: &str, bell: bool) -> Vec<Event> {
+        let end = if bell { key(Char('g'), KeyModifiers::CONTROL) } else { alt('\\') };
+        [vec![alt(']')], typed(text), vec![end]].concat()
+    }
+
+    /// Feeds the events, with this pause before each, and lets the last wait end.
+    fn feed(events: Vec<Event>, pause: Duration) -> (Vec<Event>, Option<Rgb>) {
+        let (mut filter, mut out, mut now) = (AnswerFilter::default(), Vec::new(), Instant::now());
+        filter.ask(now);
+        for event in events {
+            now += pause;
+            filter.push(event, now, &mut out);
+        }
+        filter.expire(now + HOLD_ANSWER, &mut out);
+        let answer = filter.take_answer();
+        (out, answer)
+    }
+
+    const AT_ONCE: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn an_answer_is_taken_out_between_typed_keys() {
+        for (text, rgb) in [
+            ("11;rgb:1e1e/1e1e/2e2e", Rgb(0x1e, 0x1e, 0x2e)),
+            ("11;rgb:ff/ff/ff", Rgb(255, 255, 255)),
+            ("11;rgb:0/8/f", Rgb(0, 136, 255)),
+            ("11;rgba:0000/0000/0000/ffff", Rgb(0, 0, 0)),
+        ] {
+            for bell in [false, true] {
+                let events = [typed("jj"), answer(text, bell), typed("k")].concat();
+                assert_eq!(feed(events, AT_ONCE), (typed("jjk"), Some(rgb)), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_in_pieces_is_one_all_the_same() {
+        let esc = || key(Esc, KeyModifiers::NONE);
+        let pieces = [vec![esc()], typed("]11;rgb:ffff/ffff/ffff"), vec![esc()], typed("\\q")].concat();
+        let white = Some(Rgb(255, 255, 255));
+        assert_eq!(feed(pieces, Duration::from_millis(20)), (typed("q"), white));
+        let slow = answer("11;rgb:ffff/ffff/ffff", true);
+        assert_eq!(feed(slow, Duration::from_millis(20)), (vec![], white));
+    }
+
+    #[test]
+    fn an_answer_that_breaks_off_is_dropped_and_the_key_after_it_is_not() {
+        let events = [vec![alt(']')], typed("11;rgb:ffff/ffz")].concat();
+        assert_eq!(feed(events, AT_ONCE), (typed("z"), None));
+    }
+
+    #[test]
+    fn what_only_begins_like_one_was_typed() {
+        for events in [
+            vec![alt(']')],
+            [vec![alt(']')], typed("1")].concat(),
+            [vec![key(Esc, KeyModifiers::NONE)], typed("]x")].concat(),
+        ] {
+            assert_eq!(feed(events.clone(), AT_ONCE), (events, None));
+        }
+    }
+
+    #[test]
+    fn unasked_nothing_is_held() {
+        let (mut filter, mut out) = (AnswerFilter::default(), Vec::new());
+        filter.push(alt(']'), Instant::now(), &mut out);
+        assert_eq!((out, filter.deadline()), (vec![alt(']')], None));
+    }
+
+    #[test]
+    fn colours_that_are_none_are_no_answer() {
+        for bad in [
+            "11;rgb:",
+            "11;rgb:12/34",
+            "11;rgb:12345/0/0",
+            "11;rgb:0/0/0/0",
+            "11;rgba:0/0/0",
+            "11;rgbx:0/0/0",
+            "12;rgb:0/0/0",
+        ] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn typed_keys_come_through_in_order_around_an_answer(
+            before in "[a-z\\]1;:rgb\\\\]{0,12}",
+            after in "[a-z\\]1;:rgb\\\\]{0,12}",
+        ) {
+            let events = [typed(&before), answer("11;rgb:ffff/0000/8080", false), typed(&after)].concat();
+            let (out, rgb) = feed(events, AT_ONCE);
+            prop_assert_eq!(out, typed(&format!("{before}{after}")));
+            prop_assert_eq!(rgb, Some(Rgb(255, 0, 128)));
+        }
+    }
+}

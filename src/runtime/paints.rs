@@ -1,0 +1,97 @@
+//! Which theme is drawn with: the chosen one, on the ground that the terminal has, in the colours that it shows.
+
+use crate::config::environment::Environment;
+use crate::config::{ColorChoice, Look, themes};
+use crate::model::palette::{Ground, Rgb, ThemeColours};
+use crate::ui::{Depth, Theme};
+
+/// What the theme depends on.
+#[derive(Debug)]
+pub(super) struct Paints {
+    colours: ThemeColours,
+    depth: Depth,
+    ascii: bool,
+    ground: Ground,
+    /// The file says what the ground is.
+    is_said: bool,
+}
+
+impl Paints {
+    pub(super) fn new(look: Look, environment: &Environment) -> Self {
+        let depth = match look.color {
+            ColorChoice::Never => Depth::None,
+            _ if environment.true_color => Depth::True,
+            ColorChoice::Always => Depth::Many,
+            ColorChoice::Auto if environment.many_colors => Depth::Many,
+            ColorChoice::Auto => Depth::Sixteen,
+        };
+        // Made for more colours, the usual theme looks poor in sixteen.
+        let poor = depth == Depth::Sixteen && look.theme == themes::usual();
+        let colours = if poor { themes::named("terminal-16", None).unwrap_or(look.theme) } else { look.theme };
+        let ground = look.ground.unwrap_or(environment.ground);
+        Self { colours, depth, ascii: look.ascii, ground, is_said: look.ground.is_some() }
+    }
+
+    /// The theme as things stand.
+    pub(super) fn theme(&self) -> Theme {
+        Theme { ascii: self.ascii, ..Theme::of(self.colours.on(self.ground), self.depth) }
+    }
+
+    /// Whether the terminal's answer would change anything.
+    pub(super) fn depends_on_ground(&self) -> bool {
+        let colours = &self.colours;
+        !self.is_said && self.depth != Depth::None && (colours.dark != colours.light || colours.unknown != colours.dark)
+    }
+
+    /// The terminal told its background.
+    pub(super) fn background(&mut self, colour: Rgb) {
+        if !self.is_said {
+            self.ground = Ground::of(colour);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paints(look: Look, variables: &[(&str, &str)]) -> Paints {
+        let lookup =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        Paints::new(look, &Environment::from_lookup(lookup))
+    }
+
+    fn look() -> Look {
+        Look { color: ColorChoice::Auto, theme: themes::usual(), ground: None, ascii: false, calm: false }
+    }
+
+    #[test]
+    fn the_answer_of_the_terminal_decides_between_dark_and_light() {
+        let mut paints = paints(look(), &[("TERM", "xterm-256color"), ("COLORFGBG", "0;15")]);
+        let usual = themes::usual();
+        assert_eq!(paints.theme(), Theme::of(&usual.light, Depth::Many), "a hint, until the terminal tells");
+        paints.background(Rgb(0x1e, 0x1e, 0x2e));
+        assert_eq!(paints.theme(), Theme::of(&usual.dark, Depth::Many));
+    }
+
+    #[test]
+    fn what_the_file_says_of_the_ground_outranks_the_terminal() {
+        let mut paints = paints(Look { ground: Some(Ground::Light), ..look() }, &[("COLORTERM", "truecolor")]);
+        assert!(!paints.depends_on_ground());
+        paints.background(Rgb(0, 0, 0));
+        assert_eq!(paints.theme(), Theme::of(&themes::usual().light, Depth::True));
+    }
+
+    #[test]
+    fn sixteen_colours_have_a_theme_of_their_own() {
+        let paints = paints(look(), &[("TERM", "xterm")]);
+        let sixteen = themes::named("terminal-16", None).expect("shipped");
+        assert_eq!(paints.theme(), Theme::of(&sixteen.unknown, Depth::Sixteen));
+    }
+
+    #[test]
+    fn without_colours_nothing_is_asked() {
+        assert!(!paints(Look { color: ColorChoice::Never, ..look() }, &[]).depends_on_ground());
+        assert!(paints(look(), &[]).depends_on_ground());
+    }
+}
