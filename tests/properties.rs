@@ -132,18 +132,11 @@ struct Play {
 
 impl Play {
     fn new() -> Self {
+        let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
         let start = Start {
-            scope: Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None },
-            profile: CleanText::line("p"),
-            demo: false,
             size: (80, 24),
-            calm: false,
-            notice: None,
-            read_only: false,
-            offset: FixedOffset::east_opt(3600).expect("an offset"),
-            missing: None,
             filters: vec![SavedFilter { name: CleanText::line("Failed"), text: "s:failed".to_owned() }],
-            commands: Vec::new(),
+            ..Start::new(scope, FixedOffset::east_opt(3600).expect("an offset"))
         };
         let now = Time::from_timestamp(1_800_000_000, 0).expect("a time");
         let (app, waiting) = App::new(start, now);

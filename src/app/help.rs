@@ -1,7 +1,7 @@
 //! The help as lines: the keys of a moment from the one table, with the user's own commands. How they look is not decided here.
 
 use super::App;
-use super::keymap::{self, Binding, Chord, Context};
+use super::keymap::{Binding, Chord, Context};
 use super::wrap::wrap;
 use unicode_width::UnicodeWidthStr;
 
@@ -27,8 +27,8 @@ impl App {
     pub fn help_lines(&self, contexts: &[Context], columns: usize) -> Vec<HelpLine> {
         let mut lines = Vec::new();
         for &context in contexts {
-            let rows: Vec<&Binding> = keymap::rows(contexts).filter(|row| row.context == context).collect();
-            let texts = rows.iter().map(|row| (keys(row.keys, key_columns(columns)), row.help));
+            let rows: Vec<&Binding> = self.start.keymap.rows(contexts).filter(|row| row.context == context).collect();
+            let texts = rows.iter().map(|row| (keys(self.start.keymap.keys(row), key_columns(columns)), row.help));
             section(&mut lines, context.name(), texts, columns);
         }
         let own = self.own_commands(contexts).map(|own| (own.key.to_string(), own.name.as_str()));

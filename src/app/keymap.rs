@@ -2,11 +2,14 @@
 
 use super::chord::{alt, ch, ctrl, key, with_alt, with_ctrl};
 use crossterm::event::KeyCode;
+use std::collections::HashMap;
+use strum::{EnumIter, EnumString, IntoStaticStr};
 
 pub use super::chord::Chord;
 
 /// Where a binding holds. The layer on top decides which contexts are asked, the most special one first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumIter, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Context {
     Everywhere,
     /// Every list: jobs, page views, log, and the text of a detail or the help.
@@ -46,6 +49,16 @@ pub enum Context {
 }
 
 impl Context {
+    /// Its name in `[keys.NAME]` of the configuration.
+    pub fn word(self) -> &'static str {
+        self.into()
+    }
+
+    /// Whether characters are typed where it holds, so that none of them can be a command.
+    pub fn takes_text(self) -> bool {
+        matches!(self, Self::Editor | Self::Text | Self::BatchText | Self::Pick | Self::Filter | Self::Ask)
+    }
+
     /// The heading over its keys in the help.
     pub fn name(self) -> &'static str {
         match self {
@@ -75,7 +88,8 @@ impl Context {
 }
 
 /// What a key does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Action {
     ShowJobs,
     ShowViews,
@@ -157,8 +171,19 @@ pub enum Action {
     Yes,
 }
 
+impl Action {
+    /// Its name in `[keys.CONTEXT]` of the configuration.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Edit(edit) => edit.into(),
+            other => other.into(),
+        }
+    }
+}
+
 /// A change or motion in a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Edit {
     Newline,
     Tab,
@@ -178,7 +203,7 @@ pub enum Edit {
 }
 
 /// One row of the table.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Binding {
     pub context: Context,
     pub keys: &'static [Chord],
@@ -377,31 +402,57 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Everywhere, &[ch('q')], Action::Quit, "quit", "quit"),
 ];
 
-/// The action of a key in the first of these contexts that binds it.
-pub fn action(contexts: &[Context], chord: Chord) -> Option<Action> {
-    contexts.iter().find_map(|&context| {
-        let mut rows = BINDINGS.iter().filter(|row| row.context == context);
-        rows.find(|row| row.keys.contains(&chord)).map(|row| row.action)
-    })
+/// The table as it holds for a user: some rows have keys of the user's own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Keymap {
+    changed: HashMap<(Context, Action), Vec<Chord>>,
 }
 
-/// The rows that hold in these contexts, the most special context first; a key taken by a more special one is left out.
-pub fn rows<'a>(contexts: &'a [Context]) -> impl Iterator<Item = &'static Binding> + 'a {
-    contexts.iter().enumerate().flat_map(move |(rank, &context)| {
-        BINDINGS.iter().filter(move |row| {
-            let shadowed = |chord: &Chord| contexts.iter().take(rank).any(|&above| binds(above, *chord));
-            row.context == context && !row.keys.iter().all(shadowed)
+impl Keymap {
+    /// Gives a row of the table these keys instead of its own; none takes them away. False where there is no such row.
+    pub fn change(&mut self, context: Context, action: &str, keys: Vec<Chord>) -> bool {
+        let row = BINDINGS.iter().find(|row| row.context == context && row.action.word() == action);
+        let row = row.map(|row| self.changed.insert((context, row.action), keys));
+        row.is_some()
+    }
+
+    /// The keys of a row.
+    pub fn keys<'a>(&'a self, row: &'a Binding) -> &'a [Chord] {
+        self.changed.get(&(row.context, row.action)).map_or(row.keys, Vec::as_slice)
+    }
+
+    /// The action of a key in the first of these contexts that binds it.
+    pub fn action(&self, contexts: &[Context], chord: Chord) -> Option<Action> {
+        contexts.iter().find_map(|&context| self.binding(context, chord)).map(|row| row.action)
+    }
+
+    /// The rows that hold in these contexts and have a key, the most special context first; one whose keys are all taken by
+    /// a more special one is left out.
+    pub fn rows<'a>(&'a self, contexts: &'a [Context]) -> impl Iterator<Item = &'static Binding> + 'a {
+        contexts.iter().enumerate().flat_map(move |(rank, &context)| {
+            BINDINGS.iter().filter(move |row| {
+                let shadowed =
+                    |chord: &Chord| contexts.iter().take(rank).any(|&above| self.binding(above, *chord).is_some());
+                row.context == context && !self.keys(row).iter().all(shadowed)
+            })
         })
-    })
-}
+    }
 
-fn binds(context: Context, chord: Chord) -> bool {
-    binding(context, chord).is_some()
-}
+    /// The row of a context that has this key.
+    pub fn binding(&self, context: Context, chord: Chord) -> Option<&'static Binding> {
+        BINDINGS.iter().find(|row| row.context == context && self.keys(row).contains(&chord))
+    }
 
-/// The row of a context that has this key.
-pub fn binding(context: Context, chord: Chord) -> Option<&'static Binding> {
-    BINDINGS.iter().find(|row| row.context == context && row.keys.contains(&chord))
+    /// Two rows of a context that have the same key, if there are any.
+    pub fn conflict(&self) -> Option<(Chord, &'static Binding, &'static Binding)> {
+        let mut seen: HashMap<(Context, Chord), &'static Binding> = HashMap::new();
+        BINDINGS.iter().find_map(|row| {
+            self.keys(row).iter().find_map(|&chord| {
+                let before = seen.insert((row.context, chord), row)?;
+                Some((chord, before, row))
+            })
+        })
+    }
 }
 
 #[cfg(test)]
@@ -412,12 +463,30 @@ mod tests {
 
     #[test]
     fn no_key_is_bound_twice_in_a_context() {
+        assert!(Keymap::default().conflict().is_none());
+    }
+
+    #[test]
+    fn every_row_has_a_name_of_its_own_in_its_context() {
         let mut seen = HashSet::new();
         for row in BINDINGS {
-            for chord in row.keys {
-                assert!(seen.insert((row.context, *chord)), "{chord} twice in {:?}", row.context);
-            }
+            assert!(seen.insert((row.context, row.action.word())), "{row:?}");
         }
+    }
+
+    #[test]
+    fn keys_of_ones_own_take_the_place_of_the_tables() {
+        let mut keymap = Keymap::default();
+        assert!(keymap.change(Context::Jobs, "new-job", vec![ch('N'), key(KeyCode::F(5))]));
+        assert!(keymap.change(Context::Jobs, "note", Vec::new()));
+        assert!(!keymap.change(Context::Jobs, "next-page", vec![ch('q')]), "a row of another context");
+        assert_eq!(keymap.action(&[Context::Jobs], ch('N')), Some(Action::NewJob));
+        assert_eq!(keymap.action(&[Context::Jobs], ch('n')), None);
+        assert!(keymap.rows(&[Context::Jobs]).all(|row| row.action != Action::Note), "without a key it is not listed");
+        assert_eq!(keymap.conflict(), None);
+        keymap.change(Context::Jobs, "tags", vec![ch('N')]);
+        let (chord, ..) = keymap.conflict().expect("N twice");
+        assert_eq!(chord, ch('N'));
     }
 
     #[test]
@@ -430,15 +499,16 @@ mod tests {
     #[test]
     fn a_shifted_letter_and_a_control_chord_match_however_the_terminal_reports_them() {
         let shifted = KeyEvent::new(KeyCode::Char('G'), KeyModifiers::SHIFT);
-        assert_eq!(action(&[Context::Lists], Chord::from_event(shifted)), Some(Action::Bottom));
+        let keymap = Keymap::default();
+        assert_eq!(keymap.action(&[Context::Lists], Chord::from_event(shifted)), Some(Action::Bottom));
         let control = KeyEvent::new(KeyCode::Char('S'), KeyModifiers::CONTROL);
-        assert_eq!(action(&[Context::Editor], Chord::from_event(control)), Some(Action::Send));
+        assert_eq!(keymap.action(&[Context::Editor], Chord::from_event(control)), Some(Action::Send));
     }
 
     #[test]
     fn a_key_that_a_special_context_takes_is_not_listed_for_the_general_one() {
         let contexts = [Context::Editor, Context::Everywhere];
-        let listed: Vec<Action> = rows(&contexts).map(|row| row.action).collect();
+        let listed: Vec<Action> = Keymap::default().rows(&contexts).map(|row| row.action).collect();
         assert!(!listed.contains(&Action::Interrupt), "Ctrl-C closes the editor");
     }
 

@@ -13,19 +13,9 @@ use crate::model::text::CleanText;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
 fn app() -> App {
-    let start = Start {
-        scope: Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None },
-        profile: CleanText::line("p"),
-        demo: false,
-        size: (80, 24),
-        calm: false,
-        notice: None,
-        read_only: false,
-        offset: chrono::FixedOffset::east_opt(0).expect("UTC"),
-        missing: None,
-        filters: Vec::new(),
-        commands: Vec::new(),
-    };
+    let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
+    let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
+    let start = Start { size: (80, 24), ..Start::new(scope, utc) };
     let (mut app, _) = App::new(start, at(0));
     let jobs = (1..=5)
         .map(|key| {

@@ -232,10 +232,11 @@ impl App {
     /// The bindings of this moment that have a hint and would do something, each with a key that reaches it.
     pub fn hints(&self) -> impl Iterator<Item = (Chord, &'static Binding)> {
         let typing = self.overlays.last().is_some_and(Overlay::takes_text);
-        let rows = keymap::rows(self.contexts()).filter(|row| !row.hint.is_empty() && self.is_possible(row.action));
+        let rows =
+            self.start.keymap.rows(self.contexts()).filter(|row| !row.hint.is_empty() && self.is_possible(row.action));
         rows.filter_map(move |row| {
             let reaches = |chord: &&Chord| !typing || row.context != Context::Everywhere || !chord.types_text();
-            row.keys.iter().find(reaches).map(|chord| (*chord, row))
+            self.start.keymap.keys(row).iter().find(reaches).map(|chord| (*chord, row))
         })
     }
 

@@ -1,5 +1,6 @@
 //! What reaches the state machine and what it asks for. Every effect ends in a message, also when it failed.
 
+use super::keymap::Keymap;
 use crate::model::Time;
 use crate::model::about::{AboutPage, PageHistory};
 use crate::model::change::{LocalChange, QueueChange};
@@ -221,6 +222,27 @@ pub struct Start {
     pub offset: FixedOffset,
     /// What is not configured yet: the welcome page is shown instead of the dashboard.
     pub missing: Option<CleanText>,
+    pub keymap: Keymap,
     pub filters: Vec<SavedFilter>,
     pub commands: Vec<OwnCommand>,
+}
+
+impl Start {
+    /// A configured dashboard on this scope, with nothing of the user's own.
+    pub fn new(scope: Scope, offset: FixedOffset) -> Self {
+        Self {
+            scope,
+            profile: CleanText::default(),
+            demo: false,
+            size: (0, 0),
+            calm: false,
+            notice: None,
+            read_only: false,
+            offset,
+            missing: None,
+            keymap: Keymap::default(),
+            filters: Vec::new(),
+            commands: Vec::new(),
+        }
+    }
 }

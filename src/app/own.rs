@@ -81,6 +81,7 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::help::HelpLine;
     use crate::app::jobs::tests::{at, row};
     use crate::app::signals::tests::{app, press};
     use crate::model::job::Status;
@@ -157,5 +158,23 @@ mod tests {
         app.put(row(1, Status::Completed));
         press(&mut app, 'n');
         assert!(!press(&mut app, 'C').iter().any(|effect| matches!(effect, Effect::RunCommand(_))));
+    }
+
+    #[test]
+    fn footer_help_and_presses_follow_keys_of_ones_own() {
+        use crate::app::keymap::Context;
+        let mut app = app(vec![row(1, Status::Completed)]);
+        let chord = |key| Chord::parse(key).expect("a key");
+        assert!(app.start.keymap.change(Context::Jobs, "filter", vec![chord("F")]));
+        assert!(app.hints().any(|(key, row)| key == chord("F") && row.hint == "filter"));
+        let help = app.help_lines(&[Context::Jobs], 80);
+        assert!(
+            help.iter()
+                .any(|line| matches!(line, HelpLine::Key(keys, what) if keys == "F" && what.starts_with("filter")))
+        );
+        press(&mut app, '/');
+        assert!(app.overlays.is_empty());
+        press(&mut app, 'F');
+        assert_eq!(app.overlays.len(), 1);
     }
 }

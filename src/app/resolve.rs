@@ -2,7 +2,7 @@
 //! Laid out as lines here, so that scrolling and drawing agree.
 
 use super::detail::kind_text;
-use super::keymap::{self, Action, Context};
+use super::keymap::{Action, BINDINGS, Context, Keymap};
 use super::overlay::Resolve;
 use super::wrap::wrap;
 use super::{App, format};
@@ -34,7 +34,7 @@ pub enum ResolveLine {
 impl App {
     /// The page at this width.
     pub fn resolve_lines(&self, resolve: &Resolve, width: usize) -> Vec<ResolveLine> {
-        let mut page = Page { lines: Vec::new(), width };
+        let mut page = Page { lines: Vec::new(), width, keymap: &self.start.keymap };
         page.lines.push(ResolveLine::Heading(resolve.title.to_string()));
         page.gap();
         self.what_happened(resolve, &mut page);
@@ -118,12 +118,13 @@ impl App {
     }
 }
 
-struct Page {
+struct Page<'a> {
     lines: Vec<ResolveLine>,
     width: usize,
+    keymap: &'a Keymap,
 }
 
-impl Page {
+impl Page<'_> {
     fn gap(&mut self) {
         self.lines.push(ResolveLine::Text(String::new()));
     }
@@ -134,8 +135,8 @@ impl Page {
 
     fn choice(&mut self, action: Action, meaning: &str) {
         // The table knows the key and what to call it.
-        let row = keymap::BINDINGS.iter().find(|row| row.context == Context::Resolve && row.action == action);
-        let Some((row, key)) = row.and_then(|row| Some((row, row.keys.first()?))) else { return };
+        let row = BINDINGS.iter().find(|row| row.context == Context::Resolve && row.action == action);
+        let Some((row, key)) = row.and_then(|row| Some((row, self.keymap.keys(row).first()?))) else { return };
         self.lines.push(ResolveLine::Choice(key.to_string(), row.hint.to_owned()));
         let meaning = wrap(meaning, self.width.saturating_sub(INDENT).max(8), 6).0;
         self.lines.extend(meaning.into_iter().map(ResolveLine::Meaning));

@@ -103,19 +103,9 @@ pub(crate) mod tests {
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
     pub(crate) fn app(jobs: Vec<JobRow>) -> App {
-        let start = Start {
-            scope: Scope { base_url: "http://127.0.0.1:1".into(), project: "p".into(), organization: None },
-            profile: CleanText::line("p"),
-            demo: false,
-            size: (80, 24),
-            calm: true,
-            notice: None,
-            read_only: false,
-            offset: FixedOffset::east_opt(0).expect("UTC"),
-            missing: None,
-            filters: Vec::new(),
-            commands: Vec::new(),
-        };
+        let scope = Scope { base_url: "http://127.0.0.1:1".into(), project: "p".into(), organization: None };
+        let utc = FixedOffset::east_opt(0).expect("UTC");
+        let start = Start { size: (80, 24), calm: true, ..Start::new(scope, utc) };
         let (mut app, _) = App::new(start, at(0));
         let known = Known { jobs, ..Known::default() };
         app.update(Msg::Loaded(Ok(Box::new(known))), at(0));

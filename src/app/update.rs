@@ -2,7 +2,7 @@
 
 use super::editor::Saved;
 use super::jobs::Line;
-use super::keymap::{self, Chord, Context};
+use super::keymap::{Action, Chord, Context};
 use super::overlay::Overlay;
 use super::{App, Effect, Msg, Notice, Pane, Record, Screen, Tone};
 use crate::model::Time;
@@ -11,7 +11,7 @@ use crate::model::ledger::Limited;
 use crate::model::news::News;
 use crate::model::prompt::DraftSlot;
 use crate::model::row::{JobKey, JobRow};
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{Event, KeyEvent, KeyEventKind};
 
 impl App {
     /// Takes one message; the effects are to be carried out in their order.
@@ -126,13 +126,10 @@ impl App {
         let chord = Chord::from_event(key);
         if !super::geometry::is_usable(self.size) {
             // Nothing can be seen, so nothing but leaving is offered.
-            let interrupt = chord == Chord { code: KeyCode::Char('c'), mods: KeyModifiers::CONTROL };
-            let quits = chord == Chord { code: KeyCode::Char('q'), mods: KeyModifiers::NONE };
-            let suspends = chord == Chord { code: KeyCode::Char('z'), mods: KeyModifiers::CONTROL };
-            if quits || interrupt {
-                self.leave(effects);
-            } else if suspends {
-                effects.push(Effect::Suspend);
+            match self.start.keymap.action(&[Context::Everywhere], chord) {
+                Some(Action::Quit | Action::Interrupt) => self.leave(effects),
+                Some(Action::Suspend) => effects.push(Effect::Suspend),
+                _ => {}
             }
             return;
         }
@@ -145,7 +142,7 @@ impl App {
             all => all,
         };
         let (layers, said) = (self.overlays.len(), self.notice.clone());
-        match keymap::action(asked, chord) {
+        match self.start.keymap.action(asked, chord) {
             Some(action) => self.act(action, now, effects),
             None if takes_text => self.type_key(key, now),
             None if matches!(self.overlays.last(), Some(Overlay::Question(_))) => {

@@ -18,19 +18,9 @@ struct Play {
 
 impl Play {
     fn new(drafts: Vec<(DraftSlot, String)>) -> Self {
-        let start = Start {
-            scope: Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None },
-            profile: CleanText::line("p"),
-            demo: false,
-            size: (80, 24),
-            calm: true,
-            notice: None,
-            read_only: false,
-            offset: chrono::FixedOffset::east_opt(0).expect("UTC"),
-            missing: None,
-            filters: Vec::new(),
-            commands: Vec::new(),
-        };
+        let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
+        let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
+        let start = Start { size: (80, 24), calm: true, ..Start::new(scope, utc) };
         let (app, _) = App::new(start, at(0));
         let mut play = Self { app, asked: Vec::new() };
         let jobs = vec![row(1, Status::Active)];

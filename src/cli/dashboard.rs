@@ -24,7 +24,8 @@ pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code,
         Setup::Ready(settings) => *settings,
         Setup::Missing(missing) => return without_configuration(&missing, environment).await,
     };
-    let commands = own::commands(&settings.own, &settings.config)?;
+    let keymap = own::keymap(&settings.own, &settings.config)?;
+    let commands = own::commands(&settings.own, &keymap, &settings.config)?;
     let kind = terminal(&environment)?.with_titles(settings.own.notify.title);
     // Before the terminal is taken over: a key command may ask for a password in it.
     let key = settings.key.read().await?;
@@ -40,7 +41,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code,
         on_change: settings.own.on_change.clone(),
     });
     let folders = Folders { data: Some(settings.data_folder.clone()), templates: Some(settings.templates.clone()) };
-    let start = Start { commands, ..start(&settings, &opened) };
+    let start = Start { keymap, commands, ..start(&settings, &opened) };
     let (look, notify) = (settings.look.clone(), settings.own.notify.how);
     let parts = Parts { start, look, notify, store, connection, environment, kind, folders, log };
     let exit = runtime::run(parts).await.map_err(no_terminal)?;
@@ -52,17 +53,12 @@ fn start(settings: &Settings, opened: &Opened) -> Start {
         CleanText::line(&format!("The store was damaged. It was moved to {}, and a new one begun.", path.display()))
     });
     Start {
-        scope: settings.scope.clone(),
         profile: settings.profile.clone(),
-        demo: false,
-        size: (0, 0),
         calm: settings.look.calm,
         notice,
         read_only: opened.read_only,
-        offset: local_offset(),
-        missing: None,
         filters: own::filters(&settings.own),
-        commands: Vec::new(),
+        ..Start::new(settings.scope.clone(), local_offset())
     }
 }
 
@@ -89,17 +85,9 @@ async fn without_configuration(missing: &Missing, environment: Environment) -> R
     let kind = terminal(&environment).map_err(|_| Refusal::unusable(missing.how_to()))?;
     let scope = Scope { base_url: DEFAULT_BASE_URL.into(), project: String::new(), organization: None };
     let start = Start {
-        scope,
-        profile: CleanText::default(),
-        demo: false,
-        size: (0, 0),
         calm: missing.look.calm,
-        notice: None,
-        read_only: false,
-        offset: local_offset(),
         missing: Some(CleanText::line(&format!("Not set yet: {}.", missing.what()))),
-        filters: Vec::new(),
-        commands: Vec::new(),
+        ..Start::new(scope, local_offset())
     };
     let store = Store::in_memory().map_err(Refusal::unusable)?;
     let parts = Parts {

@@ -49,7 +49,8 @@ const BATCH_AGO: TimeDelta = TimeDelta::minutes(26);
 pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOptions) -> Result<Code, Refusal> {
     let (file, path) = named_file(flags, &environment)?;
     let mine = file.own();
-    let commands = own::commands(&mine, &path)?;
+    let keymap = own::keymap(&mine, &path)?;
+    let commands = own::commands(&mine, &keymap, &path)?;
     let kind = terminal(&environment)?.with_titles(mine.notify.title);
     let look = look(flags, &environment, &file.ui, &path)?;
     let sim = Sim::start(options)
@@ -62,17 +63,13 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let store = Store::in_memory().map_err(Refusal::unusable)?;
     Past { store: &store, scope: &scope, now: Utc::now() }.fill(&sim.seeded()).await.map_err(Refusal::unusable)?;
     let start = Start {
-        scope,
         profile: CleanText::line("demo"),
         demo: true,
-        size: (0, 0),
         calm: look.calm,
-        notice: None,
-        read_only: false,
-        offset: local_offset(),
-        missing: None,
+        keymap,
         filters: own::filters(&mine),
         commands,
+        ..Start::new(scope, local_offset())
     };
     let connection =
         Some(Connection { client, poll: PollOptions::default(), lock_folder: None, on_change: mine.on_change });

@@ -1,12 +1,14 @@
 //! What users configured of their own, as the dashboard takes it: keys are read, and compared with docdeck's own and
 //! with each other, before the terminal is taken over.
 
-use crate::app::keymap::{self, Chord};
+use crate::app::keymap::{BINDINGS, Chord, Context, Keymap};
 use crate::app::{OwnCommand, SavedFilter};
 use crate::config::ConfigError;
+use crate::config::keys::OwnKeys;
 use crate::config::own::Own;
 use crate::model::text::CleanText;
 use std::path::Path;
+use strum::IntoEnumIterator as _;
 
 /// The saved filters.
 pub(super) fn filters(own: &Own) -> Vec<SavedFilter> {
@@ -17,28 +19,74 @@ pub(super) fn filters(own: &Own) -> Vec<SavedFilter> {
     saved.collect()
 }
 
+/// The table of bindings with the user's own keys; `path` is the file that they stand in.
+///
+/// # Errors
+/// A context, action or key that there is not, a key that would type a character, the last way to leave taken away, or a
+/// key that two rows of a context have: with its place.
+pub(super) fn keymap(own: &Own, path: &Path) -> Result<Keymap, ConfigError> {
+    let mut keymap = Keymap::default();
+    for keys in &own.keys {
+        let [of_context, of_action, of_keys] = keys.places;
+        let wrong = |place, what: String| mistake(path, place, &what);
+        let context: Context = keys.context.parse().map_err(|_| {
+            let known: Vec<&str> = Context::iter().map(Context::word).collect();
+            wrong(of_context, format!("there are no keys of {}; there are {}", keys.context, known.join(", ")))
+        })?;
+        let chords = keys.keys.iter().map(|written| match Chord::parse(written) {
+            None => Err(wrong(of_keys, format!("\"{written}\" is no key that docdeck knows; {WRITE}"))),
+            Some(chord) if context.takes_text() && chord.types_text() => {
+                Err(wrong(of_keys, format!("{chord} types a character there; hold Ctrl or Alt with it")))
+            }
+            Some(chord) => Ok(chord),
+        });
+        let chords = chords.collect::<Result<Vec<Chord>, _>>()?;
+        if chords.is_empty() && matches!(keys.action.as_str(), "close" | "interrupt") {
+            return Err(wrong(of_keys, format!("{} has to have a key: it is the way out", keys.action)));
+        }
+        if !keymap.change(context, &keys.action, chords) {
+            let rows = BINDINGS.iter().filter(|row| row.context == context);
+            let known: Vec<&str> = rows.map(|row| row.action.word()).collect();
+            let what = format!("{} has no action {}; there are {}", keys.context, keys.action, known.join(", "));
+            return Err(wrong(of_action, what));
+        }
+    }
+    let Some((chord, one, other)) = keymap.conflict() else { return Ok(keymap) };
+    // The row that the file changed, the later one of two.
+    let is_of = |keys: &&OwnKeys| {
+        keys.context == one.context.word() && [one, other].iter().any(|row| row.action.word() == keys.action)
+    };
+    let place = own.keys.iter().rev().find(is_of).map_or((1, 1), |keys| keys.places[2]);
+    let (one, other, context) = (one.action.word(), other.action.word(), one.context.word());
+    Err(mistake(
+        path,
+        place,
+        &format!("{one} and {other} have the same key {chord} ({context}); give one of them another"),
+    ))
+}
+
+fn mistake(path: &Path, (line, column): (usize, usize), what: &str) -> ConfigError {
+    ConfigError::Invalid { path: path.into(), line, column, what: CleanText::line(what) }
+}
+
+/// How keys are written.
+const WRITE: &str = "write it like x, X, Ctrl-x, Alt-x, F5 or Enter";
+
 /// The commands; `path` is the file that they stand in.
 ///
 /// # Errors
 /// A key that is none, is docdeck's own where the command holds, or is another command's, with its place.
-pub(super) fn commands(own: &Own, path: &Path) -> Result<Vec<OwnCommand>, ConfigError> {
+pub(super) fn commands(own: &Own, keymap: &Keymap, path: &Path) -> Result<Vec<OwnCommand>, ConfigError> {
     let mut taken: Vec<OwnCommand> = Vec::new();
     for (command, (line, column)) in &own.commands {
         let name = CleanText::line(command.name.get_ref());
-        let wrong = |what: String| ConfigError::Invalid {
-            path: path.into(),
-            line: *line,
-            column: *column,
-            what: CleanText::line(&what),
-        };
+        let wrong = |what: String| mistake(path, (*line, *column), &what);
         let written = command.key.get_ref();
         let key = Chord::parse(written).ok_or_else(|| {
-            wrong(format!(
-                "the key \"{written}\" of the command {name} is none that docdeck knows; write it like x, X, Ctrl-x, Alt-x, F5 or Enter"
-            ))
+            wrong(format!("the key \"{written}\" of the command {name} is none that docdeck knows; {WRITE}"))
         })?;
         let new = OwnCommand { key, name, args: command.words() };
-        if let Some(binding) = new.contexts().iter().find_map(|&context| keymap::binding(context, key)) {
+        if let Some(binding) = new.contexts().iter().find_map(|&context| keymap.binding(context, key)) {
             let (name, context, help) = (&new.name, binding.context.name(), binding.help);
             return Err(wrong(format!("the key {key} of the command {name} is docdeck's own: {help} ({context})")));
         }
@@ -68,7 +116,8 @@ mod tests {
             let error = error.to_string();
             error.split_once("config.toml:").map_or(error.clone(), |(_, rest)| rest.to_owned())
         };
-        commands(&file.own(), &path).map_err(without_folder)
+        let own = file.own();
+        keymap(&own, &path).and_then(|keymap| commands(&own, &keymap, &path)).map_err(without_folder)
     }
 
     fn command(key: &str, name: &str, run: &str) -> String {
@@ -122,5 +171,27 @@ mod tests {
                 "2:7: the key \"Hyper-x\" of the command diff is none that docdeck knows; write it like x, X, Ctrl-x, Alt-x, F5 or Enter. {MEND}"
             ))
         );
+    }
+
+    #[test]
+    fn a_key_of_ones_own_takes_the_place_of_the_tables_and_frees_it() {
+        let text = "[keys.jobs]\nexport = [\"E\", \"F6\"]\n".to_owned() + &command("e", "diff", "[\"gh\", \"{pr}\"]");
+        assert_eq!(read(&text).map(|own| own.len()), Ok(1), "e is free for a command");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_key_is_said_with_its_place() {
+        let cases = [
+            ("[keys.jobs]\nnew-job = \"D\"\n", "2:11: new-job and drafts have the same key D (jobs)"),
+            ("[keys.job]\nnew-job = \"N\"\n", "1:7: there are no keys of job; there are everywhere, lists, jobs,"),
+            ("[keys.jobs]\nnew = \"N\"\n", "2:1: jobs has no action new; there are new-job,"),
+            ("[keys.jobs]\nnew-job = \"Hyper-x\"\n", "2:11: \"Hyper-x\" is no key that docdeck knows; write it like"),
+            ("[keys.editor]\nsend = \"s\"\n", "2:8: s types a character there; hold Ctrl or Alt with it"),
+            ("[keys.everywhere]\ninterrupt = []\n", "2:13: interrupt has to have a key: it is the way out"),
+        ];
+        for (text, said) in cases {
+            let error = read(text).expect_err(text);
+            assert!(error.starts_with(said), "{error}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! mistake is never a setting silently left out. What its values mean together with flags and environment is not here.
 
 use super::ConfigError;
+use super::keys::{self, Keys, OwnKeys};
 use super::own::{self, Command, Filter, Notify, Own};
 use crate::model::palette::Ground;
 use crate::model::text::CleanText;
@@ -27,6 +28,8 @@ pub struct ConfigFile {
     #[serde(default)]
     pub ui: Ui,
     #[serde(default)]
+    keys: Keys,
+    #[serde(default)]
     notify: Notify,
     #[serde(default)]
     filters: Vec<Filter>,
@@ -36,6 +39,8 @@ pub struct ConfigFile {
     /// Line and column of each command's key.
     #[serde(skip)]
     key_places: Vec<(usize, usize)>,
+    #[serde(skip)]
+    own_keys: Vec<OwnKeys>,
 }
 
 impl ConfigFile {
@@ -44,6 +49,7 @@ impl ConfigFile {
         Own {
             filters: self.filters.clone(),
             commands: self.commands.iter().cloned().zip(self.key_places.iter().copied()).collect(),
+            keys: self.own_keys.clone(),
             notify: self.notify,
             on_change: self.on_change.as_ref().map(|words| words.get_ref().clone()).unwrap_or_default(),
         }
@@ -193,6 +199,7 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     })?;
     own::check(&file.filters, &file.commands, file.on_change.as_ref()).map_err(|wrong| own::mistake(text, wrong))?;
     file.key_places = file.commands.iter().map(|command| place(text, command.key.span().start)).collect();
+    file.own_keys = keys::of(&file.keys, |byte| place(text, byte));
     Ok(file)
 }
 

@@ -2,6 +2,7 @@
 //! checked here, with the place of what is wrong; which keys are free is known to the command line and the key table.
 
 use super::file::Mistake;
+use super::keys::OwnKeys;
 use crate::model::command::{self, Placeholder};
 use crate::model::text::CleanText;
 use serde::Deserialize;
@@ -67,6 +68,7 @@ pub struct Own {
     pub filters: Vec<Filter>,
     /// Each with the line and the column of its key.
     pub commands: Vec<(Command, (usize, usize))>,
+    pub keys: Vec<OwnKeys>,
     pub notify: Notify,
     /// A program and its arguments, run for each change of a job; empty for none.
     pub on_change: Vec<String>,

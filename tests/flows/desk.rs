@@ -84,17 +84,10 @@ impl Desk {
     pub(crate) async fn begin_with(scope: Scope, key: &str, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
         let start = Start {
-            scope: scope.clone(),
             profile: CleanText::line("acme-docs"),
-            demo: false,
             size: SIZE,
-            calm: false,
-            notice: None,
             read_only: opened.read_only,
-            offset: FixedOffset::east_opt(0).expect("UTC"),
-            missing: None,
-            filters: Vec::new(),
-            commands: Vec::new(),
+            ..Start::new(scope.clone(), FixedOffset::east_opt(0).expect("UTC"))
         };
         let key = ApiKey::new(key).expect("a key");
         let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");

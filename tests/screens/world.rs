@@ -36,19 +36,10 @@ pub(crate) struct World {
 }
 
 fn start(size: (u16, u16)) -> Start {
-    Start {
-        scope: Scope { base_url: "https://api.example.com".to_owned(), project: "acme".to_owned(), organization: None },
-        profile: CleanText::line("acme-docs"),
-        demo: false,
-        size,
-        calm: false,
-        notice: None,
-        read_only: false,
-        offset: FixedOffset::east_opt(0).expect("UTC"),
-        missing: None,
-        filters: Vec::new(),
-        commands: Vec::new(),
-    }
+    let scope =
+        Scope { base_url: "https://api.example.com".to_owned(), project: "acme".to_owned(), organization: None };
+    let utc = FixedOffset::east_opt(0).expect("UTC");
+    Start { profile: CleanText::line("acme-docs"), size, ..Start::new(scope, utc) }
 }
 
 fn row(key: i64, title: &str, status: Option<Status>, minutes: i64) -> JobRow {
