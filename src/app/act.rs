@@ -19,6 +19,7 @@ impl App {
             Action::ShowViews => self.turn_to(Screen::Views, now, effects),
             Action::ShowLog => self.turn_to(Screen::Log, now, effects),
             Action::Help => self.show_help(),
+            Action::Palette => self.open_palette(),
             Action::Repaint => effects.push(Effect::Repaint),
             Action::Suspend => effects.push(Effect::Suspend),
             Action::Close => self.close_topmost(now, effects),
@@ -35,6 +36,7 @@ impl App {
             Action::Send => self.send(effects),
             Action::Confirm => match self.overlays.last() {
                 Some(Overlay::Picker(_)) => self.take_picked(now),
+                Some(Overlay::Palette(_)) => self.take_choice(now, effects),
                 Some(Overlay::Batch(_)) => self.go_on_with_batch(now, effects),
                 _ => self.confirm(now, effects),
             },
@@ -305,6 +307,10 @@ impl App {
             Some(Overlay::Editor(editor)) => editor.change(now, change),
             Some(Overlay::Ask(ask)) => {
                 change(&mut ask.input);
+            }
+            Some(Overlay::Palette(palette)) => {
+                change(&mut palette.input);
+                palette.narrow();
             }
             Some(Overlay::Picker(picker)) if picker.takes_text() => {
                 change(&mut picker.filter);

@@ -118,6 +118,16 @@ impl Geometry {
         (self.layer_rows().saturating_sub(2) / 2).max(1)
     }
 
+    /// The box of the palette.
+    pub fn palette(&self) -> Rect {
+        centered(self.body, 84, self.body.height.min(26))
+    }
+
+    /// Rows of its list, under the line that narrows it.
+    pub fn palette_rows(&self) -> usize {
+        usize::from(self.palette().height.saturating_sub(3))
+    }
+
     /// Rows of the list of a batch: under its price and a gap, over a line for what is wrong.
     pub fn batch_rows(&self) -> usize {
         self.layer_rows().saturating_sub(3).max(1)

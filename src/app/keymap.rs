@@ -23,6 +23,8 @@ pub enum Context {
     Text,
     /// Prompts that were sent, or templates, narrowed by typing.
     Pick,
+    /// Actions by name.
+    Palette,
     Drafts,
     /// Many prompts, as typed.
     BatchText,
@@ -56,7 +58,10 @@ impl Context {
 
     /// Whether characters are typed where it holds, so that none of them can be a command.
     pub fn takes_text(self) -> bool {
-        matches!(self, Self::Editor | Self::Text | Self::BatchText | Self::Pick | Self::Filter | Self::Ask)
+        matches!(
+            self,
+            Self::Editor | Self::Text | Self::BatchText | Self::Pick | Self::Palette | Self::Filter | Self::Ask
+        )
     }
 
     /// The heading over its keys in the help.
@@ -70,6 +75,7 @@ impl Context {
             Self::Editor => "editor",
             Self::Text => "any text",
             Self::Pick => "a list of texts",
+            Self::Palette => "the palette",
             Self::Drafts => "drafts",
             Self::BatchText => "many prompts",
             Self::Batch => "many prompts, looked over",
@@ -96,6 +102,7 @@ pub enum Action {
     ShowLog,
     NextPane,
     Help,
+    Palette,
     Refresh,
     Repaint,
     Suspend,
@@ -336,6 +343,13 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Pick, &[key(KeyCode::PageDown)], Action::PageDown, "", "a screenful down"),
     row(C::Pick, &[ctrl('w')], Action::Edit(Edit::DeleteWordBack), "", "delete the typed word"),
     row(C::Pick, &[key(KeyCode::Esc), ctrl('c')], Action::Close, "close", "close"),
+    row(C::Palette, &[key(KeyCode::Enter)], Action::Confirm, "do it", "do what is chosen"),
+    row(C::Palette, &[key(KeyCode::Up), ctrl('p')], Action::Up, "", "one up"),
+    row(C::Palette, &[key(KeyCode::Down), ctrl('n')], Action::Down, "", "one down"),
+    row(C::Palette, &[key(KeyCode::PageUp)], Action::PageUp, "", "a screenful up"),
+    row(C::Palette, &[key(KeyCode::PageDown)], Action::PageDown, "", "a screenful down"),
+    row(C::Palette, &[ctrl('w')], Action::Edit(Edit::DeleteWordBack), "", "delete the typed word"),
+    row(C::Palette, &[key(KeyCode::Esc), ctrl('c')], Action::Close, "close", "close"),
     row(C::Drafts, &[key(KeyCode::Enter)], Action::Confirm, "open", "go on with the draft"),
     row(C::Drafts, &[ch('x')], Action::DeleteDraft, "delete", "delete the draft, after a question"),
     row(C::Text, &[ctrl('u')], Action::Edit(Edit::Undo), "undo", "undo"),
@@ -396,6 +410,7 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Everywhere, &[ch('r')], Action::Refresh, "refresh", "ask the service again"),
     row(C::Everywhere, &[key(KeyCode::Esc)], Action::Close, "close", "close the topmost layer"),
     row(C::Everywhere, &[ch('?'), key(KeyCode::F(1))], Action::Help, "help", "the keys of this moment"),
+    row(C::Everywhere, &[ch(':'), ctrl('p'), key(KeyCode::F(2))], Action::Palette, "", "what to do, by name"),
     row(C::Everywhere, &[ctrl('l')], Action::Repaint, "", "repaint the screen"),
     row(C::Everywhere, &[ctrl('z')], Action::Suspend, "", "suspend; fg comes back"),
     row(C::Everywhere, &[ctrl('c')], Action::Interrupt, "", "close the topmost layer; quit where there is none"),

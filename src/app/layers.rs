@@ -10,6 +10,10 @@ impl App {
         let g = self.geometry();
         let total = self.resolve_total();
         match self.overlays.last_mut() {
+            Some(Overlay::Palette(palette)) => {
+                let rows = g.palette_rows();
+                palette.move_to(|at, total| by.apply(at, rows, total), rows);
+            }
             Some(Overlay::Picker(picker)) => {
                 let rows = g.picker_rows();
                 picker.move_to(|at, total| by.apply(at, rows, total), rows);
@@ -40,6 +44,7 @@ impl App {
         let g = self.geometry();
         let total = self.resolve_total();
         match self.overlays.last_mut() {
+            Some(Overlay::Palette(palette)) => palette.keep_in_sight(g.palette_rows()),
             Some(Overlay::Picker(picker)) => picker.keep_in_sight(g.picker_rows()),
             Some(Overlay::Batch(batch)) => {
                 if let Step::Preview(preview) | Step::Storing(preview) = &mut batch.step {

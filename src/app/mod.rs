@@ -27,6 +27,7 @@ mod msg;
 pub mod order;
 pub mod overlay;
 mod own;
+pub mod palette;
 pub mod picker;
 mod queue;
 pub mod resolve;
@@ -123,6 +124,8 @@ pub struct App {
     /// A follow-up to several jobs that is being written to disk.
     many: Option<many::Many>,
     on_screen: Vec<JobKey>,
+    /// What was chosen in the palette, the last first.
+    chosen: Vec<palette::Choice>,
     signals: signals::Signals,
     dirty: bool,
 }
@@ -151,6 +154,7 @@ impl App {
             tracking: None,
             many: None,
             on_screen: Vec::new(),
+            chosen: Vec::new(),
             signals: signals::Signals::default(),
             dirty: true,
             start,
@@ -209,6 +213,7 @@ impl App {
             (Some(C::BatchText), ..) => &[C::BatchText, C::Text, C::Everywhere],
             (Some(C::Batch), ..) => &[C::Batch, C::Lists, C::Everywhere],
             (Some(C::Pick), ..) => &[C::Pick, C::Everywhere],
+            (Some(C::Palette), ..) => &[C::Palette],
             (Some(C::Drafts), ..) => &[C::Drafts, C::Lists, C::Everywhere],
             (Some(C::Ask), ..) => &[C::Ask, C::Everywhere],
             (Some(C::Resolve), ..) => &[C::Resolve, C::Lists, C::Everywhere],
@@ -285,6 +290,7 @@ impl App {
             Action::Help => !matches!(self.overlays.last(), Some(Overlay::Help(_))),
             Action::Confirm => match self.overlays.last() {
                 Some(Overlay::Picker(picker)) => picker.selected().is_some(),
+                Some(Overlay::Palette(palette)) => palette.selected().is_some(),
                 _ => true,
             },
             Action::DeleteDraft => self.draft_count() > 0,

@@ -148,6 +148,8 @@ pub enum Effect {
     LoadTemplates,
     /// Lends the terminal to `$VISUAL` or `$EDITOR` with this text.
     EditOutside(String),
+    /// Draws with this theme from now on; answers with `Handed`.
+    UseTheme(String),
     /// Reads a file of prompts.
     ReadPrompts(String),
     /// Queues many new jobs on disk, in this order.
@@ -222,6 +224,8 @@ pub struct Start {
     pub offset: FixedOffset,
     /// What is not configured yet: the welcome page is shown instead of the dashboard.
     pub missing: Option<CleanText>,
+    /// Names of the themes that there are.
+    pub themes: Vec<String>,
     pub keymap: Keymap,
     pub filters: Vec<SavedFilter>,
     pub commands: Vec<OwnCommand>,
@@ -240,6 +244,7 @@ impl Start {
             read_only: false,
             offset,
             missing: None,
+            themes: Vec::new(),
             keymap: Keymap::default(),
             filters: Vec::new(),
             commands: Vec::new(),

@@ -5,6 +5,7 @@ use super::batch::{Batch, Step};
 use super::bulk::Bulk;
 use super::editor::{Editor, Saved};
 use super::keymap::Context;
+use super::palette::Palette;
 use super::picker::Picker;
 use super::text_input::TextInput;
 use super::tracking::parse_ids;
@@ -29,6 +30,7 @@ use crate::model::views::{LIMIT_MAX, LIMIT_MIN};
 pub enum Overlay {
     Editor(Box<Editor>),
     Picker(Box<Picker>),
+    Palette(Box<Palette>),
     Batch(Box<Batch>),
     Ask(Box<Ask>),
     Resolve(Box<Resolve>),
@@ -52,6 +54,7 @@ impl Overlay {
     pub fn context(&self) -> Context {
         match self {
             Self::Editor(_) => Context::Editor,
+            Self::Palette(_) => Context::Palette,
             Self::Picker(picker) if picker.takes_text() => Context::Pick,
             Self::Picker(_) => Context::Drafts,
             Self::Batch(batch) => match batch.step {
@@ -114,7 +117,7 @@ impl Overlay {
     /// Whether characters are typed into it rather than being commands.
     pub fn takes_text(&self) -> bool {
         match self {
-            Self::Editor(_) | Self::Ask(_) | Self::Filter(_) => true,
+            Self::Editor(_) | Self::Ask(_) | Self::Filter(_) | Self::Palette(_) => true,
             Self::Picker(picker) => picker.takes_text(),
             Self::Batch(batch) => matches!(batch.step, Step::Writing),
             // Digits and signs of a date are typed; letters and arrows move.

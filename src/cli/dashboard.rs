@@ -6,7 +6,7 @@ use crate::api::{Client, ClientOptions};
 use crate::app::Start;
 use crate::config::environment::Environment;
 use crate::config::own::How;
-use crate::config::{DEFAULT_BASE_URL, Flags, Missing, Settings, Setup};
+use crate::config::{DEFAULT_BASE_URL, Flags, Missing, Settings, Setup, themes};
 use crate::engine::PollOptions;
 use crate::model::endpoint::Scope;
 use crate::model::text::CleanText;
@@ -40,8 +40,13 @@ pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code,
         lock_folder: Some(settings.data_folder.clone()),
         on_change: settings.own.on_change.clone(),
     });
-    let folders = Folders { data: Some(settings.data_folder.clone()), templates: Some(settings.templates.clone()) };
-    let start = Start { keymap, commands, ..start(&settings, &opened) };
+    let folders = Folders {
+        data: Some(settings.data_folder.clone()),
+        templates: Some(settings.templates.clone()),
+        themes: Some(settings.config.with_file_name("themes")),
+    };
+    let themes = themes::names(folders.themes.as_deref());
+    let start = Start { themes, keymap, commands, ..start(&settings, &opened) };
     let (look, notify) = (settings.look.clone(), settings.own.notify.how);
     let parts = Parts { start, look, notify, store, connection, environment, kind, folders, log };
     let exit = runtime::run(parts).await.map_err(no_terminal)?;

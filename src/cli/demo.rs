@@ -7,7 +7,7 @@ use crate::api::wire::JobBody;
 use crate::api::{Client, ClientOptions};
 use crate::app::Start;
 use crate::config::environment::Environment;
-use crate::config::{Flags, look, named_file};
+use crate::config::{Flags, look, named_file, themes};
 use crate::engine::PollOptions;
 use crate::model::Time;
 use crate::model::change::{LocalChange, QueueChange};
@@ -62,10 +62,12 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
         .map_err(|failure| Refusal::unusable(failure.sentence))?;
     let store = Store::in_memory().map_err(Refusal::unusable)?;
     Past { store: &store, scope: &scope, now: Utc::now() }.fill(&sim.seeded()).await.map_err(Refusal::unusable)?;
+    let folder = (!path.as_os_str().is_empty()).then(|| path.with_file_name("themes"));
     let start = Start {
         profile: CleanText::line("demo"),
         demo: true,
         calm: look.calm,
+        themes: themes::names(folder.as_deref()),
         keymap,
         filters: own::filters(&mine),
         commands,
@@ -73,7 +75,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     };
     let connection =
         Some(Connection { client, poll: PollOptions::default(), lock_folder: None, on_change: mine.on_change });
-    let (notify, folders) = (mine.notify.how, Folders::default());
+    let (notify, folders) = (mine.notify.how, Folders { themes: folder, ..Folders::default() });
     let parts = Parts { start, look, notify, store, connection, environment, kind, folders, log: None };
     let exit = runtime::run(parts).await.map_err(no_terminal)?;
     Ok(exit.into())

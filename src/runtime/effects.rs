@@ -284,7 +284,7 @@ impl Hands {
                 Msg::PromptsRead { file, result }
             }
             Effect::WriteFile { name, text, overwrite } => new_file::written(name, text, overwrite).await,
-            Effect::EditOutside(_) | Effect::RunCommand(_) | Effect::Notify(_) => return None,
+            Effect::UseTheme(_) | Effect::EditOutside(_) | Effect::RunCommand(_) | Effect::Notify(_) => return None,
             Effect::SaveDraft(slot, text) => self.save_draft(slot, &text).await,
             Effect::ReadDraft(slot) => {
                 // An unreadable record is said elsewhere; the text known here stays.

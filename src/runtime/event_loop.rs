@@ -125,6 +125,17 @@ impl Dashboard {
         }
     }
 
+    fn use_theme(&mut self, name: &str) -> Msg {
+        let result = self
+            .paints
+            .choose(name, self.folders.themes.as_deref())
+            .map_err(|error| Failure::new(FailureKind::Local, &format!("The theme stays as it is. {error}")));
+        self.ask_background();
+        self.repaint();
+        let keep = "theme = \"…\" under [ui] in config.toml keeps it";
+        Msg::Handed { what: CleanText::line(&format!("Theme {name}; {keep}.")), result }
+    }
+
     /// Takes the theme as it is now; a frame is drawn when that changes anything.
     fn repaint(&mut self) {
         let theme = self.paints.theme();
@@ -213,6 +224,7 @@ impl Dashboard {
                 self.notify(&text);
                 None
             }
+            Effect::UseTheme(name) => Some(self.use_theme(&name)),
             Effect::EditOutside(text) => self.edit_outside(&text),
             other => {
                 self.effects.carry(other);

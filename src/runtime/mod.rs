@@ -77,6 +77,8 @@ pub struct Folders {
     pub data: Option<PathBuf>,
     /// Templates of the user's own.
     pub templates: Option<PathBuf>,
+    /// Themes of the user's own.
+    pub themes: Option<PathBuf>,
 }
 
 /// How the dashboard ended.

@@ -1,9 +1,11 @@
 //! Which theme is drawn with: the chosen one, on the ground that the terminal has, in the colours that it shows.
 
 use crate::config::environment::Environment;
-use crate::config::{ColorChoice, Look, themes};
+use crate::config::themes::{self, ThemeError};
+use crate::config::{ColorChoice, Look};
 use crate::model::palette::{Ground, Rgb, ThemeColours};
 use crate::ui::{Depth, Theme};
+use std::path::Path;
 
 /// What the theme depends on.
 #[derive(Debug)]
@@ -30,6 +32,12 @@ impl Paints {
         let colours = if poor { themes::named("terminal-16", None).unwrap_or(look.theme) } else { look.theme };
         let ground = look.ground.unwrap_or(environment.ground);
         Self { colours, depth, ascii: look.ascii, ground, is_said: look.ground.is_some() }
+    }
+
+    /// Takes the theme of this name; themes of the user's own lie in `folder`.
+    pub(super) fn choose(&mut self, name: &str, folder: Option<&Path>) -> Result<(), ThemeError> {
+        self.colours = themes::named(name, folder)?;
+        Ok(())
     }
 
     /// The theme as things stand.

@@ -11,6 +11,7 @@ mod jobs;
 mod list_title;
 mod log;
 mod overlays;
+mod palette;
 mod picker;
 mod resolve;
 mod text;
@@ -92,6 +93,7 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
     for overlay in &app.overlays {
         match overlay {
             Overlay::Editor(open) => editor::draw(frame, view, open, g.editor()),
+            Overlay::Palette(open) => palette::draw(frame, view, open, g.palette()),
             Overlay::Picker(picker) => picker::draw(frame, view, picker, g.layer()),
             Overlay::Batch(batch) => batch::draw(frame, view, batch, g.layer()),
             Overlay::Ask(ask) => overlays::ask(frame, view, ask, g.small(7)),

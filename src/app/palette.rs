@@ -1,0 +1,227 @@
+//! The palette: every action of the moment by what it does, the user's own commands and the themes, narrowed by typing.
+//! What was chosen lately comes first.
+
+use super::keymap::{Action, Binding, Chord, Context};
+use super::overlay::Overlay;
+use super::text_input::TextInput;
+use super::{App, Effect, scroll};
+use crate::model::Time;
+use crate::model::text::CleanText;
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
+/// How many of the last choices are remembered.
+const REMEMBERED: usize = 20;
+
+/// Something to choose.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Choice {
+    /// A row of the key table.
+    Row(&'static Binding),
+    /// A command of the user's own, by its key.
+    Own(Chord),
+    /// A theme, by its name.
+    Theme(String),
+}
+
+/// A choice as it is listed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub choice: Choice,
+    pub text: CleanText,
+    /// Its keys, none for a theme.
+    pub keys: String,
+    /// Where it belongs.
+    pub place: &'static str,
+}
+
+/// The layer.
+#[derive(Debug)]
+pub struct Palette {
+    /// What is typed.
+    pub input: TextInput,
+    entries: Vec<Entry>,
+    /// Places of the entries that fit what is typed, the best first.
+    shown: Vec<usize>,
+    selected: usize,
+    top: usize,
+    matcher: Matcher,
+}
+
+impl Palette {
+    fn new(entries: Vec<Entry>) -> Self {
+        let shown = (0..entries.len()).collect();
+        let input = TextInput::line("");
+        Self { input, entries, shown, selected: 0, top: 0, matcher: Matcher::new(Config::DEFAULT) }
+    }
+
+    /// Keeps what fits the typed text, the best first; without any, all in their order.
+    pub fn narrow(&mut self) {
+        let typed = self.input.text();
+        let pattern = Pattern::parse(&typed, CaseMatching::Ignore, Normalization::Smart);
+        let (matcher, mut scratch) = (&mut self.matcher, Vec::new());
+        let mut scored: Vec<(u32, usize)> = Vec::new();
+        for (place, entry) in self.entries.iter().enumerate() {
+            let text = format!("{} {}", entry.text, entry.place);
+            scored.extend(pattern.score(Utf32Str::new(&text, &mut scratch), matcher).map(|score| (score, place)));
+        }
+        scored.sort_by_key(|(score, place)| (std::cmp::Reverse(*score), *place));
+        self.shown = scored.into_iter().map(|(_, place)| place).collect();
+        self.selected = 0;
+        self.top = 0;
+    }
+
+    /// The chosen one.
+    pub fn selected(&self) -> Option<&Entry> {
+        self.shown.get(self.selected).and_then(|place| self.entries.get(*place))
+    }
+
+    /// The visible ones, each with whether it is chosen.
+    pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&Entry, bool)> {
+        let places = self.shown.iter().enumerate().skip(self.top).take(rows);
+        places.filter_map(|(n, place)| Some((self.entries.get(*place)?, n == self.selected)))
+    }
+
+    /// All entries, and those that are left.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.entries.len(), self.shown.len())
+    }
+
+    /// Moves the choice.
+    pub fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
+        self.selected = to(self.selected, self.shown.len());
+        self.keep_in_sight(rows);
+    }
+
+    /// Keeps the choice in sight.
+    pub fn keep_in_sight(&mut self, rows: usize) {
+        self.top = scroll::follow(self.top, self.selected, rows, self.shown.len());
+    }
+}
+
+impl App {
+    /// The key that opens the palette: what it lists is what holds at this moment.
+    pub(super) fn open_palette(&mut self) {
+        let contexts = self.contexts();
+        let typing = self.overlays.last().is_some_and(Overlay::takes_text);
+        let mut entries: Vec<Entry> = Vec::new();
+        for row in self.start.keymap.rows(contexts) {
+            // Characters are typed there, not chosen; and moving about needs no palette.
+            let is_plain = typing
+                && row.context == Context::Everywhere
+                && !self.start.keymap.keys(row).iter().any(|c| !c.types_text());
+            if row.action != Action::Palette && !is_plain && self.is_possible(row.action) {
+                let keys: Vec<String> = self.start.keymap.keys(row).iter().map(ToString::to_string).collect();
+                entries.push(Entry {
+                    choice: Choice::Row(row),
+                    text: CleanText::line(row.help),
+                    keys: keys.join("  "),
+                    place: row.context.name(),
+                });
+            }
+        }
+        entries.extend(self.own_hints().map(|own| Entry {
+            choice: Choice::Own(own.key),
+            text: own.name.clone(),
+            keys: own.key.to_string(),
+            place: "your commands",
+        }));
+        entries.extend(self.start.themes.iter().map(|name| Entry {
+            choice: Choice::Theme(name.clone()),
+            text: CleanText::line(&format!("theme {name}")),
+            keys: String::new(),
+            place: "themes",
+        }));
+        let lately =
+            |entry: &Entry| self.chosen.iter().position(|choice| *choice == entry.choice).unwrap_or(usize::MAX);
+        entries.sort_by_key(lately);
+        self.overlays.push(Overlay::Palette(Box::new(Palette::new(entries))));
+    }
+
+    /// Enter: does what is chosen, on the layer or screen below.
+    pub(super) fn take_choice(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(Overlay::Palette(palette)) = self.overlays.last() else { return };
+        let Some(choice) = palette.selected().map(|entry| entry.choice.clone()) else { return };
+        self.overlays.pop();
+        self.chosen.retain(|before| *before != choice);
+        self.chosen.insert(0, choice.clone());
+        self.chosen.truncate(REMEMBERED);
+        match choice {
+            Choice::Row(row) => self.act(row.action, now, effects),
+            Choice::Own(key) => self.run_own(key, now, effects),
+            Choice::Theme(name) => effects.push(Effect::UseTheme(name)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::jobs::tests::{at, row};
+    use crate::app::signals::tests::{app, press};
+    use crate::app::{Msg, Screen};
+    use crate::model::job::Status;
+    use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+    fn opened() -> App {
+        let mut app = app(vec![row(1, Status::Completed)]);
+        app.start.themes = vec!["dark".to_owned(), "high-contrast".to_owned()];
+        press(&mut app, ':');
+        app
+    }
+
+    fn enter(app: &mut App) -> Vec<Effect> {
+        app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE))), at(0))
+    }
+
+    fn typed(app: &mut App, text: &str) {
+        text.chars().for_each(|c| {
+            press(app, c);
+        });
+    }
+
+    fn palette(app: &App) -> &Palette {
+        match app.overlays.last() {
+            Some(Overlay::Palette(palette)) => palette,
+            other => panic!("no palette: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_action_is_found_by_what_it_does_and_done() {
+        let mut app = opened();
+        typed(&mut app, "views");
+        assert!(palette(&app).counts().1 < palette(&app).counts().0);
+        assert_eq!(palette(&app).selected().map(|entry| entry.text.as_str()), Some("views"));
+        enter(&mut app);
+        assert_eq!((app.screen, app.overlays.len()), (Screen::Views, 0));
+    }
+
+    #[test]
+    fn what_was_chosen_comes_first_the_next_time() {
+        let mut app = opened();
+        typed(&mut app, "theme high");
+        assert_eq!(enter(&mut app), [Effect::UseTheme("high-contrast".to_owned())]);
+        press(&mut app, ':');
+        assert_eq!(palette(&app).selected().map(|entry| entry.text.as_str()), Some("theme high-contrast"));
+    }
+
+    #[test]
+    fn it_lists_every_possible_action_of_the_moment_and_nothing_that_would_do_nothing() {
+        let app = opened();
+        let entries = &palette(&app).entries;
+        let has = |action| entries.iter().any(|entry| matches!(entry.choice, Choice::Row(row) if row.action == action));
+        assert!(has(Action::NewJob) && has(Action::Quit) && has(Action::Rename));
+        assert!(!has(Action::OpenPr), "no pull request is there to open");
+        assert!(!has(Action::Palette));
+    }
+
+    #[test]
+    fn nothing_that_fits_is_nothing_to_choose() {
+        let mut app = opened();
+        typed(&mut app, "zzzzqqq");
+        assert!(palette(&app).selected().is_none());
+        assert!(enter(&mut app).is_empty());
+        assert_eq!(app.overlays.len(), 1);
+    }
+}
