@@ -106,7 +106,7 @@ impl App {
         let typing = self.overlays.last().is_some_and(Overlay::takes_text);
         let mut entries: Vec<Entry> = Vec::new();
         for row in self.start.keymap.rows(contexts) {
-            // Characters are typed there, not chosen; and moving about needs no palette.
+            // Where text is typed, plain letters of the screen below are no commands.
             let is_plain = typing
                 && row.context == Context::Everywhere
                 && !self.start.keymap.keys(row).iter().any(|c| !c.types_text());
