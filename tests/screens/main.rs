@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that can't build its world should fail")]
 
+mod pictures;
 mod world;
 
 use crossterm::event::{Event, KeyCode};

@@ -1,0 +1,153 @@
+//! The pictures of the README: the real screens, from the buffers that the tests look at, as SVG. One that no longer shows
+//! what is drawn fails; `DOCDECK_PICTURES=write` draws all of them anew.
+//!
+//! Each run of cells says where it begins and how wide it is, so that columns stand in line whatever font draws them.
+
+use crate::world::{World, now};
+use docdeck::config::themes;
+use docdeck::model::palette::Ground;
+use docdeck::ui::{Depth, Theme, draw};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::style::{Color, Modifier};
+use std::fmt::Write as _;
+use std::path::Path;
+use unicode_width::UnicodeWidthStr;
+
+const SIZE: (u16, u16) = (120, 34);
+/// Width and height of a cell, and the letters in it, in pixels.
+const CELL: (usize, usize) = (9, 18);
+const LETTERS: usize = 15;
+/// Around the screen.
+const MARGIN: usize = 12;
+
+/// Letters and ground of a terminal.
+type Terminals = (&'static str, &'static str);
+
+const DARK: Terminals = ("#d8dee9", "#14161b");
+const LIGHT: Terminals = ("#24292f", "#ffffff");
+
+fn picture(world: &World, ground: Ground) -> String {
+    let theme = Theme::of(themes::usual().on(ground), Depth::True);
+    let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
+    terminal.draw(|frame| draw(frame, &world.app, &theme, now())).expect("a frame");
+    svg(terminal.backend().buffer(), if ground == Ground::Light { LIGHT } else { DARK })
+}
+
+fn svg(buffer: &Buffer, (letters, ground): Terminals) -> String {
+    let (columns, rows) = (usize::from(buffer.area.width), usize::from(buffer.area.height));
+    let (width, height) = (columns * CELL.0 + 2 * MARGIN, rows * CELL.1 + 2 * MARGIN);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\n\
+         <style>text {{ font: {LETTERS}px \"DejaVu Sans Mono\", \"SFMono-Regular\", Menlo, Consolas, monospace; white-space: pre; fill: {letters} }} \
+         .b {{ font-weight: bold }} .u {{ text-decoration: underline }}</style>\n\
+         <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"{ground}\"/>\n"
+    );
+    for (n, row) in buffer.content.chunks(columns).enumerate() {
+        for run in runs(row) {
+            run.write(n, (letters, ground), &mut out);
+        }
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// Cells side by side that are drawn alike.
+struct Run<'a> {
+    column: usize,
+    cells: usize,
+    text: String,
+    style: &'a Cell,
+}
+
+fn runs(row: &[Cell]) -> Vec<Run<'_>> {
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    let mut column = 0;
+    while let Some(cell) = row.get(column) {
+        let cells = cell.symbol().width().max(1);
+        match runs.last_mut() {
+            // A wide character stands alone: fonts don't agree on how wide it is.
+            Some(run) if cells == 1 && run.cells == run.text.chars().count() && alike(run.style, cell) => {
+                run.text.push_str(cell.symbol());
+                run.cells += 1;
+            }
+            _ => runs.push(Run { column, cells, text: cell.symbol().to_owned(), style: cell }),
+        }
+        column += cells;
+    }
+    runs
+}
+
+fn alike(one: &Cell, other: &Cell) -> bool {
+    (one.fg, one.bg, one.modifier) == (other.fg, other.bg, other.modifier)
+}
+
+impl Run<'_> {
+    fn write(&self, row: usize, (letters, ground): Terminals, out: &mut String) {
+        let (mut fg, mut bg) = (color(self.style.fg), color(self.style.bg));
+        if self.style.modifier.contains(Modifier::REVERSED) {
+            (fg, bg) = (bg.or(Some(ground.to_owned())), fg.or(Some(letters.to_owned())));
+        }
+        let (x, y) = (MARGIN + self.column * CELL.0, MARGIN + row * CELL.1);
+        let width = self.cells * CELL.0;
+        if let Some(bg) = bg {
+            let _ = writeln!(out, "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" fill=\"{bg}\"/>", CELL.1);
+        }
+        if self.text.trim().is_empty() {
+            return;
+        }
+        let classes: Vec<&str> = [(Modifier::BOLD, "b"), (Modifier::UNDERLINED, "u")]
+            .into_iter()
+            .filter_map(|(modifier, class)| self.style.modifier.contains(modifier).then_some(class))
+            .collect();
+        let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
+        let fill = fg.map(|fg| format!(" style=\"fill: {fg}\"")).unwrap_or_default();
+        // Blanks at the ends are dropped by some who draw it, and several in the middle become one.
+        let cut = self.text.trim_end().chars().count();
+        let before = self.text.chars().take_while(|c| *c == ' ').count();
+        let (x, width) =
+            (x + before * CELL.0, if self.cells > 1 && cut == 1 { width } else { (cut - before) * CELL.0 });
+        let text =
+            self.text.trim().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(' ', "\u{a0}");
+        let base = y + LETTERS - 1;
+        let _ = writeln!(
+            out,
+            "<text x=\"{x}\" y=\"{base}\" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\"{class}{fill}>{text}</text>"
+        );
+    }
+}
+
+fn color(color: Color) -> Option<String> {
+    match color {
+        Color::Rgb(r, g, b) => Some(format!("#{r:02x}{g:02x}{b:02x}")),
+        _ => None,
+    }
+}
+
+/// Compares with the picture in `assets`, or writes it.
+fn assert_fresh(name: &str, world: &World, ground: Ground) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(format!("{name}.svg"));
+    let drawn = picture(world, ground);
+    if std::env::var_os("DOCDECK_PICTURES").is_some() {
+        std::fs::write(&path, &drawn).expect("written");
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == drawn,
+        "assets/{name}.svg does not show what is drawn: look at the screen, then run the tests with DOCDECK_PICTURES=write"
+    );
+}
+
+#[test]
+fn the_pictures_show_what_is_drawn() {
+    let mut world = World::new(SIZE);
+    world.jobs();
+    assert_fresh("jobs-dark", &world, Ground::Dark);
+    assert_fresh("jobs-light", &world, Ground::Light);
+    world.keys("n");
+    world.paste(
+        "Rewrite the page on single sign-on\n\n- Say first what it is for.\n- Show the whole set-up for one provider.",
+    );
+    assert_fresh("editor-dark", &world, Ground::Dark);
+}
