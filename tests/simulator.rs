@@ -322,6 +322,26 @@ async fn faults_that_spoil_the_answer_come_after_it_was_carried_out() {
     assert_eq!(get(&sim, "/v2/agent/acme-docs/job/nobody").await.json(), json!({"error": "Job not found"}));
 }
 
+#[tokio::test]
+async fn views_can_be_odd_go_in_circles_or_have_no_end() {
+    let sim = start(&[]).await;
+    let from = async |offset: u32| get(&sim, &format!("{}&limit=100&offset={offset}", last_week())).await.json();
+    let (first, second, behind) = (from(0).await, from(100).await, from(1000).await);
+    assert_eq!((&first["hasMore"], &behind["hasMore"]), (&json!(true), &json!(false)));
+    set(&sim, "views=stuck");
+    let circle = from(100).await;
+    assert_eq!(circle["views"][0]["path"], first["views"][0]["path"]);
+    assert_ne!(circle["views"][0]["path"], second["views"][0]["path"]);
+    set(&sim, "views=endless");
+    let endless = from(1000).await;
+    assert_eq!((&endless["views"], &endless["hasMore"]), (&json!([]), &json!(true)));
+    set(&sim, "views=odd");
+    let odd = from(0).await;
+    assert_eq!((&odd["views"][1]["human"], &odd["views"][2]["ai"]), (&json!(12.5), &Value::Null));
+    assert_eq!((&odd["views"][3]["total"], &odd["views"][4]["human"]), (&json!(1e30), &json!(-3)));
+    assert!(odd["views"][0]["human"].is_u64() && odd["totals"]["total"].is_u64());
+}
+
 #[tokio::test(start_paused = true)]
 async fn latency_comes_before_the_answer_and_a_slow_answer_trickles() {
     let sim = start(&["create=latency-90000"]).await;

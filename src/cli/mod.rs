@@ -3,6 +3,7 @@
 mod dashboard;
 mod demo;
 mod own;
+mod prune;
 mod sim;
 
 use crate::config::environment::Environment;
@@ -42,6 +43,12 @@ enum Command {
         #[command(flatten)]
         world: World,
     },
+    /// Removes old page views from the store on this computer, and gives the room back
+    ///
+    /// Page views can be asked for again, at the price of requests. Jobs, prompts and drafts are known here alone and
+    /// never touched. Needs no key and no network; takes the views of all projects, unless --project or --base-url
+    /// names one.
+    Prune(prune::Options),
 }
 
 /// Options of every command.
@@ -96,7 +103,7 @@ struct World {
     ///
     /// OP: create, get, message, views or all.
     /// Not carried out: refuse, 302, 400, 401, 403, 404, 429, 429-SECONDS, 429-date, 429-bare, 500, 503, 502-html, html.
-    /// Carried out: lost, 500-done, malformed, empty, huge, slow. First of all waits: latency-MS.
+    /// Carried out: lost, 500-done, malformed, empty, huge, slow, odd, stuck, endless. First of all waits: latency-MS.
     #[arg(long = "fault", value_name = "OP=KIND[:PROBABILITY]", value_parser = str::parse::<Fault>, verbatim_doc_comment)]
     faults: Vec<Fault>,
 }
@@ -172,6 +179,7 @@ pub fn main() -> ExitCode {
             None => dashboard::run(&flags, environment).await,
             Some(Command::Demo(world)) => demo::run(&flags, environment, world.options(0)).await,
             Some(Command::Sim { port, world }) => sim::run(world.options(port)).await,
+            Some(Command::Prune(options)) => prune::run(&flags, &environment, &options).await,
         }
     });
     // A name that is still being looked up on another thread is not waited for.

@@ -277,7 +277,10 @@ pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path
 }
 
 /// Where store and log lie. `directories` has no state folder on every system, so it is the data folder everywhere.
-fn data_folder(flags: &Flags, environment: &Environment) -> Result<PathBuf, ConfigError> {
+///
+/// # Errors
+/// None is named, and there is no home.
+pub fn data_folder(flags: &Flags, environment: &Environment) -> Result<PathBuf, ConfigError> {
     let named = flags.data_dir.clone().or_else(|| environment.data_dir.clone());
     named.or_else(|| folders().map(|dirs| dirs.data_local_dir().to_path_buf())).ok_or(ConfigError::NoHome)
 }

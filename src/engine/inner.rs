@@ -5,6 +5,7 @@ use super::Setup;
 use super::clock::{Observed, ServiceClock, local_now};
 use super::hook::{Changed, Hook};
 use super::lease::{Duty, Instance, Leases};
+use super::load_all::LoadingAll;
 use super::poll::Order;
 use super::views::Loading;
 use crate::api::{Answer, ApiError, Client};
@@ -13,6 +14,7 @@ use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::log::{LogEntry, LogKind, Operation};
 use crate::model::news::News;
+use crate::model::period::DateRange;
 use crate::model::prompt::{Delivery, DeliveryKind, PromptId};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
@@ -46,6 +48,7 @@ pub(super) struct Inner {
     /// Prompts that this instance is sending.
     pub(super) busy: Mutex<HashSet<PromptId>>,
     pub(super) loading: Mutex<HashMap<ViewsQuery, Loading>>,
+    pub(super) loading_all: Mutex<HashMap<DateRange, LoadingAll>>,
     /// View requests that the store could not write down.
     pub(super) unwritten_spends: Mutex<Vec<Time>>,
     /// Where changes go for which the user has a program; none when there is no such program.
@@ -109,6 +112,7 @@ impl Inner {
             own: Mutex::default(),
             busy: Mutex::default(),
             loading: Mutex::default(),
+            loading_all: Mutex::default(),
             unwritten_spends: Mutex::default(),
             changes,
             asking: Semaphore::new(poll.in_flight.max(1)),
@@ -135,6 +139,7 @@ impl Inner {
                 local(&mut budget.blocked_until);
             }
             News::Prompt { delivery: Delivery::Queued { until }, .. } => local(until),
+            News::Totals { totals, .. } => totals.as_of = self.clock.local_of(totals.as_of),
             _ => {}
         }
         news

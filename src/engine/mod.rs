@@ -9,6 +9,7 @@ mod hook;
 mod inner;
 mod lease;
 mod ledger;
+mod load_all;
 mod look;
 mod poll;
 mod reports;
@@ -110,6 +111,7 @@ impl Engine {
             // Cancelled is what was asked for.
             let _ = task.await;
         }
+        self.inner.abort_loading();
         self.inner.leases.release();
         self.inner.instance.end();
     }
@@ -215,7 +217,8 @@ impl Engine {
 
     /// Loads all pages of a range, one request for each answer that is not there already, within the ledger; progress is
     /// told as [`News::Loading`] after each. What was taken in stays on disk, so that the next load goes on from there,
-    /// whatever ended this one. The same range asked for twice at once is one load.
+    /// whatever ended this one. A whole report that is still fresh costs nothing, unless `afresh` asks for it. The same
+    /// range asked for twice at once is one load, by the order of who came first.
     pub async fn load_all(&self, order: LoadOrder) -> LoadEnd {
         self.inner.load_all(order).await
     }

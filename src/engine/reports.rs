@@ -1,33 +1,56 @@
-//! All pages of a range, and the site's totals of many ranges: what is known of them, and loading them within the ledger.
+//! What is known of whole ranges, and the site's totals of many: from the store at no cost, or asked for within the
+//! ledger. Loading all pages of a range is `load_all`'s.
 
 use super::inner::Inner;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::load::Stamped;
+use crate::model::news::News;
 use crate::model::period::DateRange;
-use crate::model::report::{LoadEnd, LoadEnded, LoadOrder, Recalled};
-use crate::model::views::Counts;
+use crate::model::report::{Recalled, Report};
+use crate::model::views::{Counts, LIMIT_MIN, ViewsQuery};
+use crate::store::StoreError;
 use std::sync::Arc;
 
 impl Inner {
-    pub(super) async fn recall(&self, _range: DateRange) -> Result<Recalled, Failure> {
-        Err(Failure::new(FailureKind::Local, "Not there yet."))
+    pub(super) async fn recall(&self, range: DateRange) -> Result<Recalled, Failure> {
+        let mut recalled = self.store.recall_views(&self.scope, range).await.map_err(unread)?;
+        if let Some(report) = &mut recalled.report {
+            self.to_local_time(Arc::make_mut(report));
+        }
+        recalled.totals = recalled.totals.map(|totals| self.totals_in_local_time(totals));
+        Ok(recalled)
     }
-
-    pub(super) async fn load_all(self: &Arc<Self>, _order: LoadOrder) -> LoadEnd {
-        let failure = Failure::new(FailureKind::Local, "Not there yet.");
-        LoadEnd { report: None, ended: LoadEnded::Failed(failure), requests: 0 }
-    }
-
-    pub(super) fn stop_loading(&self, _range: DateRange) {}
 
     pub(super) async fn recall_totals(
         &self,
-        _ranges: &[DateRange],
+        ranges: &[DateRange],
     ) -> Result<Vec<(DateRange, Stamped<Counts>)>, Failure> {
-        Err(Failure::new(FailureKind::Local, "Not there yet."))
+        let known = self.store.views_totals(&self.scope, ranges).await.map_err(unread)?;
+        Ok(known.into_iter().map(|(range, totals)| (range, self.totals_in_local_time(totals))).collect())
     }
 
-    pub(super) async fn load_totals(self: &Arc<Self>, _ranges: &[DateRange]) -> Result<(), Failure> {
-        Err(Failure::new(FailureKind::Local, "Not there yet."))
+    pub(super) async fn load_totals(self: &Arc<Self>, ranges: &[DateRange]) -> Result<(), Failure> {
+        for &range in ranges {
+            let known = self.store.views_totals(&self.scope, &[range]).await.map_err(unread)?;
+            match known.into_iter().find(|(_, totals)| self.is_fresh(range, totals.as_of)) {
+                Some((range, totals)) => self.tell(News::Totals { range, totals }).await,
+                // The smallest answer there is; it is told like every other one.
+                None => drop(self.load_views(ViewsQuery { range, limit: LIMIT_MIN, page: 1 }, false).await?),
+            }
+        }
+        Ok(())
     }
+
+    /// The store keeps the service's time; the screen compares with the local clock.
+    pub(super) fn to_local_time(&self, report: &mut Report) {
+        report.as_of = self.clock.local_of(report.as_of);
+    }
+
+    fn totals_in_local_time(&self, totals: Stamped<Counts>) -> Stamped<Counts> {
+        Stamped { as_of: self.clock.local_of(totals.as_of), ..totals }
+    }
+}
+
+pub(super) fn unread(error: StoreError) -> Failure {
+    error.failure()
 }

@@ -5,10 +5,13 @@ use super::inner::{Inner, lock};
 use super::look::Heard;
 use super::poll::Order;
 use crate::api::Reached;
+use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::ledger::Limited;
 use crate::model::load::Stamped;
 use crate::model::log::Operation;
+use crate::model::news::News;
+use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use chrono::TimeDelta;
@@ -18,8 +21,8 @@ use std::sync::Arc;
 
 /// What came of a load.
 pub(super) type Loaded = Result<Stamped<ViewsPage>, Failure>;
-/// A load under way.
-pub(super) type Loading = Shared<BoxFuture<'static, Loaded>>;
+/// A load under way, with whether it has cost a request.
+pub(super) type Loading = Shared<BoxFuture<'static, (Loaded, bool)>>;
 
 /// A cached answer from further ahead than this was stamped by a clock that was wrong.
 const AHEAD: TimeDelta = TimeDelta::minutes(1);
@@ -29,8 +32,14 @@ impl Inner {
         if !force && let Some(cached) = self.fresh_views(query).await {
             return Ok(cached);
         }
-        let loading = Arc::clone(self).join_load(query, force);
-        loading.await
+        self.ask_for_views(query, force).await.0
+    }
+
+    /// As [`Inner::load_views`] without the first look at the cache; also gives whether this call has cost a request.
+    pub(super) async fn ask_for_views(self: &Arc<Self>, query: ViewsQuery, force: bool) -> (Loaded, bool) {
+        let (loading, is_own) = Arc::clone(self).join_load(query, force);
+        let (loaded, asked) = loading.await;
+        (loaded, is_own && asked)
     }
 
     pub(super) async fn cached_views(&self, query: ViewsQuery) -> Option<Stamped<ViewsPage>> {
@@ -43,18 +52,22 @@ impl Inner {
         }
     }
 
-    async fn fresh_views(&self, query: ViewsQuery) -> Option<Stamped<ViewsPage>> {
-        let now = self.clock.now();
-        let fresh =
-            |cached: &Stamped<ViewsPage>| cached.as_of <= now + AHEAD && query.range.is_fresh(cached.as_of, now);
-        self.cached_views(query).await.filter(fresh)
+    /// From the cache, if it need not be asked for again.
+    pub(super) async fn fresh_views(&self, query: ViewsQuery) -> Option<Stamped<ViewsPage>> {
+        self.cached_views(query).await.filter(|cached| self.is_fresh(query.range, cached.as_of))
     }
 
-    /// The load of this query that is under way, or a new one.
-    fn join_load(self: Arc<Self>, query: ViewsQuery, force: bool) -> Loading {
+    /// Whether numbers about the range from this moment of the service's time need not be asked for again.
+    pub(super) fn is_fresh(&self, range: DateRange, as_of: Time) -> bool {
+        let now = self.clock.now();
+        as_of <= now + AHEAD && range.is_fresh(as_of, now)
+    }
+
+    /// The load of this query that is under way, or a new one, which the second value says.
+    fn join_load(self: Arc<Self>, query: ViewsQuery, force: bool) -> (Loading, bool) {
         let mut loading = lock(&self.loading);
         if let Some(under_way) = loading.get(&query) {
-            return under_way.clone();
+            return (under_way.clone(), false);
         }
         // A task of its own: whoever asked may stop waiting, what was paid for is kept.
         let inner = Arc::clone(&self);
@@ -63,17 +76,24 @@ impl Inner {
             lock(&inner.loading).remove(&query);
             loaded
         });
-        let shared = async move { task.await.unwrap_or_else(|_| Err(broken_off())) }.boxed().shared();
+        let shared = async move { task.await.unwrap_or_else(|_| (Err(broken_off()), true)) }.boxed().shared();
         loading.insert(query, shared.clone());
-        shared
+        (shared, true)
     }
 
-    async fn ask_views(&self, query: ViewsQuery, force: bool) -> Loaded {
+    async fn ask_views(&self, query: ViewsQuery, force: bool) -> (Loaded, bool) {
         // Another load of it may have ended between the caller's look at the cache and this task.
         if !force && let Some(cached) = self.fresh_views(query).await {
-            return Ok(cached);
+            return (Ok(cached), false);
         }
-        let paid_at = self.spend_view().await?;
+        match self.spend_view().await {
+            Ok(paid_at) => self.ask_paid_views(query, paid_at).await,
+            Err(failure) => (Err(failure), false),
+        }
+    }
+
+    /// One request; a request that never reached the service has cost nothing.
+    async fn ask_paid_views(&self, query: ViewsQuery, paid_at: Time) -> (Loaded, bool) {
         let answer = self.client.views(&query).await;
         let subject = CleanText::line(&format!("{}, page {}", query.range, query.page));
         let result = self.account(Operation::Views, subject, answer).await;
@@ -88,8 +108,9 @@ impl Inner {
                     self.report_budget(Limited::Views).await;
                 } else if error.reached() == Reached::No {
                     self.refund_view(paid_at).await;
+                    return (Err(error.failure(now)), false);
                 }
-                return Err(error.failure(now));
+                return (Err(error.failure(now)), true);
             }
         };
         self.order(Order::Heard(Heard::well()));
@@ -97,7 +118,9 @@ impl Inner {
             // Shown all the same; the next look costs another request.
             self.trouble(error.failure()).await;
         }
-        Ok(Stamped { value: page, as_of: now })
+        let totals = Stamped { value: page.totals.clone(), as_of: now };
+        self.tell(News::Totals { range: query.range, totals }).await;
+        (Ok(Stamped { value: page, as_of: now }), true)
     }
 }
 

@@ -152,7 +152,8 @@ pub enum LoadEnded {
 /// What came of loading all pages of a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadEnd {
-    /// What is there now, whole or not; none when nothing was loaded.
+    /// What is there now: the whole report, be it one from before that a new load could not replace yet, else what was
+    /// taken in. None when nothing was loaded.
     pub report: Option<Arc<Report>>,
     pub ended: LoadEnded,
     /// Requests that this load has cost.

@@ -13,7 +13,7 @@ use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::news::News;
 use crate::model::prompt::{Delivery, DraftSlot, Thread};
-use crate::model::report::{LoadEnd, LoadEnded};
+use crate::model::report::{Kept, LoadEnd, LoadEnded};
 use crate::model::views::ViewsQuery;
 use crate::store::{Store, StoreError};
 use chrono::Utc;
@@ -331,7 +331,10 @@ impl Hands {
             }
             Effect::RecallPage(path) => Msg::PageHistory { path, result: Err(not_yet()) },
             Effect::RecallAbout(job) => Msg::About { job, result: Err(not_yet()) },
-            Effect::ListKept => Msg::Kept(Err(not_yet())),
+            Effect::ListKept => {
+                let kept = self.store.kept_views(&self.scope).await.map(|kept| self.kept_in_local_time(kept));
+                Msg::Kept(kept.map_err(|error| failure(&error)))
+            }
             Effect::OnScreen(jobs) => {
                 self.engine().await.ok()?.set_on_screen(jobs);
                 return None;
@@ -361,6 +364,15 @@ impl Hands {
             }
         }
         thread
+    }
+
+    /// As with threads.
+    fn kept_in_local_time(&self, mut kept: Kept) -> Kept {
+        let Some(Ok(engine)) = self.engine.borrow().clone() else { return kept };
+        for known in &mut kept.ranges {
+            known.as_of = engine.local_of(known.as_of);
+        }
+        kept
     }
 
     async fn known(&self) -> Result<Known, Failure> {

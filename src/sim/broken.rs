@@ -11,6 +11,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use chrono::TimeDelta;
 use futures_util::stream;
+use serde_json::Value;
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -59,7 +60,39 @@ pub(super) fn spoil(kind: FaultKind, reply: Reply) -> Response {
         FaultKind::Empty if is_good => Reply { body: Bytes::new(), ..reply }.into_response(),
         FaultKind::Huge if is_good => reply.with_body(huge),
         FaultKind::Slow if is_good => reply.with_body(slow),
+        FaultKind::Odd if is_good => Reply { body: changed(&reply.body, make_odd), ..reply }.into_response(),
+        FaultKind::Stuck | FaultKind::Endless if is_good => {
+            Reply { body: changed(&reply.body, say_more), ..reply }.into_response()
+        }
         _ => reply.into_response(),
+    }
+}
+
+/// The JSON of an answer with something done to it.
+fn changed(body: &Bytes, change: impl FnOnce(&mut Value)) -> Bytes {
+    let Ok(mut value) = serde_json::from_slice(body) else { return body.clone() };
+    change(&mut value);
+    Bytes::from(value.to_string())
+}
+
+/// Page views of which many are no counts. Other answers have no rows.
+fn make_odd(answer: &mut Value) {
+    let rows = answer.get_mut("views").and_then(Value::as_array_mut).into_iter().flatten();
+    for (row, kind) in rows.filter_map(Value::as_object_mut).zip((0..5).cycle()) {
+        match kind {
+            1 => row.insert("human".to_owned(), Value::from(12.5)),
+            2 => row.remove("ai"),
+            3 => row.insert("total".to_owned(), Value::from(1e30)),
+            4 => row.insert("human".to_owned(), Value::from(-3)),
+            _ => None,
+        };
+    }
+}
+
+/// Page views that say that there is more. Other answers have no such word.
+fn say_more(answer: &mut Value) {
+    if let Some(more) = answer.get_mut("hasMore") {
+        *more = Value::Bool(true);
     }
 }
 
@@ -109,4 +142,33 @@ fn slow(body: Bytes) -> Body {
         let next = left.split_to(8.min(left.len()));
         Some((Ok::<_, Infallible>(next), left))
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VIEWS: &str = r#"{"totals":{"human":9,"ai":1,"total":10},"views":[{"path":"/a","human":5,"ai":0,"total":5},
+        {"path":"/b","human":4,"ai":1,"total":5},{"path":"/c","human":3,"ai":1,"total":4}],"hasMore":false}"#;
+
+    fn after(body: &'static str, change: fn(&mut Value)) -> Value {
+        serde_json::from_slice(&changed(&Bytes::from_static(body.as_bytes()), change)).expect("JSON")
+    }
+
+    #[test]
+    fn odd_numbers_strike_some_rows_and_leave_the_rest_as_it_is() {
+        let answer = after(VIEWS, make_odd);
+        let rows = &answer["views"];
+        assert_eq!(rows[0], serde_json::json!({"path": "/a", "human": 5, "ai": 0, "total": 5}));
+        assert_eq!(rows[1], serde_json::json!({"path": "/b", "human": 12.5, "ai": 1, "total": 5}));
+        assert_eq!(rows[2], serde_json::json!({"path": "/c", "human": 3, "total": 4}));
+        assert_eq!((&answer["totals"]["total"], &answer["hasMore"]), (&Value::from(10), &Value::from(false)));
+    }
+
+    #[test]
+    fn an_endless_answer_says_that_there_is_more_and_a_job_stays_what_it_is() {
+        assert_eq!(after(VIEWS, say_more)["hasMore"], Value::from(true));
+        assert_eq!(after(r#"{"id":"j"}"#, say_more), serde_json::json!({"id": "j"}));
+        assert_eq!(after(r#"{"id":"j"}"#, make_odd), serde_json::json!({"id": "j"}));
+    }
 }

@@ -48,6 +48,13 @@ pub enum FaultKind {
     Huge,
     /// `slow`: carried out, the answer trickles, eight bytes a second.
     Slow,
+    /// `odd`: carried out, and in an answer of page views four rows of five have a number that is no count (a fraction,
+    /// one that is missing, one beyond 64 bits, a negative one).
+    Odd,
+    /// `stuck`: carried out, but page views begin at the first row whatever the offset, and there is always more.
+    Stuck,
+    /// `endless`: carried out, but page views always say that there is more.
+    Endless,
 }
 
 /// How a 429 says when to come back.
@@ -59,7 +66,7 @@ pub enum RetryAfter {
     Absent,
 }
 
-const PLAIN: [(&str, FaultKind); 19] = [
+const PLAIN: [(&str, FaultKind); 22] = [
     ("lost", FaultKind::Lost),
     ("refuse", FaultKind::Refuse),
     ("400", FaultKind::Status(400)),
@@ -79,6 +86,9 @@ const PLAIN: [(&str, FaultKind); 19] = [
     ("empty", FaultKind::Empty),
     ("huge", FaultKind::Huge),
     ("slow", FaultKind::Slow),
+    ("odd", FaultKind::Odd),
+    ("stuck", FaultKind::Stuck),
+    ("endless", FaultKind::Endless),
 ];
 
 impl Fault {

@@ -4,6 +4,7 @@
 //! without a byte where an answer is to get lost.
 
 use super::broken::{CloseUnanswered, instead, spoil};
+use super::faults::FaultKind;
 use super::reply::refusal;
 use super::service::{Call, Service};
 use super::views::Parameters;
@@ -129,10 +130,13 @@ async fn handle(service: &Service, operation: Operation, request: Request) -> Re
         return response;
     }
     let Ok(body) = body else { return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large") };
-    let call = match read(&mut parts, operation, body).await {
+    let mut call = match read(&mut parts, operation, body).await {
         Ok(call) => call,
         Err(response) => return response,
     };
+    if let (Some(FaultKind::Stuck), Some(parameters)) = (struck.kind, &mut call.parameters) {
+        parameters.offset = None;
+    }
     let reply = service.answer(&call);
     match struck.kind {
         Some(kind) => spoil(kind, reply),

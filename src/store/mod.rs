@@ -9,22 +9,29 @@ mod drafts;
 mod error;
 mod handle;
 mod jobs;
+mod kept;
 mod ledgers;
 mod local;
 mod memory;
 mod merge;
 mod open;
+mod page_views;
 mod prompts;
+mod prune;
 mod queue;
+mod reports;
 mod schema;
 mod scopes;
 mod sending;
+mod totals;
 mod views;
 
 #[cfg(test)]
 mod tests;
 
 pub use error::StoreError;
+pub use prune::{Prune, Pruned};
+pub use reports::{ReportAnswer, Unfinished};
 
 use crate::model::Time;
 use crate::model::change::{LocalChange, QueueChange};
@@ -143,6 +150,11 @@ impl Store {
         let (connection, opened) = open::open(folder, now)?;
         let handle = Handle::start(connection, opened.read_only, Some(open::damage_note(folder)))?;
         Ok((Self { handle }, opened))
+    }
+
+    /// Whether there is a store in `folder`, sound or not. Makes nothing.
+    pub fn is_there(folder: &Path) -> bool {
+        open::is_there(folder)
     }
 
     /// In memory, for the demo ("keeps nothing").
@@ -367,7 +379,7 @@ impl Store {
         self.handle.read(move |db| views::find(db, &scope, query)).await
     }
 
-    /// Keeps the answer, in place of the one before.
+    /// Keeps the answer, in place of the one before, and the totals that came with it.
     pub async fn save_views(&self, scope: &Scope, query: ViewsQuery, page: &ViewsPage, as_of: Time) -> R<()> {
         let (scope, page) = (scope.clone(), page.clone());
         self.handle.write(move |tx| views::save(tx, &scope, query, &page, as_of)).await

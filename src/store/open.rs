@@ -23,6 +23,11 @@ pub(super) fn damage_note(folder: &Path) -> PathBuf {
     folder.join(DAMAGE_NOTE)
 }
 
+/// Whether there is a store in `folder`.
+pub(super) fn is_there(folder: &Path) -> bool {
+    folder.join(FILE).exists()
+}
+
 /// Opens or makes the store in `folder`. `now` dates the name of a damaged file.
 pub(super) fn open(folder: &Path, now: Time) -> Result<(Connection, Opened), StoreError> {
     if make_folder(folder).is_err() && !folder.is_dir() {

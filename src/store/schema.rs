@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// All migrations, oldest first: the first one makes schema 1.
-const MIGRATIONS: [&str; 4] = [
+pub(super) const MIGRATIONS: [&str; 4] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),

@@ -4,13 +4,14 @@
 
 use super::columns::{Ms, time};
 use super::error::StoreError;
-use super::scopes;
+use super::{scopes, totals};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::load::Stamped;
+use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 
 type R<T> = Result<T, StoreError>;
@@ -24,28 +25,29 @@ struct StoredPage {
 }
 
 /// Human, AI, total.
-type StoredCounts = [StoredCount; 3];
+pub(super) type StoredCounts = [StoredCount; 3];
 
 /// A number, what came in place of one, or null for nothing.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
-enum StoredCount {
+pub(super) enum StoredCount {
     Known(i64),
     Odd(String),
     Missing(()),
 }
 
-/// Replaces the answer to this question.
+/// Replaces the answer to this question, and what is known of the range's totals.
 pub(super) fn save(tx: &Transaction<'_>, scope: &Scope, query: ViewsQuery, page: &ViewsPage, as_of: Time) -> R<()> {
     let answer = serde_json::to_string(&store_page(page)).map_err(|error| StoreError::Unusable(error.to_string()))?;
     let scope = scopes::ensure(tx, scope)?;
-    let (from, to) = days(query);
+    let (from, to) = days(query.range);
+    let row_count = u32::try_from(page.rows.len()).unwrap_or(u32::MAX);
     tx.prepare_cached(
-        "INSERT OR REPLACE INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT OR REPLACE INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer, row_count)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
-    .execute(params![scope, from, to, query.limit, query.page, Ms(as_of), answer])?;
-    Ok(())
+    .execute(params![scope, from, to, query.limit, query.page, Ms(as_of), answer, row_count])?;
+    totals::save(tx, scope, query.range, &page.totals, as_of)
 }
 
 /// The last answer to this question. One that can't be read any more counts as none: it can be asked for again.
@@ -55,16 +57,23 @@ pub(super) fn find(connection: &Connection, scope: &Scope, query: ViewsQuery) ->
         "SELECT answer, as_of FROM views_answer
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND row_limit = ?4 AND page = ?5",
     )?;
-    let (from, to) = days(query);
+    let (from, to) = days(query.range);
     let found: Option<(String, Time)> = ask
         .query_row(params![scope, from, to, query.limit, query.page], |row| Ok((row.get(0)?, time(row, 1)?)))
         .optional()?;
     let Some((answer, as_of)) = found else { return Ok(None) };
-    Ok(serde_json::from_str(&answer).ok().map(|page| Stamped { value: load_page(page), as_of }))
+    Ok(answer_of(&answer).map(|value| Stamped { value, as_of }))
 }
 
-fn days(query: ViewsQuery) -> (String, String) {
-    (query.range.from().to_string(), query.range.to().to_string())
+/// First and last day as they lie in columns.
+pub(super) fn days(range: DateRange) -> (String, String) {
+    (range.from().to_string(), range.to().to_string())
+}
+
+/// Reads a range from two columns. None for days that are none: the file may have been edited by others.
+pub(super) fn range_of(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<DateRange>> {
+    let (from, to): (String, String) = (row.get(index)?, row.get(index + 1)?);
+    Ok(from.parse().ok().zip(to.parse().ok()).and_then(|(from, to)| DateRange::new(from, to)))
 }
 
 fn store_page(page: &ViewsPage) -> StoredPage {
@@ -73,6 +82,21 @@ fn store_page(page: &ViewsPage) -> StoredPage {
         rows: page.rows.iter().map(|row| (row.path.as_str().to_owned(), store_counts(&row.counts))).collect(),
         more: page.has_more,
     }
+}
+
+/// Three numbers as they lie in one column, exactly as received.
+pub(super) fn counts_text(counts: &Counts) -> R<String> {
+    serde_json::to_string(&store_counts(counts)).map_err(|error| StoreError::Unusable(error.to_string()))
+}
+
+/// Three numbers from one column; what can't be read any more is missing.
+pub(super) fn counts_of(text: &str) -> Counts {
+    serde_json::from_str(text).map(load_counts).unwrap_or_default()
+}
+
+/// The answer in a column; none when it can't be read any more.
+pub(super) fn answer_of(text: &str) -> Option<ViewsPage> {
+    serde_json::from_str(text).ok().map(load_page)
 }
 
 fn store_counts(counts: &Counts) -> StoredCounts {

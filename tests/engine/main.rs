@@ -7,6 +7,7 @@ mod batch;
 mod changes;
 mod desk;
 mod polling;
+mod reports;
 mod sharing;
 mod submitting;
 mod views;

@@ -5,6 +5,7 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod own;
+mod prune;
 mod pty;
 
 use pty::{Pty, Setup};

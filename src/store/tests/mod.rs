@@ -1,9 +1,12 @@
 //! The store as its callers meet it: over the handle, most of the time on a real file.
 
 mod jobs;
+mod kept;
 mod local;
 mod opening;
+mod page_views;
 mod queue;
+mod reports;
 mod rest;
 mod sending;
 

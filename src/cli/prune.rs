@@ -1,0 +1,225 @@
+//! `docdeck prune`: cuts the page views that are kept on this computer, and gives the room back. Needs neither key nor
+//! network, and reads no configuration file.
+
+use super::{Code, Refusal};
+use crate::config::environment::Environment;
+use crate::config::{Flags, data_folder};
+use crate::model::Time;
+use crate::store::{Prune, Pruned, Store, StoreError};
+use chrono::{TimeDelta, Utc};
+use clap::Args;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// How old page views are that go when nothing else is said, in days.
+const DAYS: u32 = 400;
+
+/// What to cut.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// Remove what was loaded more than this many days ago [default: 400, without --keep and --all]
+    #[arg(long, value_name = "DAYS")]
+    older_than: Option<u32>,
+    /// Remove all ranges but these many of each project, those that were loaded last
+    #[arg(long, value_name = "N")]
+    keep: Option<u32>,
+    /// Remove all page views
+    #[arg(long, conflicts_with_all = ["older_than", "keep"])]
+    all: bool,
+    /// Only say what would be removed
+    #[arg(long)]
+    dry_run: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Options {
+    fn rules(&self, flags: &Flags, now: Time) -> Prune {
+        let days = match (self.older_than, self.keep, self.all) {
+            (None, None, false) => Some(DAYS),
+            (older_than, ..) => older_than,
+        };
+        Prune {
+            before: days.map(|days| now.checked_sub_signed(TimeDelta::days(i64::from(days))).unwrap_or(Time::MIN_UTC)),
+            keep: self.keep,
+            all: self.all,
+            project: flags.project.clone(),
+            base_url: flags.base_url.as_ref().map(|url| url.trim_end_matches('/').to_owned()),
+        }
+    }
+}
+
+/// Prunes, or says what it would do.
+pub(super) async fn run(flags: &Flags, environment: &Environment, options: &Options) -> Result<Code, Refusal> {
+    let folder = data_folder(flags, environment)?;
+    let answer = if Store::is_there(&folder) {
+        let pruned = prune(&folder, flags, options).await?;
+        if options.json { as_json(&pruned, options.dry_run) } else { as_text(&pruned, options.dry_run) }
+    } else if options.json {
+        as_json(&Pruned::default(), options.dry_run)
+    } else {
+        format!("There is no store in {}: nothing to remove.", folder.display())
+    };
+    // Nobody may be reading any more; what was to be done is done.
+    let _ = writeln!(io::stdout().lock(), "{answer}");
+    Ok(Code::Done)
+}
+
+async fn prune(folder: &Path, flags: &Flags, options: &Options) -> Result<Pruned, Refusal> {
+    let now = Utc::now();
+    let (store, opened) = Store::open(folder, now).map_err(Refusal::unusable)?;
+    if let Some(aside) = opened.moved_aside {
+        eprintln!("docdeck: The store was damaged. It was moved to {}, and a new one begun.", aside.display());
+    }
+    let rules = options.rules(flags, now);
+    let pruned = if options.dry_run { store.would_prune(rules).await } else { store.prune_views(rules).await };
+    store.close().await;
+    pruned.map_err(|error| refused(folder, &error))
+}
+
+/// The store's sentences are about prompts that were to be saved.
+fn refused(folder: &Path, error: &StoreError) -> Refusal {
+    let folder = folder.display();
+    Refusal::unusable(match error {
+        StoreError::ReadOnly => {
+            format!("The store in {folder} can't be written, so nothing was removed: make the folder writable.")
+        }
+        StoreError::Full => {
+            format!("The disk of {folder} is full, so nothing was removed: free a little space, then try again.")
+        }
+        StoreError::Busy => {
+            format!("Another docdeck kept the store in {folder} locked, so nothing was removed: try again.")
+        }
+        other => other.to_string(),
+    })
+}
+
+fn as_json(pruned: &Pruned, dry_run: bool) -> String {
+    let Pruned { ranges, reports, answers, totals, bytes_before, bytes_after, still_large } = pruned;
+    serde_json::json!({
+        "dryRun": dry_run,
+        "ranges": ranges,
+        "reports": reports,
+        "answers": answers,
+        "totals": totals,
+        "bytesBefore": bytes_before,
+        "bytesAfter": bytes_after,
+        "stillLarge": still_large,
+    })
+    .to_string()
+}
+
+fn as_text(pruned: &Pruned, dry_run: bool) -> String {
+    let Pruned { ranges, reports, answers, totals, bytes_before, bytes_after, still_large } = *pruned;
+    let parts = [
+        (reports, "report of all pages", "reports of all pages"),
+        (answers, "answer", "answers"),
+        (totals, "total", "totals"),
+    ];
+    let parts = parts.iter().filter(|(n, ..)| *n > 0);
+    let what: Vec<String> = parts.map(|(n, one, many)| format!("{n} {}", if *n == 1 { one } else { many })).collect();
+    let ranges = if ranges == 1 { "1 range".to_owned() } else { format!("{ranges} ranges") };
+    let mut lines = Vec::new();
+    match (what.is_empty(), dry_run) {
+        (true, _) => lines.push("No page views to remove.".to_owned()),
+        (false, true) => {
+            lines.push(format!("Would remove page views of {ranges}: {}.", what.join(", ")));
+        }
+        (false, false) => {
+            lines.push(format!("Removed page views of {ranges}: {}.", what.join(", ")));
+        }
+    }
+    if dry_run || bytes_before == bytes_after {
+        lines.push(format!("The store takes {}.", size(bytes_after)));
+    } else {
+        lines.push(format!("The store took {} and takes {} now.", size(bytes_before), size(bytes_after)));
+    }
+    if still_large {
+        lines.push(
+            "The room could not be given back to the disk (another docdeck reads the store, or the disk is full): \
+             docdeck uses it again, and the next prune tries once more."
+                .to_owned(),
+        );
+    }
+    lines.join("\n")
+}
+
+/// Bytes for people: 24.1 MB.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Arguments, Command};
+    use clap::Parser;
+
+    fn rules(arguments: &[&str]) -> Prune {
+        let read = Arguments::parse_from([&["docdeck", "prune"], arguments].concat());
+        let Some(Command::Prune(options)) = read.command else { panic!("{:?}", read.command) };
+        options.rules(&Flags::from(read.options), now())
+    }
+
+    fn now() -> Time {
+        "2026-11-20T12:00:00Z".parse().expect("a time")
+    }
+
+    fn before(text: &str) -> Option<Time> {
+        Some(text.parse().expect("a time"))
+    }
+
+    #[test]
+    fn unless_something_is_said_what_is_older_than_400_days_goes() {
+        assert_eq!(rules(&[]), Prune { before: before("2025-10-16T12:00:00Z"), ..Prune::default() });
+        assert_eq!(rules(&["--dry-run", "--json"]), rules(&[]));
+        assert_eq!(rules(&["--keep", "3"]), Prune { keep: Some(3), ..Prune::default() });
+        assert_eq!(rules(&["--all"]), Prune { all: true, ..Prune::default() });
+        let both = Prune { before: before("2026-11-20T12:00:00Z"), keep: Some(3), ..Prune::default() };
+        assert_eq!(rules(&["--older-than", "0", "--keep", "3"]), both);
+        assert_eq!(rules(&["--older-than", "4294967295"]).before, Some(Time::MIN_UTC));
+    }
+
+    #[test]
+    fn a_project_and_a_service_can_be_named() {
+        let named = rules(&["--all", "--project", "docs", "--base-url", "https://x.example/"]);
+        assert_eq!(named.project.as_deref(), Some("docs"));
+        assert_eq!(named.base_url.as_deref(), Some("https://x.example"));
+    }
+
+    #[test]
+    fn all_can_not_be_weakened() {
+        assert!(Arguments::try_parse_from(["docdeck", "prune", "--all", "--keep", "3"]).is_err());
+        assert!(Arguments::try_parse_from(["docdeck", "prune", "--older-than", "-1"]).is_err());
+    }
+
+    #[test]
+    fn what_went_is_said_in_sentences() {
+        let pruned = Pruned {
+            ranges: 12,
+            reports: 1,
+            answers: 60,
+            totals: 15,
+            bytes_before: 24_160_000,
+            bytes_after: 3_200_000,
+            still_large: false,
+        };
+        assert_eq!(
+            as_text(&pruned, false),
+            "Removed page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
+             The store took 24.1 MB and takes 3.2 MB now."
+        );
+        assert_eq!(
+            as_text(&Pruned { bytes_after: 24_160_000, ..pruned }, true),
+            "Would remove page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
+             The store takes 24.1 MB."
+        );
+        let nothing = Pruned { bytes_before: 900, bytes_after: 900, still_large: true, ..Pruned::default() };
+        assert!(as_text(&nothing, false).starts_with("No page views to remove.\nThe store takes 900 B.\nThe room"));
+    }
+}

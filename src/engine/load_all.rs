@@ -1,0 +1,236 @@
+//! Loading all pages of a range: one answer after the other at the largest page size, each taken into the report on disk
+//! as it comes, so that whatever ends a load (the user, a 429, a lost connection, a killed process) the next one goes on
+//! from there. An answer in the cache that is fresh costs no request.
+
+use super::inner::{Inner, lock};
+use super::reports::unread;
+use crate::model::Time;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::load::Stamped;
+use crate::model::news::News;
+use crate::model::period::DateRange;
+use crate::model::report::{LoadEnd, LoadEnded, LoadOrder, LoadProgress, Report};
+use crate::model::text::CleanText;
+use crate::model::views::{LIMIT_MAX, ViewsPage, ViewsQuery};
+use crate::store::{ReportAnswer, Unfinished};
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
+use std::sync::Arc;
+use tokio::task::AbortHandle;
+
+/// The end of a load, for everyone who waits for it.
+type Ending = Shared<BoxFuture<'static, LoadEnd>>;
+
+/// A load under way.
+#[derive(Debug)]
+pub(super) struct LoadingAll {
+    ending: Ending,
+    /// The user wants it to end before the next request.
+    stop: bool,
+    task: AbortHandle,
+}
+
+impl Inner {
+    pub(super) async fn load_all(self: &Arc<Self>, order: LoadOrder) -> LoadEnd {
+        Arc::clone(self).join_load_all(order).await
+    }
+
+    pub(super) fn stop_loading(&self, range: DateRange) {
+        if let Some(load) = lock(&self.loading_all).get_mut(&range) {
+            load.stop = true;
+        }
+    }
+
+    /// Ends all loads at once; an answer that is under way still ends in the cache.
+    pub(super) fn abort_loading(&self) {
+        for (_, load) in lock(&self.loading_all).drain() {
+            load.task.abort();
+        }
+    }
+
+    /// The load of this range that is under way, or a new one. Who asks for one that was just told to stop wants it to
+    /// go on.
+    fn join_load_all(self: Arc<Self>, order: LoadOrder) -> Ending {
+        let mut loads = lock(&self.loading_all);
+        if let Some(load) = loads.get_mut(&order.range) {
+            load.stop = false;
+            return load.ending.clone();
+        }
+        let inner = Arc::clone(&self);
+        // A task of its own: whoever asked may stop waiting.
+        let task = tokio::spawn(async move { inner.run_load(order).await });
+        let abort = task.abort_handle();
+        let ending = async move { task.await.unwrap_or_else(|_| broken_off()) }.boxed().shared();
+        loads.insert(order.range, LoadingAll { ending: ending.clone(), stop: false, task: abort });
+        ending
+    }
+
+    /// Whether the load of this range is to stop; if so, the next one is a new one.
+    fn stops(&self, range: DateRange) -> bool {
+        let mut loads = lock(&self.loading_all);
+        let stop = loads.get(&range).is_some_and(|load| load.stop);
+        if stop {
+            loads.remove(&range);
+        }
+        stop
+    }
+
+    async fn run_load(self: Arc<Self>, order: LoadOrder) -> LoadEnd {
+        let mut load = Load { inner: &self, order, report: None, since: None, requests: 0 };
+        let ended = load.run().await;
+        if ended != LoadEnded::Stopped {
+            lock(&self.loading_all).remove(&order.range);
+        }
+        let Load { report, requests, .. } = load;
+        let known = match ended {
+            LoadEnded::Complete => None,
+            // A whole report from before is more than a part of a new one.
+            _ => self.recall(order.range).await.ok().and_then(|recalled| recalled.report),
+        };
+        let own = || {
+            report.map(|mut report| {
+                self.to_local_time(&mut report);
+                Arc::new(report)
+            })
+        };
+        LoadEnd { report: known.or_else(own), ended, requests }
+    }
+}
+
+/// One load, as far as it is.
+struct Load<'a> {
+    inner: &'a Arc<Inner>,
+    order: LoadOrder,
+    report: Option<Report>,
+    /// No answer from before this moment is taken in.
+    since: Option<Time>,
+    requests: u32,
+}
+
+impl Load<'_> {
+    async fn run(&mut self) -> LoadEnded {
+        let begun = if self.order.afresh { self.begin_anew().await } else { self.take_up().await };
+        if let Err(failure) = begun {
+            return LoadEnded::Failed(failure);
+        }
+        // A whole report that is fresh: every answer is there already.
+        while !self.report.as_ref().is_some_and(|report| report.complete) {
+            if self.inner.stops(self.order.range) {
+                return LoadEnded::Stopped;
+            }
+            let query = self.next_query();
+            let answer = match self.next_answer(query).await {
+                Ok(answer) => answer,
+                Err(ended) => return ended,
+            };
+            if let Some(failure) = self.leads_nowhere(query, &answer.value) {
+                return LoadEnded::Failed(failure);
+            }
+            self.absorb(query, answer).await;
+        }
+        LoadEnded::Complete
+    }
+
+    async fn begin_anew(&mut self) -> Result<(), Failure> {
+        self.since = Some(self.inner.clock.now());
+        if let Err(error) = self.inner.store.drop_unfinished(&self.inner.scope, self.order.range).await {
+            // Loaded and shown all the same, as with a single answer that can't be kept.
+            self.inner.trouble(error.failure()).await;
+        }
+        Ok(())
+    }
+
+    /// Goes on where the last load was broken off, however old that is: the report says how old it is.
+    async fn take_up(&mut self) -> Result<(), Failure> {
+        let (inner, range) = (self.inner, self.order.range);
+        if let Some(Unfinished { report, since }) =
+            inner.store.unfinished_report(&inner.scope, range).await.map_err(unread)?
+        {
+            (self.report, self.since) = (Some(report), since);
+            return Ok(());
+        }
+        let known = inner.store.recall_views(&inner.scope, range).await.map_err(unread)?.report;
+        self.report = known.filter(|report| inner.is_fresh(range, report.as_of)).map(Arc::unwrap_or_clone);
+        Ok(())
+    }
+
+    fn next_query(&self) -> ViewsQuery {
+        let page = self.report.as_ref().map_or(0, |report| report.answers).saturating_add(1);
+        ViewsQuery { range: self.order.range, limit: LIMIT_MAX, page }
+    }
+
+    /// From the cache, else asked for.
+    async fn next_answer(&mut self, query: ViewsQuery) -> Result<Stamped<ViewsPage>, LoadEnded> {
+        let cached = if self.order.afresh { None } else { self.inner.fresh_views(query).await };
+        let is_of_use = |cached: &Stamped<ViewsPage>| {
+            self.since.is_none_or(|since| cached.as_of > since) && self.leads_nowhere(query, &cached.value).is_none()
+        };
+        let force = match cached {
+            Some(cached) if is_of_use(&cached) => return Ok(cached),
+            Some(_) => true,
+            None => self.order.afresh,
+        };
+        if self.requests >= self.order.at_most {
+            return Err(LoadEnded::AtMost);
+        }
+        let (loaded, asked) = self.inner.ask_for_views(query, force).await;
+        self.requests = self.requests.saturating_add(u32::from(asked));
+        loaded.map_err(LoadEnded::Failed)
+    }
+
+    /// Why this answer, that says that there is more, would have the load go on for ever: no row of it is new.
+    fn leads_nowhere(&self, query: ViewsQuery, answer: &ViewsPage) -> Option<Failure> {
+        let known = self.report.as_ref().map_or(&[][..], |report| &report.rows);
+        let is_new = |path: &CleanText| !known.iter().any(|row| row.path == *path);
+        if !query.has_next(answer) || answer.rows.iter().any(|row| is_new(&row.path)) {
+            return None;
+        }
+        let what = if answer.rows.is_empty() { "sent none" } else { "sent only pages that it had sent before" };
+        let sentence = format!(
+            "The service says that there are more pages after the first {}, but {what}, so loading stopped: what came is \
+             kept. Try again later.",
+            known.len()
+        );
+        Some(Failure::new(FailureKind::Service, &sentence))
+    }
+
+    /// Takes the answer in, on disk first, and tells how far the load is.
+    async fn absorb(&mut self, query: ViewsQuery, answer: Stamped<ViewsPage>) {
+        let (inner, complete) = (self.inner, !query.has_next(&answer.value));
+        let Stamped { value: page, as_of } = answer;
+        let next = ReportAnswer {
+            range: query.range,
+            number: query.page,
+            answer: page.clone(),
+            complete,
+            as_of,
+            since: self.since,
+        };
+        if let Err(error) = inner.store.absorb_answer(&inner.scope, next).await {
+            // Shown all the same; the next load has to begin before this answer.
+            inner.trouble(error.failure()).await;
+        }
+        let report = match self.report.take() {
+            Some(mut report) => {
+                report.absorb(page, complete, as_of);
+                report
+            }
+            None => Report::begin(query.range, page, complete, as_of),
+        };
+        let progress = LoadProgress {
+            range: query.range,
+            rows: report.rows.len(),
+            answers: report.answers,
+            requests: self.requests,
+            share: report.loaded_share(),
+        };
+        self.report = Some(report);
+        inner.tell(News::Loading(progress)).await;
+    }
+}
+
+fn broken_off() -> LoadEnd {
+    let sentence = "Loading all pages broke off inside docdeck; what came is kept: load again to go on.";
+    let failure = Failure::new(FailureKind::Local, sentence);
+    LoadEnd { report: None, ended: LoadEnded::Failed(failure), requests: 0 }
+}

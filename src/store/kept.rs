@@ -1,0 +1,84 @@
+//! All that is kept of page views: which ranges, and how much room they take.
+
+use super::columns::time;
+use super::error::StoreError;
+use super::views::{counts_of, range_of};
+use super::{Store, scopes};
+use crate::model::endpoint::Scope;
+use crate::model::period::DateRange;
+use crate::model::report::{Kept, KnownRange};
+use rusqlite::{Connection, Row};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+type R<T> = Result<T, StoreError>;
+
+/// What is kept.
+impl Store {
+    /// Ranges of which pages are kept, by last day, the newest first; `rows` of a range without a report are those of
+    /// its answers at the page size that got furthest. Ranges of which totals alone are known (days of the trend) are
+    /// not listed. `bytes` are the pages of the file that hold views, of all projects in it. Times are the service's.
+    pub async fn kept_views(&self, scope: &Scope) -> R<Kept> {
+        let scope = scope.clone();
+        self.handle
+            .read(move |db| {
+                let ranges = match scopes::find(db, &scope)? {
+                    Some(scope) => ranges(db, scope)?,
+                    None => Vec::new(),
+                };
+                Ok(Kept { ranges, bytes: bytes(db)? })
+            })
+            .await
+    }
+}
+
+fn ranges(connection: &Connection, scope: i64) -> R<Vec<KnownRange>> {
+    let mut known: HashMap<DateRange, KnownRange> = HashMap::new();
+    // Whole reports first: of what is found twice the first counts.
+    collect(
+        connection,
+        "SELECT date_from, date_to, row_count, complete, as_of, totals FROM views_report
+         WHERE scope = ?1 ORDER BY complete DESC",
+        scope,
+        &mut known,
+    )?;
+    collect(
+        connection,
+        "SELECT size.date_from, size.date_to, size.row_count, 0, size.as_of, coalesce(views_total.totals, '')
+         FROM (SELECT scope, date_from, date_to, sum(row_count) AS row_count, min(as_of) AS as_of FROM views_answer
+               WHERE scope = ?1 AND row_limit > 1 GROUP BY date_from, date_to, row_limit) AS size
+         LEFT JOIN views_total USING (scope, date_from, date_to) ORDER BY size.row_count DESC",
+        scope,
+        &mut known,
+    )?;
+    let mut ranges: Vec<KnownRange> = known.into_values().collect();
+    ranges.sort_by_key(|known| Reverse((known.range.to(), known.range.from())));
+    Ok(ranges)
+}
+
+fn collect(connection: &Connection, sql: &str, scope: i64, known: &mut HashMap<DateRange, KnownRange>) -> R<()> {
+    let mut ask = connection.prepare_cached(sql)?;
+    let of_row = |row: &Row<'_>| {
+        let Some(range) = range_of(row, 0)? else { return Ok(None) };
+        let totals: String = row.get(5)?;
+        let (rows, complete, as_of) = (row.get(2)?, row.get(3)?, time(row, 4)?);
+        Ok(Some(KnownRange { range, rows, complete, as_of, totals: counts_of(&totals) }))
+    };
+    for found in ask.query_map([scope], of_row)? {
+        if let Some(found) = found? {
+            known.entry(found.range).or_insert(found);
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of the file's pages that belong to the tables of views and their indexes.
+fn bytes(connection: &Connection) -> R<u64> {
+    let mut ask = connection.prepare_cached(
+        "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate = 1 AND name IN
+         (SELECT name FROM sqlite_schema WHERE tbl_name IN
+          ('views_answer', 'views_report', 'views_path', 'views_row', 'views_total'))",
+    )?;
+    let bytes: i64 = ask.query_row([], |row| row.get(0))?;
+    Ok(u64::try_from(bytes).unwrap_or(0))
+}

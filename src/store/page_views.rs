@@ -1,0 +1,159 @@
+//! One page across what is kept: in whole reports, else in answers about the range, else in a report that is being
+//! loaded. A whole report also knows that a page is not among them.
+
+use super::columns::time;
+use super::error::StoreError;
+use super::reports::{counts, find_path, head};
+use super::views::{answer_of, days, range_of};
+use super::{Store, scopes};
+use crate::model::Time;
+use crate::model::about::{PagePeriod, PageViews};
+use crate::model::endpoint::Scope;
+use crate::model::load::Stamped;
+use crate::model::period::DateRange;
+use crate::model::text::CleanText;
+use crate::model::views::Counts;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+type R<T> = Result<T, StoreError>;
+
+/// One page.
+impl Store {
+    /// What is known of the page in each of these ranges, in this order; times are the service's.
+    pub async fn page_views(&self, scope: &Scope, path: &CleanText, ranges: &[DateRange]) -> R<Vec<PageViews>> {
+        let (scope, path, ranges) = (scope.clone(), path.clone(), ranges.to_vec());
+        self.handle
+            .read(move |db| {
+                let scope = scopes::find(db, &scope)?;
+                let of_range = |range| scope.map_or(Ok(PageViews::Unknown), |scope| in_range(db, scope, &path, range));
+                ranges.into_iter().map(of_range).collect()
+            })
+            .await
+    }
+
+    /// The page's numbers in every range in which it is known, by first day, the newest first; times are the service's.
+    pub async fn page_periods(&self, scope: &Scope, path: &CleanText) -> R<Vec<PagePeriod>> {
+        let (scope, path) = (scope.clone(), path.clone());
+        self.handle
+            .read(move |db| match scopes::find(db, &scope)? {
+                Some(scope) => periods(db, scope, &path),
+                None => Ok(Vec::new()),
+            })
+            .await
+    }
+}
+
+fn in_range(connection: &Connection, scope: i64, path: &CleanText, range: DateRange) -> R<PageViews> {
+    let id = find_path(connection, path)?;
+    if let Some(whole) = head(connection, scope, range, true)? {
+        let found = match id {
+            Some(id) => row(connection, whole.id, id)?,
+            None => None,
+        };
+        let known = |value| PageViews::Known(Stamped { value, as_of: whole.as_of });
+        return Ok(found.map_or(PageViews::NotListed(whole.as_of), known));
+    }
+    if let Some(known) = in_answers(connection, scope, path, range)? {
+        return Ok(PageViews::Known(known));
+    }
+    let (Some(id), Some(part)) = (id, head(connection, scope, range, false)?) else { return Ok(PageViews::Unknown) };
+    let found = row(connection, part.id, id)?;
+    Ok(found.map_or(PageViews::Unknown, |value| PageViews::Known(Stamped { value, as_of: part.as_of })))
+}
+
+fn row(connection: &Connection, report: i64, path: i64) -> R<Option<Counts>> {
+    let mut ask =
+        connection.prepare_cached("SELECT human, ai, total, odd FROM views_row WHERE report = ?1 AND path = ?2")?;
+    Ok(ask.query_row([report, path], |row| counts(row, 0)).optional()?)
+}
+
+/// From the newest answer about just this range that lists the page.
+fn in_answers(connection: &Connection, scope: i64, path: &CleanText, range: DateRange) -> R<Option<Stamped<Counts>>> {
+    let mut ask = connection.prepare_cached(
+        "SELECT answer, as_of FROM views_answer
+         WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND instr(answer, ?4) > 0 ORDER BY as_of DESC",
+    )?;
+    let (from, to) = days(range);
+    let mut rows = ask.query(params![scope, from, to, written(path)])?;
+    while let Some(row) = rows.next()? {
+        let (answer, as_of): (String, Time) = (row.get(0)?, time(row, 1)?);
+        if let Some(value) = listed(&answer, path) {
+            return Ok(Some(Stamped { value, as_of }));
+        }
+    }
+    Ok(None)
+}
+
+fn periods(connection: &Connection, scope: i64, path: &CleanText) -> R<Vec<PagePeriod>> {
+    let mut known: HashMap<DateRange, Stamped<Counts>> = HashMap::new();
+    // Each source outranks the one after it.
+    if let Some(id) = find_path(connection, path)? {
+        in_reports(connection, scope, id, true, &mut known)?;
+        in_other_answers(connection, scope, path, &mut known)?;
+        in_reports(connection, scope, id, false, &mut known)?;
+    } else {
+        in_other_answers(connection, scope, path, &mut known)?;
+    }
+    let mut periods: Vec<PagePeriod> = known.into_iter().map(|(range, views)| PagePeriod { range, views }).collect();
+    periods.sort_by_key(|period| Reverse(period.range));
+    Ok(periods)
+}
+
+/// Whole reports that list the page, or those that are being loaded.
+fn in_reports(
+    connection: &Connection,
+    scope: i64,
+    path: i64,
+    complete: bool,
+    known: &mut HashMap<DateRange, Stamped<Counts>>,
+) -> R<()> {
+    let mut ask = connection.prepare_cached(
+        "SELECT human, ai, total, odd, date_from, date_to, as_of FROM views_report
+         CROSS JOIN views_row ON views_row.report = views_report.id AND views_row.path = ?2
+         WHERE scope = ?1 AND complete = ?3",
+    )?;
+    let of_row = |row: &Row<'_>| Ok((range_of(row, 4)?, Stamped { value: counts(row, 0)?, as_of: time(row, 6)? }));
+    for found in ask.query_map(params![scope, path, complete], of_row)? {
+        if let (Some(range), views) = found? {
+            known.entry(range).or_insert(views);
+        }
+    }
+    Ok(())
+}
+
+/// Answers that list the page, about ranges of which there is no whole report; the newest of each range counts.
+fn in_other_answers(
+    connection: &Connection,
+    scope: i64,
+    path: &CleanText,
+    known: &mut HashMap<DateRange, Stamped<Counts>>,
+) -> R<()> {
+    let mut ask = connection.prepare_cached(
+        // The index alone says which ranges these are, so that no other answer is read.
+        "WITH without AS MATERIALIZED (
+             SELECT date_from, date_to FROM views_answer WHERE scope = ?1
+             EXCEPT SELECT date_from, date_to FROM views_report WHERE scope = ?1 AND complete = 1)
+         SELECT date_from, date_to, as_of, answer FROM without CROSS JOIN views_answer USING (date_from, date_to)
+         WHERE scope = ?1 AND instr(answer, ?2) > 0
+         ORDER BY as_of DESC",
+    )?;
+    let mut rows = ask.query(params![scope, written(path)])?;
+    while let Some(row) = rows.next()? {
+        let answer: String = row.get(3)?;
+        if let (Some(range), Some(value)) = (range_of(row, 0)?, listed(&answer, path)) {
+            known.entry(range).or_insert(Stamped { value, as_of: time(row, 2)? });
+        }
+    }
+    Ok(())
+}
+
+/// The path as it stands in an answer on disk: most answers without it need not be read further.
+fn written(path: &CleanText) -> String {
+    serde_json::Value::from(path.as_str()).to_string()
+}
+
+fn listed(answer: &str, path: &CleanText) -> Option<Counts> {
+    answer_of(answer)?.rows.into_iter().find(|row| row.path == *path).map(|row| row.counts)
+}

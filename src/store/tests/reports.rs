@@ -1,0 +1,205 @@
+use super::*;
+use crate::model::load::Stamped;
+use crate::model::period::DateRange;
+use crate::model::report::{Recalled, Report};
+use crate::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage, ViewsQuery};
+use crate::store::ReportAnswer;
+use proptest::prelude::*;
+
+pub(super) fn range(from: &str, to: &str) -> DateRange {
+    let day = |text: &str| text.parse().expect("a date");
+    DateRange::new(day(from), day(to)).expect("a range")
+}
+
+pub(super) fn week() -> DateRange {
+    range("2026-11-14", "2026-11-20")
+}
+
+pub(super) fn counts(human: i64, ai: i64) -> Counts {
+    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+}
+
+pub(super) fn page(rows: &[(&str, Counts)], total: i64) -> ViewsPage {
+    let rows = rows.iter().map(|(path, counts)| PageRow { path: line(path), counts: counts.clone() });
+    ViewsPage { totals: counts(total, 0), rows: rows.collect(), has_more: None }
+}
+
+pub(super) fn part(number: u32, answer: ViewsPage, complete: bool, seconds: i64) -> ReportAnswer {
+    ReportAnswer { range: week(), number, answer, complete, as_of: at(seconds), since: None }
+}
+
+impl Store {
+    pub(super) async fn absorbs(&self, part: ReportAnswer) -> bool {
+        self.absorb_answer(&scope(), part).await.expect("written")
+    }
+
+    async fn recalled(&self, range: DateRange) -> Recalled {
+        self.recall_views(&scope(), range).await.expect("read")
+    }
+
+    pub(super) async fn count(&self, table: &'static str) -> u32 {
+        let sql = format!("SELECT count(*) FROM {table}");
+        self.raw(move |db| db.query_row(&sql, [], |row| row.get(0)).expect("a count")).await
+    }
+}
+
+#[tokio::test]
+async fn answers_are_taken_in_by_the_rule_of_the_model() {
+    let store = memory();
+    let odd = Counts { human: Count::Odd(line("12.5")), ai: Count::Missing, total: Count::Known(-3) };
+    let first = page(&[("/a", counts(9, 1)), ("/b ü\"", odd.clone()), ("/d", counts(2, 2)), ("", odd)], 30);
+    let second = page(&[("/d", counts(3, 2)), ("/c", counts(i64::MAX, 0)), ("/c", counts(1, 1))], 31);
+    let mut report = Report::begin(week(), first.clone(), false, at(20));
+    assert!(store.absorbs(part(1, first, false, 20)).await);
+    let recalled = store.recalled(week()).await;
+    assert_eq!((recalled.report.as_deref(), recalled.broken_off), (Some(&report), Some(1)));
+    report.absorb(second.clone(), true, at(10));
+    assert!(store.absorbs(part(2, second, true, 10)).await);
+    let recalled = store.recalled(week()).await;
+    assert_eq!((recalled.report.as_deref(), recalled.broken_off), (Some(&report), None));
+    assert_eq!((report.moved, report.rows.len(), recalled.last_time), (2, 5, Some(2)));
+}
+
+#[tokio::test]
+async fn a_whole_report_stands_until_another_is_whole_and_then_leaves_nothing_behind() {
+    let store = memory();
+    store.absorbs(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(1, 0))], 3), true, 0)).await;
+    store.absorbs(part(1, page(&[("/a", counts(2, 2))], 9), false, 50)).await;
+    let recalled = store.recalled(week()).await;
+    let Some(report) = recalled.report else { panic!("there is a report") };
+    assert_eq!((report.complete, report.rows.len(), report.as_of), (true, 2, at(0)));
+    assert_eq!((recalled.broken_off, recalled.last_time), (Some(1), Some(1)));
+    store.absorbs(part(2, page(&[("/c", counts(5, 0))], 9), true, 51)).await;
+    let recalled = store.recalled(week()).await;
+    let report = recalled.report.expect("a report");
+    let paths: Vec<&str> = report.rows.iter().map(|row| row.path.as_str()).collect();
+    assert_eq!((paths, report.as_of, recalled.broken_off), (vec!["/a", "/c"], at(50), None));
+    assert_eq!((store.count("views_report").await, store.count("views_row").await), (1, 2));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_the_next_one_changes_nothing() {
+    let store = memory();
+    let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
+    assert!(!store.absorbs(part(2, rows("/b"), true, 0)).await);
+    assert!(!store.absorbs(part(0, rows("/b"), true, 0)).await);
+    assert_eq!(store.recalled(week()).await, Recalled::default());
+    assert!(store.absorbs(part(1, rows("/a"), false, 0)).await);
+    // Another instance loads the same range.
+    assert!(!store.absorbs(part(1, rows("/a"), false, 1)).await);
+    assert!(!store.absorbs(part(3, rows("/c"), true, 1)).await);
+    let recalled = store.recalled(week()).await;
+    assert_eq!(recalled.report.map(|report| (report.answers, report.moved, report.rows.len())), Some((1, 0, 1)));
+}
+
+#[tokio::test]
+async fn what_is_being_loaded_can_be_dropped_and_what_is_whole_stays() {
+    let store = memory();
+    let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
+    store.drop_unfinished(&scope(), week()).await.expect("nothing to drop");
+    store.absorbs(part(1, rows("/a"), true, 0)).await;
+    store.absorbs(ReportAnswer { since: Some(at(5)), ..part(1, rows("/b"), false, 6) }).await;
+    let unfinished = store.unfinished_report(&scope(), week()).await.expect("read").expect("there");
+    assert_eq!((unfinished.since, unfinished.report.answers, unfinished.report.complete), (Some(at(5)), 1, false));
+    store.drop_unfinished(&scope(), week()).await.expect("dropped");
+    assert_eq!(store.unfinished_report(&scope(), week()).await.expect("read"), None);
+    let recalled = store.recalled(week()).await;
+    assert_eq!((recalled.report.map(|report| report.complete), recalled.broken_off), (Some(true), None));
+}
+
+#[tokio::test]
+async fn a_load_goes_on_after_a_restart_and_belongs_to_its_project() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
+    let store = open(folder.path());
+    store.absorbs(part(1, rows("/a"), false, 0)).await;
+    store.close().await;
+    let store = open(folder.path());
+    assert!(store.absorbs(part(2, rows("/b"), true, 1)).await);
+    assert_eq!(store.recalled(week()).await.report.map(|report| report.rows.len()), Some(2));
+    let other = Scope { project: "other".to_owned(), ..scope() };
+    assert_eq!(store.recall_views(&other, week()).await.expect("read"), Recalled::default());
+}
+
+#[tokio::test]
+async fn the_price_of_last_time_is_that_of_the_range_else_of_the_newest_report() {
+    let store = memory();
+    let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
+    let other = |number, complete| ReportAnswer {
+        range: range("2026-10-01", "2026-10-31"),
+        ..part(number, rows(&format!("/{number}")), complete, 90)
+    };
+    assert_eq!(store.recalled(week()).await.last_time, None);
+    for number in 1..=3 {
+        store.absorbs(other(number, number == 3)).await;
+    }
+    assert_eq!(store.recalled(week()).await.last_time, Some(3));
+    store.absorbs(part(1, rows("/a"), false, 100)).await;
+    assert_eq!(store.recalled(week()).await.last_time, Some(3), "one that was broken off says nothing");
+    store.absorbs(part(2, rows("/b"), true, 100)).await;
+    assert_eq!(store.recalled(week()).await.last_time, Some(2));
+    assert_eq!(store.recalled(range("2026-09-01", "2026-09-02")).await.last_time, Some(2), "the newest");
+}
+
+#[tokio::test]
+async fn the_totals_of_a_range_are_those_of_the_last_answer_about_it_whatever_was_asked() {
+    let store = memory();
+    let query = |range, limit, page| ViewsQuery { range, limit, page };
+    let (one, two) = (range("2026-11-19", "2026-11-19"), range("2026-11-20", "2026-11-20"));
+    store.save_views(&scope(), query(week(), 50, 1), &page(&[], 10), at(1)).await.expect("kept");
+    store.save_views(&scope(), query(week(), LIMIT_MAX, 2), &page(&[], 12), at(2)).await.expect("kept");
+    let odd = Counts { human: Count::Odd(line("1e99")), ai: Count::Missing, total: Count::Known(-1) };
+    let strange = ViewsPage { totals: odd.clone(), ..ViewsPage::default() };
+    store.save_views(&scope(), query(two, 1, 1), &strange, at(3)).await.expect("kept");
+    let known = store.views_totals(&scope(), &[two, one, week()]).await.expect("read");
+    let stamped = |value, seconds| Stamped { value, as_of: at(seconds) };
+    assert_eq!(known, [(two, stamped(odd, 3)), (week(), stamped(counts(12, 0), 2))]);
+    let recalled = store.recalled(week()).await;
+    assert_eq!(recalled, Recalled { totals: Some(stamped(counts(12, 0), 2)), ..Recalled::default() });
+    let other = Scope { project: "other".to_owned(), ..scope() };
+    assert_eq!(store.views_totals(&other, &[week()]).await.expect("read"), []);
+}
+
+/// Any number, and what may come in place of one.
+fn any_count() -> impl Strategy<Value = Count> {
+    prop_oneof![
+        any::<i64>().prop_map(Count::Known),
+        Just(Count::Missing),
+        "[ -~]{0,12}".prop_map(|text| Count::Odd(line(&text))),
+    ]
+}
+
+fn any_answer() -> impl Strategy<Value = ViewsPage> {
+    let counts = || (any_count(), any_count(), any_count()).prop_map(|(human, ai, total)| Counts { human, ai, total });
+    // Few paths, so that many come again.
+    let row = ("/[a-e\"ü]{0,2}", counts()).prop_map(|(path, counts)| PageRow { path: line(&path), counts });
+    (counts(), proptest::collection::vec(row, 0..12)).prop_map(|(totals, rows)| ViewsPage {
+        totals,
+        rows,
+        has_more: None,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_report_on_disk_is_the_one_in_memory_whatever_the_answers_are(
+        answers in proptest::collection::vec((any_answer(), 0_i64..100), 1..6)
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(async {
+            let store = memory();
+            let mut report: Option<Report> = None;
+            for (number, (answer, seconds)) in (1..).zip(&answers) {
+                let complete = number as usize == answers.len();
+                match &mut report {
+                    Some(report) => report.absorb(answer.clone(), complete, at(*seconds)),
+                    None => report = Some(Report::begin(week(), answer.clone(), complete, at(*seconds))),
+                }
+                assert!(store.absorbs(part(number, answer.clone(), complete, *seconds)).await);
+                assert_eq!(store.recalled(week()).await.report.as_deref(), report.as_ref());
+            }
+        });
+    }
+}

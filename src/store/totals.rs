@@ -1,0 +1,53 @@
+//! The site's totals of every range that an answer came for: a day's are a bar of the trend.
+
+use super::columns::{Ms, time};
+use super::error::StoreError;
+use super::views::{counts_of, counts_text, days};
+use super::{Store, scopes};
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::load::Stamped;
+use crate::model::period::DateRange;
+use crate::model::views::Counts;
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+
+type R<T> = Result<T, StoreError>;
+
+impl Store {
+    /// Which of these ranges' totals are known, in this order: those of the last answer that was kept about each, as
+    /// received and in the service's time.
+    pub async fn views_totals(&self, scope: &Scope, ranges: &[DateRange]) -> R<Vec<(DateRange, Stamped<Counts>)>> {
+        let (scope, ranges) = (scope.clone(), ranges.to_vec());
+        self.handle
+            .read(move |db| {
+                let Some(scope) = scopes::find(db, &scope)? else { return Ok(Vec::new()) };
+                let mut known = Vec::new();
+                for range in ranges {
+                    known.extend(find(db, scope, range)?.map(|totals| (range, totals)));
+                }
+                Ok(known)
+            })
+            .await
+    }
+}
+
+/// Replaces what is known of the range's totals.
+pub(super) fn save(tx: &Transaction<'_>, scope: i64, range: DateRange, totals: &Counts, as_of: Time) -> R<()> {
+    let (from, to) = days(range);
+    tx.prepare_cached(
+        "INSERT INTO views_total (scope, date_from, date_to, as_of, totals) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT DO UPDATE SET as_of = excluded.as_of, totals = excluded.totals",
+    )?
+    .execute(params![scope, from, to, Ms(as_of), counts_text(totals)?])?;
+    Ok(())
+}
+
+/// The range's totals, if any answer about it was kept.
+pub(super) fn find(connection: &Connection, scope: i64, range: DateRange) -> R<Option<Stamped<Counts>>> {
+    let mut ask = connection
+        .prepare_cached("SELECT totals, as_of FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3")?;
+    let (from, to) = days(range);
+    let found: Option<(String, Time)> =
+        ask.query_row(params![scope, from, to], |row| Ok((row.get(0)?, time(row, 1)?))).optional()?;
+    Ok(found.map(|(totals, as_of)| Stamped { value: counts_of(&totals), as_of }))
+}

@@ -1,0 +1,150 @@
+//! The store with a long history: 250 ranges of 1,200 pages, as loading all pages writes them (each answer in the cache
+//! and in the report). Prints what it takes on disk and in time; measures, and never fails for being slow.
+
+#![expect(clippy::expect_used, reason = "a benchmark that can't run should stop")]
+
+use chrono::{Days, NaiveDate, TimeDelta};
+use docdeck::model::Time;
+use docdeck::model::endpoint::Scope;
+use docdeck::model::period::DateRange;
+use docdeck::model::text::CleanText;
+use docdeck::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage, ViewsQuery};
+use docdeck::store::{Prune, ReportAnswer, Store};
+use std::future::Future;
+use std::ops::Range;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const RANGES: u64 = 250;
+const PAGES: u32 = 1_200;
+const LARGE: u32 = 25_000;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let folder = tempfile::tempdir().expect("a folder");
+    runtime.block_on(measure(folder.path()));
+}
+
+async fn measure(folder: &Path) {
+    let (store, _) = Store::open(folder, now()).expect("a store");
+    write(&store, 0..RANGES, PAGES).await;
+    store.close().await;
+    let size = std::fs::metadata(folder.join("docdeck.db")).expect("a file").len();
+    println!("on disk: {:.1} MB", f64::from(u32::try_from(size).expect("small")) / 1e6);
+    let mut opening = Vec::new();
+    for _ in 0..10 {
+        let began = Instant::now();
+        let (store, _) = Store::open(folder, now()).expect("a store");
+        opening.push(began.elapsed());
+        store.close().await;
+    }
+    say("open", opening);
+    let (store, _) = Store::open(folder, now()).expect("a store");
+    read(&store).await;
+    let (took, pruned) = timed(store.prune_views(Prune { keep: Some(50), ..Prune::default() })).await;
+    say("prune to 50 ranges", vec![took]);
+    println!("on disk then: {:.1} MB", f64::from(u32::try_from(pruned.bytes_after).expect("small")) / 1e6);
+    for _ in 0..2 {
+        // The second one takes the place of the first.
+        write(&store, 0..1, LARGE).await;
+    }
+    let scope = scope();
+    say("recall a report of 25,000 pages", ten(|| store.recall_views(&scope, range(0))).await);
+}
+
+/// Loads these ranges, as the engine does.
+async fn write(store: &Store, ranges: Range<u64>, pages: u32) {
+    let (mut saving, mut absorbing) = (Vec::new(), Vec::new());
+    let scope = scope();
+    println!("{} ranges of {pages} pages:", ranges.end);
+    for back in ranges {
+        for (number, answer, complete) in answers(back, pages) {
+            let query = ViewsQuery { range: range(back), limit: LIMIT_MAX, page: number };
+            saving.push(timed(store.save_views(&scope, query, &answer, as_of(back))).await.0);
+            let as_of = as_of(back);
+            let next = ReportAnswer { range: range(back), number, answer, complete, as_of, since: None };
+            absorbing.push(timed(store.absorb_answer(&scope, next)).await.0);
+        }
+    }
+    say("keep an answer of 250 rows", saving);
+    say("take an answer of 250 rows into a report", absorbing);
+}
+
+async fn read(store: &Store) {
+    let (scope, path) = (scope(), CleanText::line(&path(600)));
+    say("list what is kept, the first time", vec![timed(store.kept_views(&scope)).await.0]);
+    say("list what is kept", ten(|| store.kept_views(&scope)).await);
+    say("recall a whole report", ten(|| store.recall_views(&scope, range(100))).await);
+    say("one page in all ranges", ten(|| store.page_periods(&scope, &path)).await);
+    let ranges: Vec<DateRange> = (0..20).map(range).collect();
+    say("one page in 20 ranges", ten(|| store.page_views(&scope, &path, &ranges)).await);
+    let days: Vec<DateRange> = (0..90).map(range).collect();
+    say("totals of 90 ranges", ten(|| store.views_totals(&scope, &days)).await);
+}
+
+async fn timed<T, E: std::fmt::Debug>(call: impl Future<Output = Result<T, E>>) -> (Duration, T) {
+    let began = Instant::now();
+    let value = call.await.expect("no failure");
+    (began.elapsed(), value)
+}
+
+async fn ten<T, E: std::fmt::Debug, F: Future<Output = Result<T, E>>>(call: impl Fn() -> F) -> Vec<Duration> {
+    let mut times = Vec::new();
+    for _ in 0..10 {
+        times.push(timed(call()).await.0);
+    }
+    times
+}
+
+fn say(what: &str, mut times: Vec<Duration>) {
+    times.sort();
+    let (middle, worst) = (times.get(times.len() / 2), times.last());
+    let millis = |time: Option<&Duration>| time.copied().map_or(0.0, ms);
+    println!("{what:<46} {:>9.2} ms in the middle, {:>7.2} ms at worst", millis(middle), millis(worst));
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+fn now() -> Time {
+    "2026-11-20T12:00:00Z".parse().expect("a time")
+}
+
+fn as_of(back: u64) -> Time {
+    now() - TimeDelta::days(i64::try_from(back).expect("small"))
+}
+
+fn scope() -> Scope {
+    Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "acme-docs".to_owned(), organization: None }
+}
+
+/// The week that ended so many days ago.
+fn range(back: u64) -> DateRange {
+    let to: NaiveDate = now().date_naive().checked_sub_days(Days::new(back)).expect("a day");
+    DateRange::last_days(7, to)
+}
+
+fn path(n: u32) -> String {
+    format!("/guides/section-{}/how-to-do-thing-{n}", n % 40)
+}
+
+/// The answers about a range: every range has the pages in another order.
+fn answers(back: u64, pages: u32) -> Vec<(u32, ViewsPage, bool)> {
+    let row = |place: u32| {
+        let n = (place * 7 + u32::try_from(back).expect("small") * 13) % pages;
+        let (human, ai) = (i64::from(pages - place) * 17, i64::from(pages - place) * 5);
+        PageRow { path: CleanText::line(&path(n)), counts: counts(human, ai) }
+    };
+    let last = pages.div_ceil(LIMIT_MAX);
+    let page = |number: u32| ViewsPage {
+        totals: counts(12_345_678, 3_456_789),
+        rows: ((number - 1) * LIMIT_MAX..(number * LIMIT_MAX).min(pages)).map(row).collect(),
+        has_more: Some(number < last),
+    };
+    (1..=last).map(|number| (number, page(number), number == last)).collect()
+}
+
+fn counts(human: i64, ai: i64) -> Counts {
+    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+}
