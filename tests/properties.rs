@@ -6,6 +6,7 @@ use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::app::{App, Effect, Known, Msg, SavedFilter, Start, Template};
 use docdeck::model::Time;
+use docdeck::model::about::{AboutPage, PageHistory, PageViews};
 use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::failure::{Failure, FailureKind};
@@ -98,6 +99,7 @@ fn row(key: i64, n: u8, undelivered: Option<DeliveryKind>, revision: i64, now: T
         pr_link: (n == 2).then(|| CleanText::line("https://example.com/a/pull/7")),
         gone: n == 5 && key % 2 == 0,
         dismissed: n == 4 && key % 2 == 0,
+        pages: if key % 2 == 0 { vec![CleanText::line("/a"), CleanText::line("/b")] } else { Vec::new() },
         undelivered: pending,
         revision,
         ..JobRow::new(JobKey(key), CleanText::line(&format!("Job {key}")), now)
@@ -151,6 +153,10 @@ impl Play {
                     assert!(!text.trim().is_empty(), "nothing blank is sent");
                     assert!(self.open_slots.insert(DraftSlot::NewJob), "the same prompt handed over twice");
                 }
+                Effect::SubmitJobAbout(text, pages) => {
+                    assert!(!text.trim().is_empty() && !pages.is_empty(), "nothing blank is sent, and about something");
+                    assert!(self.open_slots.insert(DraftSlot::AboutPages), "the same prompt handed over twice");
+                }
                 Effect::SubmitFollowUp(job, text) => {
                     assert!(!text.trim().is_empty(), "nothing blank is sent");
                     assert!(self.open_slots.insert(DraftSlot::FollowUp(*job)), "the same follow-up handed over twice");
@@ -188,7 +194,8 @@ impl Play {
             Effect::LoadKnown => {
                 let jobs =
                     (1..6).map(|key| row(key, 1 + u8::try_from(key % 5).expect("small"), None, 0, now)).collect();
-                let known = Known { jobs, drafts: vec![(DraftSlot::NewJob, "kept".to_owned())], log: Vec::new() };
+                let drafts = vec![(DraftSlot::NewJob, "kept".to_owned())];
+                let known = Known { jobs, drafts, ..Known::default() };
                 Msg::Loaded(Ok(Box::new(known)))
             }
             Effect::LoadThread(job) => {
@@ -209,6 +216,13 @@ impl Play {
                 let made =
                     (PromptId(self.next_prompt), row(self.next_prompt, 0, Some(DeliveryKind::Queued), revision, now));
                 Msg::Submitted { slot: DraftSlot::NewJob, result: if well { Ok(made) } else { Err(failure()) } }
+            }
+            Effect::SubmitJobAbout(_, pages) => {
+                self.open_slots.remove(&DraftSlot::AboutPages);
+                self.next_prompt += 1;
+                let job = row(self.next_prompt, 0, Some(DeliveryKind::Queued), revision, now);
+                let made = (PromptId(self.next_prompt), JobRow { pages, ..job });
+                Msg::Submitted { slot: DraftSlot::AboutPages, result: if well { Ok(made) } else { Err(failure()) } }
             }
             Effect::SubmitFollowUp(job, _) => {
                 self.open_slots.remove(&DraftSlot::FollowUp(job));
@@ -240,7 +254,27 @@ impl Play {
             Effect::SaveDraft(slot, _) | Effect::DeleteDraft(slot) => {
                 Msg::DraftSaved { slot, result: if well { Ok(now) } else { Err(failure()) } }
             }
-            Effect::ReadDraft(slot) => Msg::DraftRead { slot, text: well.then(|| "from elsewhere".to_owned()) },
+            Effect::SaveDraftAbout(..) => {
+                let slot = DraftSlot::AboutPages;
+                Msg::DraftSaved { slot, result: if well { Ok(now) } else { Err(failure()) } }
+            }
+            Effect::ReadDraft(slot) => {
+                let pages = if slot == DraftSlot::AboutPages { vec![CleanText::line("/b")] } else { Vec::new() };
+                Msg::DraftRead { slot, text: well.then(|| "from elsewhere".to_owned()), pages }
+            }
+            Effect::RecallPage(path) => {
+                let jobs = [1, 3, 99].map(|key| (JobKey(key), PageViews::Unknown, PageViews::NotListed(now))).to_vec();
+                let history = PageHistory { periods: Vec::new(), jobs };
+                Msg::PageHistory { path, result: if well { Ok(history) } else { Err(failure()) } }
+            }
+            Effect::RecallAbout(job) => {
+                let about = |path: &str| AboutPage {
+                    path: CleanText::line(path),
+                    before: PageViews::NotListed(now),
+                    after: PageViews::Unknown,
+                };
+                Msg::About { job, result: if well { Ok(vec![about("/a")]) } else { Err(failure()) } }
+            }
             Effect::LoadViews { query, .. } => {
                 let counts = Counts { human: Count::Known(5), ai: Count::Known(-1), total: Count::Missing };
                 let row = PageRow { path: CleanText::line("/a"), counts: counts.clone() };

@@ -51,6 +51,7 @@ impl App {
                 self.resolve_by(action, now, effects);
             }
             Action::CopyMain => self.copy_main(now, effects),
+            Action::Open if matches!(self.overlays.last(), Some(Overlay::Card(_))) => self.go_to_card_job(now, effects),
             Action::Refresh => self.refresh(now, effects),
             action if self.screen == Screen::Jobs => self.act_on_jobs(action, now, effects),
             action if self.screen == Screen::Views => self.act_on_views(action, now, effects),
@@ -88,6 +89,7 @@ impl App {
             Action::Resolve => self.open_resolve(now),
             Action::Drafts => self.open_drafts(now),
             Action::Batch => self.open_batch(now),
+            Action::BeforeAfter => self.ask_for_before_and_after(now, effects),
             Action::QueuePause | Action::QueueUp | Action::QueueDown | Action::QueueRemove => {
                 self.change_queue(action, now, effects);
             }
@@ -260,6 +262,7 @@ impl App {
         let copy = match (self.overlays.last(), self.screen) {
             (Some(Overlay::Editor(editor)), _) => Some(("text", editor.input.text())),
             (Some(Overlay::Resolve(resolve)), _) => Some(("prompt", resolve.prompt.text.clone())),
+            (Some(Overlay::Card(card)), _) => Some(("path", card.path.to_string())),
             (Some(_), _) => None,
             (None, Screen::Jobs) => {
                 self.copy_links(now, effects);

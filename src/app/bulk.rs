@@ -217,6 +217,7 @@ fn exported(row: &JobRow) -> serde_json::Value {
         "archivedAt": row.archived_at.map(time),
         "title": row.title.as_str(),
         "tags": row.tags.iter().map(CleanText::as_str).collect::<Vec<_>>(),
+        "pages": row.pages.iter().map(CleanText::as_str).collect::<Vec<_>>(),
         "note": text(&row.note),
         "delivery": row.undelivered.unwrap_or(DeliveryKind::Accepted).word(),
     })

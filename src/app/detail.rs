@@ -1,5 +1,6 @@
 //! The selected job's detail: its thread as lines that are ready to draw at the pane's width.
 
+use super::about::{JobPages, PagesLine, pages_lines};
 use super::wrap::wrap;
 use crate::model::Time;
 use crate::model::failure::Failure;
@@ -54,6 +55,8 @@ pub enum Fact {
     Tags,
     /// A line of the note, the first one or a further one.
     Note(String, bool),
+    /// A line about the pages that it was started about.
+    Pages(PagesLine),
 }
 
 /// Cells before a fact's value.
@@ -76,7 +79,8 @@ pub fn head(row: &JobRow, columns: usize) -> Vec<Fact> {
     let note = row.note.as_ref().map_or("", CleanText::as_str);
     let (note, _) = wrap(note, columns.saturating_sub(LABEL).max(8), NOTE_LINES);
     let note = note.into_iter().enumerate().map(|(n, line)| Fact::Note(line, n == 0));
-    facts.into_iter().filter(|(known, _)| *known).map(|(_, fact)| fact).chain(note).collect()
+    let pages = pages_lines(row, columns).into_iter().map(Fact::Pages);
+    facts.into_iter().filter(|(known, _)| *known).map(|(_, fact)| fact).chain(note).chain(pages).collect()
 }
 
 /// The detail of one job.
@@ -90,6 +94,8 @@ pub struct Detail {
     behind: bool,
     lines: Vec<ThreadLine>,
     width: usize,
+    /// The pages that the job was started about.
+    pub about: JobPages,
     /// First visible line, counted over the whole pane's text.
     pub scroll: usize,
 }

@@ -1,5 +1,6 @@
 //! The prompt editor: one text, the slot it belongs to, and how far its sending is.
 
+use super::keymap::Edit;
 use super::text_input::TextInput;
 use crate::model::Time;
 use crate::model::prompt::{DraftSlot, PromptId};
@@ -60,9 +61,13 @@ pub struct Editor {
     pub slot: DraftSlot,
     /// The jobs that a follow-up to several goes to; empty for any other text. The draft is the first one's.
     pub targets: Vec<JobKey>,
+    /// The pages that a new job is about; empty for any other text.
+    pub pages: Vec<CleanText>,
     /// What is being written: `New job`, `Follow-up to …`.
     pub title: CleanText,
     pub input: TextInput,
+    /// The text that it was opened with, where docdeck wrote that: as good as nothing typed.
+    begun: String,
     pub progress: Progress,
     pub saved: Saved,
     /// Something to say under the text: why it wasn't sent.
@@ -74,7 +79,7 @@ impl Editor {
     pub fn invitation(&self) -> &'static str {
         match self.slot {
             DraftSlot::FollowUp(_) => "What should the agent do next?",
-            DraftSlot::NewJob | DraftSlot::Prompt(_) | DraftSlot::Batch => {
+            DraftSlot::NewJob | DraftSlot::AboutPages | DraftSlot::Prompt(_) | DraftSlot::Batch => {
                 "What should the agent do? The first line becomes the title."
             }
         }
@@ -85,12 +90,27 @@ impl Editor {
         Self {
             slot,
             targets: Vec::new(),
+            pages: Vec::new(),
             title,
             input: TextInput::block(text),
+            begun: String::new(),
             progress: Progress::Editing,
             saved: Saved::Unchanged,
             message: None,
         }
+    }
+
+    /// Begins with a text that docdeck wrote, the cursor at the end of its first line.
+    pub fn begin_with(&mut self, text: String) {
+        self.input = TextInput::block(&text);
+        self.input.edit(Edit::TextStart);
+        self.input.edit(Edit::LineEnd);
+        self.begun = text;
+    }
+
+    /// Whether there is nothing but what docdeck wrote.
+    pub fn is_untyped(&self) -> bool {
+        self.input.is_blank() || (!self.begun.is_empty() && self.input.text().trim_end() == self.begun.trim_end())
     }
 
     /// Whether keys may change the text: not while it is on its way.

@@ -27,6 +27,7 @@ impl App {
             Some(Overlay::Resolve(resolve)) => {
                 resolve.scroll = by.apply(resolve.scroll, g.layer_rows(), (total + 1).saturating_sub(g.layer_rows()));
             }
+            Some(Overlay::Card(_)) => self.scroll_card(by),
             _ => {}
         }
     }
@@ -54,6 +55,7 @@ impl App {
             Some(Overlay::Resolve(resolve)) => {
                 resolve.scroll = resolve.scroll.min(total.saturating_sub(g.layer_rows()));
             }
+            Some(Overlay::Card(_)) => self.keep_card_in_sight(),
             _ => {}
         }
     }

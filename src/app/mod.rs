@@ -3,6 +3,7 @@
 //! Pure and fast: it awaits nothing, reads no clock, does no I/O. One file per screen or overlay; `update` takes the
 //! messages, `act` the actions that keys stand for, `wake` says when the screen changes by itself.
 
+pub mod about;
 mod act;
 pub mod batch;
 pub mod bulk;
@@ -118,6 +119,8 @@ pub struct App {
     drafts: HashMap<DraftSlot, String>,
     /// Texts handed over to become prompts, until the store has answered: neither drafts nor prompts yet.
     handed: HashMap<DraftSlot, String>,
+    /// What the new job about pages is about that is kept as a draft or handed over.
+    draft_pages: Vec<CleanText>,
     undo: Vec<local::Undo>,
     search: searching::Search,
     tracking: Option<tracking::Tracking>,
@@ -149,6 +152,7 @@ impl App {
             budgets: HashMap::new(),
             drafts: HashMap::new(),
             handed: HashMap::new(),
+            draft_pages: Vec::new(),
             undo: Vec::new(),
             search: searching::Search::default(),
             tracking: None,
@@ -198,6 +202,11 @@ impl App {
     /// The text kept for a slot.
     pub fn draft(&self, slot: DraftSlot) -> Option<&str> {
         self.drafts.get(&slot).map(String::as_str)
+    }
+
+    /// The pages that the draft of a new job about pages is about.
+    pub fn draft_pages(&self) -> &[CleanText] {
+        &self.draft_pages
     }
 
     /// Whether the detail can be seen.
@@ -285,7 +294,9 @@ impl App {
                         !row.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending)
                     })
             }
+            Action::Open if matches!(self.overlays.last(), Some(Overlay::Card(_))) => self.card_job().is_some(),
             Action::Open => selected.is_some(),
+            Action::BeforeAfter => selected.is_some_and(|row| !row.pages.is_empty()),
             Action::Close => self.has_layer(),
             Action::Help => !matches!(self.overlays.last(), Some(Overlay::Help(_))),
             Action::Confirm => match self.overlays.last() {

@@ -72,7 +72,12 @@ pub enum Msg {
     /// A draft is on disk, with the time it was written.
     DraftSaved { slot: DraftSlot, result: Result<Time, Failure> },
     /// The draft as the disk has it, for an editor that was opened; none when it has none or can't be read.
-    DraftRead { slot: DraftSlot, text: Option<String> },
+    DraftRead {
+        slot: DraftSlot,
+        text: Option<String>,
+        /// What a new job about pages is about.
+        pages: Vec<CleanText>,
+    },
     /// A file of that name is there already, and was left as it is.
     FileExists { name: String, text: String },
     /// An opener or the clipboard answered; the text says what was handed over.
@@ -100,7 +105,7 @@ pub enum Overwrite {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     pub name: CleanText,
-    /// With `{{path}}`, `{{human}}`, `{{ai}}`, `{{from}}`, `{{to}}`, `{{job}}` still in it.
+    /// With its blanks, like `{{path}}`, still in it.
     pub text: String,
 }
 
@@ -125,6 +130,8 @@ pub struct SavedFilter {
 pub struct Known {
     pub jobs: Vec<JobRow>,
     pub drafts: Vec<(DraftSlot, String)>,
+    /// What the draft of a new job about pages is about.
+    pub draft_pages: Vec<CleanText>,
     pub log: Vec<LogEntry>,
 }
 
@@ -134,6 +141,8 @@ pub enum Effect {
     LoadKnown,
     LoadThread(JobKey),
     SubmitNewJob(String),
+    /// A new job that keeps the pages that it is about.
+    SubmitJobAbout(String, Vec<CleanText>),
     SubmitFollowUp(JobKey, String),
     Resolve(PromptId, Resolution),
     Refresh(JobKey),
@@ -166,6 +175,8 @@ pub enum Effect {
     /// A job finished while nobody looked: a terminal notification.
     Notify(CleanText),
     SaveDraft(DraftSlot, String),
+    /// Saves the draft of a new job about these pages.
+    SaveDraftAbout(String, Vec<CleanText>),
     /// Read what the disk has: another instance may have written there.
     ReadDraft(DraftSlot),
     DeleteDraft(DraftSlot),
@@ -203,6 +214,16 @@ pub enum Effect {
     Suspend,
     /// Ends the program once the drafts asked for before it are on disk.
     Quit,
+}
+
+impl Effect {
+    /// Saves a draft; `pages` are what a new job about pages is about.
+    pub(super) fn save_draft(slot: DraftSlot, text: String, pages: &[CleanText]) -> Self {
+        match slot {
+            DraftSlot::AboutPages => Self::SaveDraftAbout(text, pages.to_vec()),
+            slot => Self::SaveDraft(slot, text),
+        }
+    }
 }
 
 /// What the dashboard is told at its start.

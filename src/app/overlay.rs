@@ -105,13 +105,13 @@ impl Overlay {
         if !self.saved().is_some_and(is_due) {
             return None;
         }
-        let (slot, saved, input) = match self {
-            Self::Editor(editor) => (editor.slot, &mut editor.saved, &editor.input),
-            Self::Batch(batch) => (DraftSlot::Batch, &mut batch.saved, &batch.input),
+        let (slot, saved, input, pages) = match self {
+            Self::Editor(editor) => (editor.slot, &mut editor.saved, &editor.input, editor.pages.as_slice()),
+            Self::Batch(batch) => (DraftSlot::Batch, &mut batch.saved, &batch.input, [].as_slice()),
             _ => return None,
         };
         *saved = Saved::Writing;
-        Some(Effect::SaveDraft(slot, input.text()))
+        Some(Effect::save_draft(slot, input.text(), pages))
     }
 
     /// Whether characters are typed into it rather than being commands.

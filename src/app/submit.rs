@@ -36,10 +36,14 @@ impl App {
             return;
         }
         let text = self.drafts.get(&slot).cloned().unwrap_or_default();
+        let mut editor = Editor::new(slot, title, &text);
         if !text.trim().is_empty() {
             self.say(Tone::Info, "Your draft is back.", now);
+            if slot == DraftSlot::AboutPages {
+                editor.pages.clone_from(&self.draft_pages);
+            }
         }
-        self.overlays.push(Overlay::Editor(Box::new(Editor::new(slot, title, &text))));
+        self.overlays.push(Overlay::Editor(Box::new(editor)));
     }
 
     /// Closes the topmost overlay; an editor keeps its text as a draft.
@@ -57,20 +61,26 @@ impl App {
             return;
         }
         let text = editor.input.text();
-        if text.trim().is_empty() {
+        if editor.is_untyped() {
             // What was typed and taken away again may be on disk already.
-            if self.drafts.remove(&editor.slot).is_some() || editor.is_unsaved() {
+            let was_saved = editor.is_unsaved() || (editor.saved != Saved::Unchanged && !text.trim().is_empty());
+            if self.drafts.remove(&editor.slot).is_some() || was_saved {
                 effects.push(Effect::DeleteDraft(editor.slot));
             }
             return;
         }
         if editor.is_unsaved() {
-            effects.push(Effect::SaveDraft(editor.slot, text.clone()));
+            effects.push(Effect::save_draft(editor.slot, text.clone(), &editor.pages));
         }
-        self.drafts.insert(editor.slot, text);
-        let again = match editor.slot {
+        let (slot, several) = (editor.slot, editor.targets.len() > 1);
+        self.drafts.insert(slot, text);
+        if slot == DraftSlot::AboutPages {
+            self.draft_pages = editor.pages;
+        }
+        let again = match slot {
             DraftSlot::NewJob => "n opens it again",
-            DraftSlot::FollowUp(_) if editor.targets.len() > 1 => "f on the first of these jobs opens it again",
+            DraftSlot::AboutPages => "n on a page opens it again",
+            DraftSlot::FollowUp(_) if several => "f on the first of these jobs opens it again",
             DraftSlot::FollowUp(_) => "f on this job opens it again",
             DraftSlot::Prompt(_) => "! on its job opens it again",
             DraftSlot::Batch => "b opens it again",
@@ -91,8 +101,9 @@ impl App {
         if !editor.is_writable() {
             return;
         }
-        if editor.input.is_blank() {
-            editor.message = Some(CleanText::line("Nothing to send: the prompt is empty."));
+        if editor.is_untyped() {
+            let why = if editor.input.is_blank() { "the prompt is empty." } else { "say what the agent should do." };
+            editor.message = Some(CleanText::line(&format!("Nothing to send: {why}")));
             return;
         }
         if read_only {
@@ -117,6 +128,11 @@ impl App {
                 editor.progress = Progress::Storing;
                 Effect::SubmitNewJob(text.clone())
             }
+            (_, DraftSlot::AboutPages) => {
+                editor.progress = Progress::Storing;
+                self.draft_pages.clone_from(&editor.pages);
+                Effect::SubmitJobAbout(text.clone(), editor.pages.clone())
+            }
             (_, DraftSlot::Prompt(prompt)) => {
                 editor.progress = Progress::Sending(prompt);
                 Effect::Resolve(prompt, Resolution::SendEdited(text.clone()))
@@ -137,7 +153,7 @@ impl App {
             Ok((prompt, row)) => {
                 let key = row.key;
                 self.put(row);
-                if slot == DraftSlot::NewJob {
+                if matches!(slot, DraftSlot::NewJob | DraftSlot::AboutPages) {
                     self.jobs.select(key);
                 }
                 if let Some(editor) = self.editor().filter(|editor| editor.slot == slot) {
@@ -285,6 +301,10 @@ impl App {
             Action::EditPrompt => {
                 self.overlays.pop();
                 self.edit_undelivered(prompt);
+                let pages = self.jobs.get(job).map(|row| row.pages.clone()).unwrap_or_default();
+                if let Some(editor) = self.editor() {
+                    editor.pages = pages;
+                }
             }
             Action::SendAgain | Action::LetGo => {
                 self.overlays.pop();

@@ -9,12 +9,20 @@ const NAME_MAX: usize = 40;
 /// What the blanks stand for; none where it isn't known at this moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Values {
-    /// A page's path.
+    /// A page's path, or those of several as in a sentence.
     pub path: Option<String>,
-    /// Its views by people, with thousands apart.
+    /// The pages with their views, a line each.
+    pub pages: Option<String>,
+    /// Views by people, with thousands apart; of several pages together.
     pub human: Option<String>,
-    /// Its views by AI.
+    /// Views by AI.
     pub ai: Option<String>,
+    /// All views.
+    pub total: Option<String>,
+    /// Share of AI in them, like `32%`.
+    pub share: Option<String>,
+    /// Change against the range that is compared with.
+    pub change: Option<String>,
     /// First day of the range, UTC.
     pub from: Option<String>,
     /// Last day of the range, UTC.
@@ -27,8 +35,12 @@ impl Values {
     fn get(&self, name: &str) -> Option<&str> {
         let value = match name {
             "path" => &self.path,
+            "pages" => &self.pages,
             "human" => &self.human,
             "ai" => &self.ai,
+            "total" => &self.total,
+            "share" => &self.share,
+            "change" => &self.change,
             "from" => &self.from,
             "to" => &self.to,
             "job" => &self.job,

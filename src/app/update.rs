@@ -30,6 +30,7 @@ impl App {
             Msg::Submitted { slot, result } => {
                 if result.is_ok() {
                     self.jobs.find_again();
+                    effects.extend(self.recall_card());
                 }
                 if !self.submitted_to_one_of_many(slot, &result, now, &mut effects) {
                     self.submitted(slot, result, now);
@@ -51,15 +52,18 @@ impl App {
                 self.dirty |= changed && self.screen == Screen::Views;
             }
             Msg::Recalled { range, recalled } => self.recalled(range, recalled, now, &mut effects),
-            Msg::LoadEnded { range, end } => self.load_ended(range, end, now, &mut effects),
+            Msg::LoadEnded { range, end } => {
+                self.load_ended(range, end, now, &mut effects);
+                self.recall_pages_again(&mut effects);
+            }
             Msg::TotalsRecalled(result) => self.totals_recalled(result, now, &mut effects),
             Msg::TotalsLoaded(result) => self.totals_loaded(result, now),
             Msg::PageHistory { path, result } => self.page_history(&path, result, now),
-            Msg::About { job, result } => self.about_read(job, result, now),
+            Msg::About { job, result } => self.about_read(job, result, now, &mut effects),
             Msg::Kept(result) => self.kept_listed(result, now),
             Msg::FileExists { name, text } => self.file_exists(name, text),
             Msg::DraftSaved { slot, result } => self.draft_saved(slot, result),
-            Msg::DraftRead { slot, text } => self.draft_read(slot, text.unwrap_or_default(), now),
+            Msg::DraftRead { slot, text, pages } => self.draft_read(slot, text.unwrap_or_default(), &pages, now),
             Msg::Handed { what, result } => match result {
                 Ok(()) => self.say(Tone::Info, what.as_str(), now),
                 Err(failure) => self.say_failure(&failure, now),
@@ -84,6 +88,7 @@ impl App {
         self.keep_layer_in_sight();
         let selected = self.jobs.selected().map(|row| row.key);
         effects.extend(self.detail.show(selected).map(Effect::LoadThread));
+        effects.extend(self.detail.about.show(self.jobs.selected()).map(Effect::RecallAbout));
         effects.extend(self.find_next());
         let seen: Vec<JobKey> = match self.screen {
             Screen::Jobs => self.working_on_screen(g.list_rows()),
@@ -155,9 +160,7 @@ impl App {
         if self.overlays.len() > layers && self.notice.as_ref().is_some_and(is_stale) {
             self.notice = None;
         }
-        if let Some(Overlay::Editor(editor)) = self.overlays.last()
-            && self.overlays.len() > layers
-        {
+        if let Some(Overlay::Editor(editor)) = self.overlays.get(layers) {
             effects.push(Effect::ReadDraft(editor.slot));
         }
     }
@@ -211,6 +214,7 @@ impl App {
             Ok(known) => {
                 self.jobs.replace(known.jobs);
                 self.drafts.extend(known.drafts);
+                self.draft_pages = known.draft_pages;
                 self.log.prepend(known.log);
                 self.record = Record::Read;
             }

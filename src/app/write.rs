@@ -5,6 +5,7 @@ use super::editor::{Editor, Progress, Saved};
 use super::overlay::{Consequence, Overlay, Question};
 use super::picker::{Entry, Picker, Picking};
 use super::templates::{Values, fill};
+use super::views::page_job::{about_title, draft_about_read, for_pages, named};
 use super::{App, Effect, Record, Screen, Template, Tone, format};
 use crate::model::Time;
 use crate::model::failure::Failure;
@@ -40,13 +41,14 @@ impl App {
         self.drafts.values().filter(|text| !text.trim().is_empty()).count()
     }
 
-    /// The drafts: the new job's, that of many at once, those of follow-ups, prompts that came back.
+    /// The drafts: the new job's, that of one about pages, that of many at once, those of follow-ups, prompts that came back.
     fn draft_entries(&self) -> Vec<Entry> {
         let order = |slot: &DraftSlot| match slot {
             DraftSlot::NewJob => (0, 0),
-            DraftSlot::Batch => (1, 0),
-            DraftSlot::FollowUp(job) => (2, job.0),
-            DraftSlot::Prompt(prompt) => (3, prompt.0),
+            DraftSlot::AboutPages => (1, 0),
+            DraftSlot::Batch => (2, 0),
+            DraftSlot::FollowUp(job) => (3, job.0),
+            DraftSlot::Prompt(prompt) => (4, prompt.0),
         };
         let mut drafts: Vec<_> = self.drafts.iter().filter(|(_, text)| !text.trim().is_empty()).collect();
         drafts.sort_by_key(|(slot, _)| order(slot));
@@ -58,6 +60,7 @@ impl App {
     fn draft_title(&self, slot: DraftSlot) -> CleanText {
         match slot {
             DraftSlot::NewJob => CleanText::line("New job"),
+            DraftSlot::AboutPages => CleanText::line(&format!("New job about {}", named(&self.draft_pages))),
             DraftSlot::Batch => CleanText::line("Many new jobs"),
             DraftSlot::FollowUp(job) => match self.jobs.get(job) {
                 Some(row) => CleanText::line(&format!("Follow-up: {}", row.title)),
@@ -76,8 +79,9 @@ impl App {
 
     /// Takes in what another instance left for the editor that was just opened: what is typed from here on would be written
     /// over it. Where both differ, one stands below the other, so that neither is lost.
-    pub(super) fn draft_read(&mut self, slot: DraftSlot, theirs: String, now: Time) {
+    pub(super) fn draft_read(&mut self, slot: DraftSlot, theirs: String, pages: &[CleanText], now: Time) {
         let ours = self.drafts.get(&slot).map(String::as_str).unwrap_or_default();
+        let ours_is_blank = ours.trim().is_empty();
         if theirs.trim().is_empty() || self.handed.contains_key(&slot) || ours.contains(theirs.as_str()) {
             return;
         }
@@ -86,9 +90,18 @@ impl App {
         else {
             return;
         };
-        editor.input = Editor::new(slot, editor.title.clone(), &text).input;
+        let said = if slot == DraftSlot::AboutPages {
+            let said = draft_about_read(editor, &text, pages, !ours_is_blank);
+            self.draft_pages = editor.pages.clone();
+            // Its texts are filled for the pages that the editor was opened for.
+            self.overlays.retain(|overlay| !matches!(overlay, Overlay::Picker(_)));
+            said
+        } else {
+            editor.input = Editor::new(slot, editor.title.clone(), &text).input;
+            "A draft from another docdeck on this computer is here.".to_owned()
+        };
         self.drafts.insert(slot, text);
-        self.say(Tone::Info, "A draft from another docdeck on this computer is here.", now);
+        self.say(Tone::Info, &said, now);
     }
 
     /// The drafts as they are now, where their list is open.
@@ -121,31 +134,28 @@ impl App {
     pub(super) fn templates_read(&mut self, templates: Vec<Template>) {
         self.dirty = true;
         let values = self.values();
+        let pages = self.overlays.iter().find_map(Overlay::as_editor).map_or(0, |editor| editor.pages.len());
+        let mut templates = templates;
+        if pages > 0 {
+            templates.sort_by_key(|template| for_pages(&template.text, pages));
+        }
         let entry = |template: Template| Entry::new(fill(&template.text, &values), template.name, None);
         if let Some(picker) = self.picker(Picking::Templates) {
             picker.take(Ok(templates.into_iter().map(entry).collect()));
         }
     }
 
-    /// What the blanks of a template stand for here: the selected page and its range on the views screen, the job that a
-    /// follow-up is for or that is selected.
+    /// What the blanks of a template stand for here: the pages that a new job is about, the job that a follow-up is for
+    /// or that is selected.
     fn values(&self) -> Values {
-        let mut values = Values::default();
-        if self.screen == Screen::Views {
-            let range = self.views.query().range;
-            values.from = Some(range.from().to_string());
-            values.to = Some(range.to().to_string());
-            if let Some(page) = self.views.selected_row() {
-                values.path = Some(page.path.to_string());
-                values.human = page.counts.human.value().map(format::number);
-                values.ai = page.counts.ai.value().map(format::number);
-            }
-        }
+        let editor = self.overlays.iter().find_map(Overlay::as_editor);
+        let pages = editor.map(|editor| editor.pages.as_slice()).unwrap_or_default();
+        let mut values = if pages.is_empty() { Values::default() } else { self.page_values(pages) };
         let named = |row: &JobRow| match &row.id {
             Some(id) => format!("\"{}\" ({})", row.title, id.clean()),
             None => format!("\"{}\"", row.title),
         };
-        let job = match self.overlays.iter().find_map(Overlay::as_editor).map(|editor| editor.slot) {
+        let job = match editor.map(|editor| editor.slot) {
             Some(DraftSlot::FollowUp(job)) => self.jobs.get(job),
             _ if self.screen == Screen::Jobs => self.jobs.selected(),
             _ => None,
@@ -165,7 +175,8 @@ impl App {
             return;
         }
         let Some(Overlay::Editor(editor)) = self.overlays.last_mut() else { return };
-        editor.change(now, |input| if input.is_blank() { input.replace(&text) } else { input.paste(&text) });
+        let is_untyped = editor.is_untyped();
+        editor.change(now, |input| if is_untyped { input.replace(&text) } else { input.paste(&text) });
         if editor.input.has_blank() {
             self.say(Tone::Info, "Tab goes to the next blank.", now);
         }
@@ -175,6 +186,10 @@ impl App {
         let title = self.draft_title(slot);
         match slot {
             DraftSlot::NewJob => self.open_editor(slot, title, now),
+            DraftSlot::AboutPages => {
+                let title = about_title(&self.draft_pages);
+                self.open_editor(slot, title, now);
+            }
             DraftSlot::Batch => self.open_batch(now),
             DraftSlot::FollowUp(job) => {
                 self.jobs.select(job);
@@ -212,7 +227,7 @@ impl App {
         let text = editor.input.text();
         if editor.is_unsaved() {
             editor.saved = Saved::Writing;
-            effects.push(Effect::SaveDraft(editor.slot, text.clone()));
+            effects.push(Effect::save_draft(editor.slot, text.clone(), &editor.pages));
         }
         let before = std::mem::replace(&mut editor.progress, Progress::Editing);
         editor.progress = Progress::Outside(Box::new(before));

@@ -296,7 +296,7 @@ fn the_keys_of_the_queue_are_for_jobs_that_wait() {
 #[test]
 fn a_draft_that_another_instance_left_is_not_written_over() {
     let slot = DraftSlot::NewJob;
-    let read = |text: &str| Msg::DraftRead { slot, text: Some(text.to_owned()) };
+    let read = |text: &str| Msg::DraftRead { slot, text: Some(text.to_owned()), pages: Vec::new() };
     let mut play = Play::new(Vec::new());
     play.key(KeyCode::Char('n'));
     assert!(play.asked.contains(&Effect::ReadDraft(slot)), "{:?}", play.asked);

@@ -45,6 +45,15 @@ const BATCH: [&str; 3] = [
 ];
 const BATCH_AGO: TimeDelta = TimeDelta::minutes(26);
 
+/// What some jobs were started about, by the first lines of their prompts: at work, failed, finished days ago.
+const ABOUT: [(&str, &[&str]); 5] = [
+    ("Rewrite the SSO guide", &["/guides/sso"]),
+    ("Shorten the introduction to one screen", &["/introduction"]),
+    ("Remove the beta label from custom domains", &["/guides/custom-domains"]),
+    ("Add curl examples beside every API operation", &["/api/create-job", "/api/get-job", "/api/send-message"]),
+    ("Check the spelling of product names across the site", &["/quickstart", "/installation"]),
+];
+
 /// Runs the dashboard on the simulated service.
 pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOptions) -> Result<Code, Refusal> {
     let (file, path) = named_file(flags, &environment)?;
@@ -159,7 +168,8 @@ impl Past<'_> {
 
     async fn live_through(&self, seeded: &SeededJob, paid: &mut Time) -> Result<(), StoreError> {
         let Some(mut job) = job_at_first(&seeded.body, seeded.created_at) else { return Ok(()) };
-        let (prompt, row) = self.store.add_new_job(self.scope, &seeded.prompt, seeded.created_at).await?;
+        let pages = about(&seeded.prompt);
+        let (prompt, row) = self.store.add_job_about(self.scope, &seeded.prompt, &pages, seeded.created_at).await?;
         self.send(prompt, Settled::Accepted(job.clone()), seeded.created_at, paid).await?;
         let mut last = seeded.created_at;
         for (at, step) in steps(seeded) {
@@ -206,6 +216,12 @@ fn steps(seeded: &SeededJob) -> Vec<(Time, Step<'_>)> {
     steps.extend(seeded.changes.iter().map(|change| (change.at, Step::Change(change))));
     steps.sort_by_key(|(at, _)| *at);
     steps
+}
+
+/// The pages that a job of the past was started about.
+fn about(prompt: &str) -> Vec<CleanText> {
+    let known = ABOUT.iter().find(|(title, _)| prompt.lines().next() == Some(title));
+    known.map_or_else(Vec::new, |(_, pages)| pages.iter().map(|page| CleanText::line(page)).collect())
 }
 
 /// The job as its creation was answered.
@@ -257,6 +273,21 @@ mod tests {
             let accepted = thread.prompts.iter().filter(|prompt| prompt.delivery == Delivery::Accepted);
             assert_eq!(accepted.count(), 1 + seeded.follow_ups.len());
         }
+    }
+
+    #[tokio::test]
+    async fn the_demo_has_jobs_about_pages_that_the_simulated_site_has() {
+        let (_sim, store, scope) = filled().await;
+        let site: Vec<&str> = include_str!("../../assets/demo/pages.txt").lines().collect();
+        let rows = store.jobs(&scope).await.expect("jobs");
+        let about: Vec<&JobRow> = rows.iter().filter(|row| !row.pages.is_empty()).collect();
+        assert_eq!(about.len(), ABOUT.len());
+        for page in about.iter().flat_map(|row| &row.pages) {
+            assert!(site.contains(&page.as_str()), "{page}");
+        }
+        assert!(about.iter().any(|row| row.status == Some(Status::Completed)), "one has finished");
+        // A draft would come back instead of the templates that the key on a page is to show.
+        assert_eq!(store.drafts(&scope).await.expect("drafts"), []);
     }
 
     #[tokio::test]

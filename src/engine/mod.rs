@@ -30,6 +30,7 @@ use crate::model::period::DateRange;
 use crate::model::prompt::{PromptId, Resolution};
 use crate::model::report::{LoadEnd, LoadOrder, Recalled};
 use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewsPage, ViewsQuery};
 use crate::store::Store;
 use inner::Inner;
@@ -140,6 +141,14 @@ impl Engine {
     /// Nothing was written (blank text, the store can't write): the text stays with the caller.
     pub async fn submit_new_job(&self, text: &str) -> Result<(PromptId, JobRow), Failure> {
         self.inner.submit_new_job(text).await
+    }
+
+    /// As [`Engine::submit_new_job`], for a job about these pages, which the record keeps with it.
+    ///
+    /// # Errors
+    /// Nothing was written: text and pages stay with the caller.
+    pub async fn submit_job_about(&self, text: &str, pages: &[CleanText]) -> Result<(PromptId, JobRow), Failure> {
+        self.inner.submit_job_about(text, pages).await
     }
 
     /// A follow-up, sent after those before it; else as [`Engine::submit_new_job`].

@@ -9,12 +9,23 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::news::News;
 use crate::model::prompt::{Delivery, PromptId, Resolution};
 use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
 use crate::store::StoreError;
 
 impl Inner {
     pub(super) async fn submit_new_job(&self, text: &str) -> Result<(PromptId, JobRow), Failure> {
         refuse_blank(text)?;
         let added = self.store.add_new_job(&self.scope, text, local_now()).await.map_err(unwritten)?;
+        Ok(self.hand_over(added).await)
+    }
+
+    pub(super) async fn submit_job_about(
+        &self,
+        text: &str,
+        pages: &[CleanText],
+    ) -> Result<(PromptId, JobRow), Failure> {
+        refuse_blank(text)?;
+        let added = self.store.add_job_about(&self.scope, text, pages, local_now()).await.map_err(unwritten)?;
         Ok(self.hand_over(added).await)
     }
 

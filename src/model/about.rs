@@ -3,7 +3,7 @@
 use super::Time;
 use super::load::Stamped;
 use super::period::DateRange;
-use super::row::JobKey;
+use super::row::{JobKey, JobRow};
 use super::text::CleanText;
 use super::views::Counts;
 use chrono::{Days, NaiveDate};
@@ -41,6 +41,75 @@ pub fn windows(started: NaiveDate, finished: Option<NaiveDate>) -> Option<Window
     Some(Windows { before, after })
 }
 
+/// Where a job stands on the way to its window after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// It was never accepted by the service.
+    NotSent,
+    /// The agent is at it.
+    Working,
+    /// It has finished; when is not known.
+    NoDay,
+    /// The window's last day is not over.
+    Until(NaiveDate),
+    /// The window is over.
+    Over(DateRange),
+}
+
+/// The windows of a job by what is known of it: before it was first started, after it last finished, days in UTC. None
+/// beyond the calendar.
+pub fn windows_of(job: &JobRow) -> Option<Windows> {
+    windows(job.created_at.date_naive(), job.finished_at.map(|at| at.date_naive()))
+}
+
+/// Where a job stands today (UTC).
+pub fn after(job: &JobRow, today: NaiveDate) -> After {
+    match windows_of(job).and_then(|windows| windows.after) {
+        _ if job.id.is_none() => After::NotSent,
+        Some(range) if range.to() < today => After::Over(range),
+        Some(range) => After::Until(range.to()),
+        None if job.is_working() => After::Working,
+        None => After::NoDay,
+    }
+}
+
+impl PageViews {
+    /// Whether these are all views of the range: something is known, from after its last day (UTC).
+    pub fn is_whole(&self, range: DateRange) -> bool {
+        match self {
+            Self::Unknown => false,
+            Self::NotListed(as_of) | Self::Known(Stamped { as_of, .. }) => range.to() < as_of.date_naive(),
+        }
+    }
+
+    /// The numbers, if there are any.
+    pub fn counts(&self) -> Option<&Counts> {
+        match self {
+            Self::Known(known) => Some(&known.value),
+            Self::Unknown | Self::NotListed(_) => None,
+        }
+    }
+}
+
+/// The windows of a job of which something is not known although they are over, the earlier one first: what asking for
+/// them would add. `pages` is what is known now.
+pub fn missing(job: &JobRow, pages: &[AboutPage], today: NaiveDate) -> Vec<DateRange> {
+    let Some(Windows { before, .. }) = windows_of(job) else { return Vec::new() };
+    let lacks = |range: DateRange, views: fn(&AboutPage) -> &PageViews| {
+        range.to() < today && pages.iter().any(|page| !views(page).is_whole(range))
+    };
+    let mut ranges = Vec::new();
+    if lacks(before, |page| &page.before) {
+        ranges.push(before);
+    }
+    if let After::Over(range) = after(job, today)
+        && lacks(range, |page| &page.after)
+    {
+        ranges.push(range);
+    }
+    ranges
+}
+
 /// A page that a job was started about, with what is known of it before and after.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AboutPage {
@@ -68,6 +137,7 @@ pub struct PageHistory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::job::Status;
 
     fn day(text: &str) -> NaiveDate {
         text.parse().expect("a date")
@@ -79,6 +149,51 @@ mod tests {
         assert_eq!(windows.before.to_string(), "2026-11-03 … 2026-11-09");
         assert_eq!(windows.after.map(|range| range.to_string()).as_deref(), Some("2026-11-12 … 2026-11-18"));
         assert_eq!((windows.before.days(), windows.after.map(|range| range.days())), (WINDOW, Some(WINDOW)));
+    }
+
+    fn finished_on(started: &str, finished: Option<&str>) -> JobRow {
+        let noon = |day: &str| format!("{day}T12:00:00Z").parse().expect("a time");
+        let mut job = JobRow::new(JobKey(1), CleanText::line("Job"), noon(started));
+        job.id = super::super::job::JobId::new("j1");
+        job.finished_at = finished.map(noon);
+        job.status = Some(if finished.is_some() { Status::Completed } else { Status::Active });
+        job
+    }
+
+    fn page(before: PageViews, after: PageViews) -> AboutPage {
+        AboutPage { path: CleanText::line("/a"), before, after }
+    }
+
+    fn known(as_of: &str) -> PageViews {
+        let as_of = format!("{as_of}T00:00:00Z").parse().expect("a time");
+        PageViews::Known(Stamped { value: Counts::default(), as_of })
+    }
+
+    #[test]
+    fn the_window_after_stands_open_until_its_last_day_is_over() {
+        let job = finished_on("2026-11-10", Some("2026-11-11"));
+        assert_eq!(after(&job, day("2026-11-18")), After::Until(day("2026-11-18")));
+        assert!(matches!(after(&job, day("2026-11-19")), After::Over(range) if range.to() == day("2026-11-18")));
+        assert_eq!(after(&finished_on("2026-11-10", None), day("2026-11-19")), After::Working);
+        let mut archived = finished_on("2026-11-10", None);
+        archived.status = Some(Status::Archived);
+        assert_eq!(after(&archived, day("2026-11-19")), After::NoDay);
+        archived.id = None;
+        assert_eq!(after(&archived, day("2026-11-19")), After::NotSent);
+    }
+
+    #[test]
+    fn only_what_is_over_and_not_wholly_known_is_missing() {
+        let job = finished_on("2026-11-10", Some("2026-11-11"));
+        let ranges = |pages: &[AboutPage], today: &str| missing(&job, pages, day(today)).len();
+        let unknown = page(PageViews::Unknown, PageViews::Unknown);
+        assert_eq!(ranges(std::slice::from_ref(&unknown), "2026-11-19"), 2);
+        assert_eq!(ranges(std::slice::from_ref(&unknown), "2026-11-18"), 1, "the window after is not over");
+        let before_known = page(known("2026-11-10"), PageViews::Unknown);
+        assert_eq!(ranges(std::slice::from_ref(&before_known), "2026-11-18"), 0);
+        assert_eq!(ranges(&[before_known, unknown], "2026-11-18"), 1, "of one page it is not known");
+        let partial = page(known("2026-11-09"), PageViews::Unknown);
+        assert_eq!(ranges(&[partial], "2026-11-18"), 1, "its last day was not over when it was loaded");
     }
 
     #[test]

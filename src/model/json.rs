@@ -8,7 +8,7 @@ use super::text::CleanText;
 use chrono::SecondsFormat;
 use serde_json::{Value, json};
 
-/// The service's object plus `title`, `prompt`, `tags`, `delivery`. `prompt` is the text that created the job, none for
+/// The service's object plus `title`, `prompt`, `tags`, `pages`, `delivery`. `prompt` is the text that created the job, none for
 /// one made elsewhere.
 ///
 /// `delivery` is the word of the thread's most pressing prompt; without one that is undelivered it is `accepted` for a
@@ -26,6 +26,7 @@ pub fn job(row: &JobRow, prompt: Option<&str>) -> Value {
         "title": row.title.as_str(),
         "prompt": prompt,
         "tags": row.tags.iter().map(CleanText::as_str).collect::<Vec<_>>(),
+        "pages": row.pages.iter().map(CleanText::as_str).collect::<Vec<_>>(),
         "delivery": row.undelivered.map_or(settled, |kind| kind.word()),
     })
 }
@@ -63,6 +64,7 @@ mod tests {
             named: true,
             tags: vec![CleanText::line("docs"), CleanText::line("api")],
             note: None,
+            pages: vec![CleanText::line("/quickstart")],
             status: Some(Status::Completed),
             repository: Some(CleanText::line("https://github.com/acme/docs")),
             git_ref: None,
@@ -96,6 +98,7 @@ mod tests {
             "title": "My title",
             "prompt": "Fix\nit",
             "tags": ["docs", "api"],
+            "pages": ["/quickstart"],
             "delivery": "accepted",
         });
         assert_eq!(job(&row(), Some("Fix\nit")), expected);

@@ -168,6 +168,8 @@ pub struct Thread {
 pub enum DraftSlot {
     /// A new job.
     NewJob,
+    /// A new job about pages, which the draft names.
+    AboutPages,
     /// Many new jobs at once.
     Batch,
     /// A follow-up to this job.

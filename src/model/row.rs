@@ -23,6 +23,8 @@ pub struct JobRow {
     pub tags: Vec<CleanText>,
     /// The user's own.
     pub note: Option<CleanText>,
+    /// The pages that it was started about, in the order in which they were chosen; empty for any other job.
+    pub pages: Vec<CleanText>,
     /// As last seen; none until the service has answered.
     pub status: Option<Status>,
     pub repository: Option<CleanText>,
@@ -94,6 +96,7 @@ impl JobRow {
             named: false,
             tags: Vec::new(),
             note: None,
+            pages: Vec::new(),
             status: None,
             repository: None,
             git_ref: None,

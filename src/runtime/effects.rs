@@ -2,6 +2,7 @@
 //! Effects that change the record go one after the other, so that an older text never lands on a newer one. What
 //! needs the terminal (copying, opening, suspending, quitting) is the event loop's.
 
+use super::about::About;
 use super::new_file;
 use super::signals::Signals;
 use super::texts;
@@ -183,10 +184,12 @@ fn writes(effect: &Effect) -> bool {
     matches!(
         effect,
         E::SaveDraft(..)
+            | E::SaveDraftAbout(..)
             | E::DeleteDraft(_)
             // Reads what the ones before it wrote.
             | E::ReadDraft(_)
             | E::SubmitNewJob(_)
+            | E::SubmitJobAbout(..)
             | E::SubmitFollowUp(..)
             | E::SubmitBatch(_)
             | E::Change(..)
@@ -195,16 +198,16 @@ fn writes(effect: &Effect) -> bool {
     )
 }
 
-fn not_yet() -> Failure {
-    Failure::new(FailureKind::Local, "Not there yet.")
-}
-
 fn now() -> Time {
     Utc::now()
 }
 
 fn failure(error: &StoreError) -> Failure {
     error.failure()
+}
+
+fn draft_saved(slot: DraftSlot, at: Time, result: Result<(), StoreError>) -> Msg {
+    Msg::DraftSaved { slot, result: result.map(|()| at).map_err(|error| failure(&error)) }
 }
 
 impl Hands {
@@ -221,6 +224,13 @@ impl Hands {
                     Err(failure) => Err(failure),
                 };
                 Msg::Submitted { slot: DraftSlot::NewJob, result }
+            }
+            Effect::SubmitJobAbout(text, pages) => {
+                let result = match self.engine().await {
+                    Ok(engine) => engine.submit_job_about(&text, &pages).await,
+                    Err(failure) => Err(failure),
+                };
+                Msg::Submitted { slot: DraftSlot::AboutPages, result }
             }
             Effect::SubmitFollowUp(job, text) => {
                 let result = match self.engine().await {
@@ -285,17 +295,23 @@ impl Hands {
             }
             Effect::WriteFile { name, text, overwrite } => new_file::written(name, text, overwrite).await,
             Effect::UseTheme(_) | Effect::EditOutside(_) | Effect::RunCommand(_) | Effect::Notify(_) => return None,
-            Effect::SaveDraft(slot, text) => self.save_draft(slot, &text).await,
+            Effect::SaveDraft(slot, text) => {
+                let at = now();
+                draft_saved(slot, at, self.store.save_draft(&self.scope, slot, &text, at).await)
+            }
+            Effect::SaveDraftAbout(text, pages) => {
+                let at = now();
+                let result = self.store.save_draft_about(&self.scope, &text, &pages, at).await;
+                draft_saved(DraftSlot::AboutPages, at, result)
+            }
             Effect::ReadDraft(slot) => {
                 // An unreadable record is said elsewhere; the text known here stays.
                 let drafts = self.store.drafts(&self.scope).await.unwrap_or_default();
-                let text = drafts.into_iter().find(|draft| draft.slot == slot).map(|draft| draft.text);
-                Msg::DraftRead { slot, text }
+                let found = drafts.into_iter().find(|draft| draft.slot == slot);
+                let (text, pages) = found.map(|draft| (draft.text, draft.pages)).unzip();
+                Msg::DraftRead { slot, text, pages: pages.unwrap_or_default() }
             }
-            Effect::DeleteDraft(slot) => {
-                let result = self.store.delete_draft(&self.scope, slot).await;
-                Msg::DraftSaved { slot, result: result.map(|()| now()).map_err(|error| failure(&error)) }
-            }
+            Effect::DeleteDraft(slot) => draft_saved(slot, now(), self.store.delete_draft(&self.scope, slot).await),
             Effect::LoadViews { query, force } => self.load_views(query, force).await,
             Effect::Recall(range) => {
                 let result = match self.engine().await {
@@ -329,8 +345,14 @@ impl Hands {
                 };
                 Msg::TotalsLoaded(result)
             }
-            Effect::RecallPage(path) => Msg::PageHistory { path, result: Err(not_yet()) },
-            Effect::RecallAbout(job) => Msg::About { job, result: Err(not_yet()) },
+            Effect::RecallPage(path) => {
+                let result = self.about().history(&path).await.map_err(|error| failure(&error));
+                Msg::PageHistory { path, result }
+            }
+            Effect::RecallAbout(job) => {
+                let result = self.about().pages_of(job).await.map_err(|error| failure(&error));
+                Msg::About { job, result }
+            }
             Effect::ListKept => {
                 let kept = self.store.kept_views(&self.scope).await.map(|kept| self.kept_in_local_time(kept));
                 Msg::Kept(kept.map_err(|error| failure(&error)))
@@ -353,6 +375,11 @@ impl Hands {
         let ended = || Failure::new(FailureKind::Local, "docdeck is about to end; nothing was sent.");
         let started = engine.wait_for(Option::is_some).await.map_err(|_| ended())?;
         started.clone().unwrap_or_else(|| Err(ended()))
+    }
+
+    fn about(&self) -> About<'_> {
+        let engine = self.engine.borrow().clone().and_then(Result::ok);
+        About { store: &self.store, scope: &self.scope, engine }
     }
 
     /// When a waiting prompt goes out is kept in the service's time; before the engine runs, the clocks count as one.
@@ -380,16 +407,12 @@ impl Hands {
             let jobs = self.store.jobs(&self.scope).await?;
             let drafts = self.store.drafts(&self.scope).await?;
             let log = self.store.recent_events(&self.scope, LOG_LINES).await?;
+            let about = drafts.iter().find(|draft| draft.slot == DraftSlot::AboutPages);
+            let draft_pages = about.map(|draft| draft.pages.clone()).unwrap_or_default();
             let drafts = drafts.into_iter().map(|draft| (draft.slot, draft.text)).collect();
-            Ok(Known { jobs, drafts, log })
+            Ok(Known { jobs, drafts, draft_pages, log })
         };
         read.await.map_err(|error: StoreError| failure(&error))
-    }
-
-    async fn save_draft(&self, slot: DraftSlot, text: &str) -> Msg {
-        let at = now();
-        let result = self.store.save_draft(&self.scope, slot, text, at).await;
-        Msg::DraftSaved { slot, result: result.map(|()| at).map_err(|error| failure(&error)) }
     }
 
     async fn load_views(&self, query: ViewsQuery, force: bool) -> Msg {

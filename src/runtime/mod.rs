@@ -9,6 +9,7 @@
 //! - [`notify`]: telling the terminal of a finished job; [`multiplexer`]: through tmux and screen
 //! - [`gate`]: when to draw; [`logfile`]: what is written down
 
+mod about;
 mod answer;
 pub mod clipboard;
 pub mod crash;

@@ -16,8 +16,9 @@ const TEMPLATES: usize = 500;
 const PROMPTS_MAX: u64 = 32 << 20;
 
 /// The shipped templates, by their names.
-const SHIPPED: [(&str, &str); 6] = [
+const SHIPPED: [(&str, &str); 7] = [
     ("improve-page-for-ai", include_str!("../../assets/templates/improve-page-for-ai.md")),
+    ("improve-pages", include_str!("../../assets/templates/improve-pages.md")),
     ("fix-page", include_str!("../../assets/templates/fix-page.md")),
     ("translate", include_str!("../../assets/templates/translate.md")),
     ("changelog", include_str!("../../assets/templates/changelog.md")),
@@ -100,7 +101,16 @@ mod tests {
         let names: Vec<&str> = all.iter().map(|template| template.name.as_str()).collect();
         assert_eq!(
             names,
-            ["b", "translate", "improve-page-for-ai", "fix-page", "changelog", "quickstart", "check-links"]
+            [
+                "b",
+                "translate",
+                "improve-page-for-ai",
+                "improve-pages",
+                "fix-page",
+                "changelog",
+                "quickstart",
+                "check-links"
+            ]
         );
         assert_eq!(all[1].text, "Mine {{path}}");
         assert_eq!(templates(Some(&folder.path().join("none"))).len(), SHIPPED.len());

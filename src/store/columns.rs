@@ -73,18 +73,21 @@ fn tags(row: &Row<'_>, index: usize) -> Result<Vec<CleanText>> {
 /// Columns of the table `job` in the order in which [`job_row`] reads them.
 pub(super) const JOB: &str = "key, id, coalesce(own_title, title), status, repository, git_ref, model, pr_link, \
      created_at, archived_at, started_at, finished_at, changed_at, checked_at, looked_at, gone, dismissed, \
-     undelivered, revision, own_title IS NOT NULL, tags, note, place";
+     undelivered, revision, own_title IS NOT NULL, tags, note, place, \
+     (SELECT group_concat(path, char(10) ORDER BY place) FROM job_page WHERE job_page.job = job.key)";
 
 /// Reads a row of [`JOB`].
 pub(super) fn job_row(row: &Row<'_>) -> Result<JobRow> {
     let id: Option<String> = row.get(1)?;
     let undelivered: Option<String> = row.get(17)?;
     let note: Option<String> = row.get(21)?;
+    let pages: Option<String> = row.get(23)?;
     Ok(JobRow {
         named: row.get(19)?,
         tags: tags(row, 20)?,
         note: note.as_deref().map(CleanText::block),
         place: row.get(22)?,
+        pages: pages.as_deref().map(super::pages::split).unwrap_or_default(),
         key: JobKey(row.get(0)?),
         id: id.as_deref().and_then(JobId::new),
         title: line(row, 2)?.unwrap_or_default(),

@@ -1,20 +1,28 @@
-//! Texts that are not sent yet: one for a new job, one for many at once, one per job for a follow-up, one per prompt
+//! Texts that are not sent yet: one for a new job, one for a new job about pages, one for many at once, one per job for a follow-up, one per prompt
 //! that is changed after it came back.
 
 use super::columns::{Ms, time};
 use super::error::StoreError;
-use super::{Draft, jobs, scopes};
+use super::{Draft, jobs, pages, scopes};
 use crate::model::Time;
 use crate::model::batch;
 use crate::model::endpoint::Scope;
 use crate::model::prompt::{DraftSlot, PromptId};
 use crate::model::row::JobKey;
+use crate::model::text::CleanText;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 type R<T> = Result<T, StoreError>;
 
 /// Replaces the draft; an empty text means that there is none any more.
-pub(super) fn save(tx: &Transaction<'_>, scope: &Scope, slot: DraftSlot, text: &str, now: Time) -> R<()> {
+pub(super) fn save(
+    tx: &Transaction<'_>,
+    scope: &Scope,
+    slot: DraftSlot,
+    text: &str,
+    about: &[CleanText],
+    now: Time,
+) -> R<()> {
     delete(tx, scope, slot)?;
     if text.is_empty() {
         return Ok(());
@@ -24,33 +32,40 @@ pub(super) fn save(tx: &Transaction<'_>, scope: &Scope, slot: DraftSlot, text: &
         other => other,
     };
     let scope = scopes::ensure(tx, scope)?;
-    insert(tx, scope, slot, text, now)
+    insert(tx, scope, slot, text, about, now)
 }
 
-fn insert(tx: &Transaction<'_>, scope: i64, slot: DraftSlot, text: &str, at: Time) -> R<()> {
+fn insert(tx: &Transaction<'_>, scope: i64, slot: DraftSlot, text: &str, about: &[CleanText], at: Time) -> R<()> {
     let (job, prompt) = match slot {
-        DraftSlot::NewJob | DraftSlot::Batch => (None, None),
+        DraftSlot::NewJob | DraftSlot::AboutPages | DraftSlot::Batch => (None, None),
         DraftSlot::FollowUp(key) => (Some(key.0), None),
         DraftSlot::Prompt(id) => (None, Some(id.0)),
     };
-    tx.prepare_cached("INSERT INTO draft (scope, job, prompt, batch, text, saved_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
-        .execute(params![scope, job, prompt, slot == DraftSlot::Batch, text, Ms(at)])?;
+    let about = (slot == DraftSlot::AboutPages).then(|| pages::joined(about));
+    tx.prepare_cached(
+        "INSERT INTO draft (scope, job, prompt, batch, pages, text, saved_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?
+    .execute(params![scope, job, prompt, slot == DraftSlot::Batch, about, text, Ms(at)])?;
     Ok(())
 }
 
 /// All drafts of the scope.
 pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<Draft>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
-    let mut ask = connection
-        .prepare_cached("SELECT job, prompt, batch, text, saved_at FROM draft WHERE scope = ?1 ORDER BY saved_at")?;
+    let mut ask = connection.prepare_cached(
+        "SELECT job, prompt, batch, pages, text, saved_at FROM draft WHERE scope = ?1 ORDER BY saved_at",
+    )?;
     let drafts = ask.query_map([scope], |row| {
-        let slot = match (row.get(0)?, row.get(1)?, row.get(2)?) {
-            (Some(key), _, _) => DraftSlot::FollowUp(JobKey(key)),
-            (None, Some(id), _) => DraftSlot::Prompt(PromptId(id)),
-            (None, None, true) => DraftSlot::Batch,
-            (None, None, false) => DraftSlot::NewJob,
+        let about: Option<String> = row.get(3)?;
+        let slot = match (row.get(0)?, row.get(1)?, row.get(2)?, &about) {
+            (Some(key), ..) => DraftSlot::FollowUp(JobKey(key)),
+            (None, Some(id), ..) => DraftSlot::Prompt(PromptId(id)),
+            (None, None, true, _) => DraftSlot::Batch,
+            (None, None, false, Some(_)) => DraftSlot::AboutPages,
+            (None, None, false, None) => DraftSlot::NewJob,
         };
-        Ok(Draft { slot, text: row.get(3)?, saved_at: time(row, 4)? })
+        let pages = about.as_deref().map(pages::split).unwrap_or_default();
+        Ok(Draft { slot, text: row.get(4)?, pages, saved_at: time(row, 5)? })
     })?;
     Ok(drafts.collect::<rusqlite::Result<_>>()?)
 }
@@ -58,9 +73,9 @@ pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<Draft>> {
 /// Deletes the draft, if there is one.
 pub(super) fn delete(tx: &Transaction<'_>, scope: &Scope, slot: DraftSlot) -> R<()> {
     match slot {
-        DraftSlot::NewJob | DraftSlot::Batch => {
+        DraftSlot::NewJob | DraftSlot::AboutPages | DraftSlot::Batch => {
             if let Some(scope) = scopes::find(tx, scope)? {
-                delete_without_job(tx, scope, slot == DraftSlot::Batch)?;
+                delete_without_job(tx, scope, slot)?;
             }
         }
         DraftSlot::FollowUp(key) => delete_follow_up(tx, jobs::current(tx, key)?)?,
@@ -70,7 +85,11 @@ pub(super) fn delete(tx: &Transaction<'_>, scope: &Scope, slot: DraftSlot) -> R<
 }
 
 pub(super) fn delete_new_job(tx: &Transaction<'_>, scope: i64) -> R<()> {
-    delete_without_job(tx, scope, false)
+    delete_without_job(tx, scope, DraftSlot::NewJob)
+}
+
+pub(super) fn delete_about_pages(tx: &Transaction<'_>, scope: i64) -> R<()> {
+    delete_without_job(tx, scope, DraftSlot::AboutPages)
 }
 
 /// Deletes the draft of many new jobs if these prompts are what it says: a batch from a file leaves it alone.
@@ -80,14 +99,17 @@ pub(super) fn delete_batch_of(tx: &Transaction<'_>, scope: i64, prompts: &[Strin
         .query_row([scope], |row| row.get(0))
         .optional()?;
     if draft.is_some_and(|text| batch::parse(None, &text).is_ok_and(|said| said == prompts)) {
-        delete_without_job(tx, scope, true)?;
+        delete_without_job(tx, scope, DraftSlot::Batch)?;
     }
     Ok(())
 }
 
-fn delete_without_job(tx: &Transaction<'_>, scope: i64, batch: bool) -> R<()> {
-    tx.prepare_cached("DELETE FROM draft WHERE scope = ?1 AND job IS NULL AND prompt IS NULL AND batch = ?2")?
-        .execute(params![scope, batch])?;
+fn delete_without_job(tx: &Transaction<'_>, scope: i64, slot: DraftSlot) -> R<()> {
+    tx.prepare_cached(
+        "DELETE FROM draft
+         WHERE scope = ?1 AND job IS NULL AND prompt IS NULL AND batch = ?2 AND (pages IS NOT NULL) = ?3",
+    )?
+    .execute(params![scope, slot == DraftSlot::Batch, slot == DraftSlot::AboutPages])?;
     Ok(())
 }
 
@@ -110,7 +132,7 @@ pub(super) fn move_over(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> R<()>
     };
     delete_follow_up(tx, from)?;
     delete_follow_up(tx, to)?;
-    insert(tx, jobs::scope_of(tx, to)?, DraftSlot::FollowUp(to), &text, at)
+    insert(tx, jobs::scope_of(tx, to)?, DraftSlot::FollowUp(to), &text, &[], at)
 }
 
 fn find(connection: &Connection, key: JobKey) -> R<Option<(String, Time)>> {

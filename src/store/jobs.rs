@@ -5,7 +5,7 @@
 
 use super::columns::{self, JOB, Ms, STATE, ms, status_word, text};
 use super::error::StoreError;
-use super::{Applied, Changes, Fetched, drafts, local, merge, scopes};
+use super::{Applied, Changes, Fetched, drafts, local, merge, pages, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobId};
@@ -174,8 +174,8 @@ pub(super) fn track(tx: &Transaction<'_>, scope: i64, job: &Job, now: Time) -> R
     put(tx, &row)
 }
 
-/// Gives the row the service's id. A row that already has this id is taken into it with its prompts, transitions and
-/// draft, and stays behind without an id, dismissed.
+/// Gives the row the service's id. A row that already has this id is taken into it with its prompts, transitions,
+/// draft and pages, and stays behind without an id, dismissed.
 pub(super) fn join_id(tx: &Transaction<'_>, row: &mut JobRow, id: &JobId) -> R<()> {
     let scope = scope_of(tx, row.key)?;
     if let Some(other) = find_by_id(tx, scope, id)?.filter(|other| other.key != row.key) {
@@ -188,6 +188,7 @@ pub(super) fn join_id(tx: &Transaction<'_>, row: &mut JobRow, id: &JobId) -> R<(
             tx.execute(sql, [from.0, to.0])?;
         }
         drafts::move_over(tx, from, to)?;
+        pages::move_over(tx, from, to)?;
         touch(tx, from)?;
         let JobRow { title, named, tags, note, .. } = row.clone();
         *row = JobRow { key: to, title, named, tags, note, ..other.clone() };

@@ -16,6 +16,7 @@ mod memory;
 mod merge;
 mod open;
 mod page_views;
+mod pages;
 mod prompts;
 mod prune;
 mod queue;
@@ -133,6 +134,8 @@ pub struct Changes {
 pub struct Draft {
     pub slot: DraftSlot,
     pub text: String,
+    /// What a new job about pages is about; empty for any other draft.
+    pub pages: Vec<CleanText>,
     pub saved_at: Time,
 }
 
@@ -209,6 +212,12 @@ impl Store {
         self.handle.read(move |db| jobs::merged_into(db, job)).await
     }
 
+    /// Jobs that were started about this page, the newest first.
+    pub async fn jobs_about(&self, scope: &Scope, path: &CleanText) -> R<Vec<JobRow>> {
+        let (scope, path) = (scope.clone(), path.clone());
+        self.handle.read(move |db| pages::jobs_about(db, &scope, path.as_str())).await
+    }
+
     /// Prompts and transitions of a job, each oldest first.
     pub async fn thread(&self, job: JobKey) -> R<Thread> {
         self.handle.read(move |db| prompts::thread(db, job)).await
@@ -244,6 +253,18 @@ impl Store {
     pub async fn add_new_job(&self, scope: &Scope, text: &str, now: Time) -> R<(PromptId, JobRow)> {
         let (scope, text) = (scope.clone(), text.to_owned());
         self.handle.write(move |tx| prompts::add_new_job(tx, &scope, &text, now)).await
+    }
+
+    /// As [`Store::add_new_job`], for a job about these pages, which it keeps; in place of the draft about pages.
+    pub async fn add_job_about(
+        &self,
+        scope: &Scope,
+        text: &str,
+        pages: &[CleanText],
+        now: Time,
+    ) -> R<(PromptId, JobRow)> {
+        let (scope, text, pages) = (scope.clone(), text.to_owned(), pages.to_vec());
+        self.handle.write(move |tx| prompts::add_job_about(tx, &scope, &text, &pages, now)).await
     }
 
     /// A follow-up, queued behind those before it. Deletes that job's draft in the same transaction.
@@ -333,7 +354,13 @@ impl Store {
     /// Replaces the draft of the slot; an empty text deletes it.
     pub async fn save_draft(&self, scope: &Scope, slot: DraftSlot, text: &str, now: Time) -> R<()> {
         let (scope, text) = (scope.clone(), text.to_owned());
-        self.handle.write(move |tx| drafts::save(tx, &scope, slot, &text, now)).await
+        self.handle.write(move |tx| drafts::save(tx, &scope, slot, &text, &[], now)).await
+    }
+
+    /// Replaces the draft of a new job about pages, with these; an empty text deletes it.
+    pub async fn save_draft_about(&self, scope: &Scope, text: &str, pages: &[CleanText], now: Time) -> R<()> {
+        let (scope, text, pages) = (scope.clone(), text.to_owned(), pages.to_vec());
+        self.handle.write(move |tx| drafts::save(tx, &scope, DraftSlot::AboutPages, &text, &pages, now)).await
     }
 
     /// All drafts of the scope.

@@ -3,7 +3,7 @@
 
 use super::columns::{self, Ms, STATE, kind_word, ms, opt_time, text};
 use super::error::StoreError;
-use super::{drafts, jobs, scopes};
+use super::{drafts, jobs, pages, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::prompt::{Delivery, DeliveryKind, Prompt, PromptId, PromptKind, Thread};
@@ -60,6 +60,21 @@ pub(super) fn add_new_job(tx: &Transaction<'_>, scope: &Scope, text: &str, now: 
     let added = add(tx, scope, text, now)?;
     drafts::delete_new_job(tx, scope)?;
     Ok(added)
+}
+
+/// A new job about these pages with its prompt, in place of the draft about pages.
+pub(super) fn add_job_about(
+    tx: &Transaction<'_>,
+    scope: &Scope,
+    text: &str,
+    about: &[CleanText],
+    now: Time,
+) -> R<(PromptId, JobRow)> {
+    let scope = scopes::ensure(tx, scope)?;
+    let (prompt, row) = add(tx, scope, text, now)?;
+    pages::write(tx, row.key, about)?;
+    drafts::delete_about_pages(tx, scope)?;
+    Ok((prompt, jobs::get(tx, row.key)?))
 }
 
 /// Many new jobs, in this order and in place of the draft that says them; a blank one refuses all.

@@ -1,14 +1,17 @@
 //! The selected job: what is known of it, then its thread.
 
-use super::text::{Row, left};
-use super::{View, boxed, more_below, put};
+use super::text::{Row, fit_end, left};
+use super::{View, about, boxed, more_below, put};
 use crate::app::Pane;
+use crate::app::about::PagesLine;
 use crate::app::detail::{Fact, INDENT, LABEL, ThreadLine, Who, head};
-use crate::app::format::{coarse, duration};
+use crate::app::format::{coarse, duration, plural};
 use crate::model::Time;
+use crate::model::about::{after, windows_of};
 use crate::model::connection::Connection;
 use crate::model::job::Status;
 use crate::model::load::Load;
+use crate::model::period::DateRange;
 use crate::model::poll::next_poll;
 use crate::model::prompt::{Delivery, DeliveryKind};
 use crate::model::row::JobRow;
@@ -91,8 +94,69 @@ fn fact_line<'a>(view: View<'_>, job: &JobRow, fact: &Fact, width: usize) -> Lin
             labelled("tags", &tags.join(" "), theme.text);
         }
         Fact::Note(line, first) => labelled(if *first { "note" } else { "" }, line, theme.text),
+        Fact::Pages(line) => return pages_line(view, job, *line, width),
     }
     row.line()
+}
+
+/// A line about the pages that the job was started about.
+fn pages_line<'a>(view: View<'_>, job: &JobRow, line: PagesLine, width: usize) -> Line<'a> {
+    let View { app, theme, now } = view;
+    let mut row = Row::new(width);
+    let (windows, after) = (windows_of(job), after(job, now.date_naive()));
+    let label = if line == PagesLine::DaysBefore { "pages" } else { "" };
+    row.push(left(label, LABEL), theme.muted);
+    let known = |place: usize| (app.detail.about.page(place), windows);
+    match line {
+        PagesLine::DaysBefore => {
+            let before = windows.map(|windows| window(windows.before, row.room())).unwrap_or_default();
+            row.push(format!("before  {before}"), theme.muted);
+        }
+        PagesLine::DaysAfter => {
+            let range = windows.and_then(|windows| windows.after).map(|range| window(range, row.room()));
+            row.push(format!("after   {}", range.unwrap_or_else(|| about::not_over(after))), theme.muted);
+        }
+        PagesLine::Path(place) => {
+            let path = job.pages.get(place).map(|path| path.as_str()).unwrap_or_default();
+            let room = row.room();
+            row.push(fit_end(path, room), theme.text);
+        }
+        PagesLine::More(more) => {
+            row.push(format!("… {} more", plural(more, "page")), theme.muted);
+        }
+        PagesLine::Before(place) | PagesLine::After(place) | PagesLine::Views(place) => {
+            row.push("  ", theme.text);
+            let (Some(page), Some(windows)) = known(place) else {
+                let text = if line == PagesLine::After(place) { String::new() } else { reading(view) };
+                row.push(text, theme.muted);
+                return row.line();
+            };
+            if line != PagesLine::After(place) {
+                about::push_before(&mut row, view, &page.before, windows.before);
+            }
+            if matches!(line, PagesLine::Views(_)) {
+                row.push("   ", theme.text);
+            }
+            if line != PagesLine::Before(place) {
+                about::push_after(&mut row, view, &page.after, Some((&page.before, windows.before)), after);
+            }
+        }
+    }
+    row.line()
+}
+
+/// The days of a window in what room there is.
+fn window(range: DateRange, room: usize) -> String {
+    let whole = format!("{} UTC", about::days(range));
+    if room >= 8 + whole.chars().count() { whole } else { format!("{}, {} days", range.from(), range.days()) }
+}
+
+/// Why no numbers stand under a page.
+fn reading(view: View<'_>) -> String {
+    match view.app.detail.about.known() {
+        Load::Failed { failure, .. } => failure.sentence.to_string(),
+        _ => "reading what is known…".to_owned(),
+    }
 }
 
 fn ago(from: Time, now: Time) -> String {

@@ -75,7 +75,7 @@ fn size_line<'a>(view: View<'_>, editor: &Editor, width: usize) -> Line<'a> {
     row.push(format!("{}, {}", plural(lines, "line"), plural(characters, "character")), theme.muted);
     let limited = match editor.slot {
         DraftSlot::FollowUp(_) => Limited::FollowUp,
-        DraftSlot::NewJob | DraftSlot::Batch | DraftSlot::Prompt(_) => Limited::Create,
+        DraftSlot::NewJob | DraftSlot::AboutPages | DraftSlot::Batch | DraftSlot::Prompt(_) => Limited::Create,
     };
     if view.app.knows_budget(limited) {
         let budget = view.app.budget(limited);

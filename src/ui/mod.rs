@@ -1,5 +1,6 @@
 //! Drawing: the state, a theme and the time into a frame. Writes nothing back; visits only what is visible.
 
+mod about;
 mod ascii;
 mod bars;
 mod batch;

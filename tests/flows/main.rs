@@ -10,6 +10,7 @@ mod health;
 #[cfg(unix)]
 mod killed;
 mod many;
+mod pages;
 mod refused;
 mod sending;
 mod sharing;

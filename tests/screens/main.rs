@@ -7,6 +7,7 @@ mod world;
 
 use crossterm::event::{Event, KeyCode};
 use docdeck::app::{App, Msg};
+use docdeck::model::about::PageHistory;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::load::Stamped;
 use docdeck::model::news::News;
@@ -529,6 +530,105 @@ fn views_with_numbers_that_do_not_add_up() {
 }
 
 #[test]
+fn a_pages_card_while_its_past_is_read() {
+    snapshots("card_reading", |world| {
+        world.jobs();
+        world.views(50, true);
+        world.keys("Enter");
+    });
+}
+
+#[test]
+fn a_pages_card_in_full() {
+    snapshots("card_full", |world| {
+        world.jobs();
+        world.views(50, true);
+        world.keys("Enter");
+        world.page_with_a_past();
+        world.keys("j");
+    });
+}
+
+#[test]
+fn a_pages_card_among_all_pages_scrolled_to_its_end() {
+    snapshots("card_ranked", |world| {
+        world.jobs();
+        world.views(50, true);
+        world.all_pages();
+        world.keys("Enter");
+        world.page_with_a_past();
+        world.keys("G");
+    });
+}
+
+#[test]
+fn a_pages_card_without_a_past() {
+    snapshots("card_empty", |world| {
+        world.jobs();
+        world.views(50, true);
+        world.keys("Enter");
+        world.page_history(PageHistory::default());
+    });
+}
+
+#[test]
+fn a_pages_card_with_numbers_that_do_not_add_up() {
+    snapshots("card_odd", |world| {
+        world.jobs();
+        world.views(50, true);
+        world.keys("Enter");
+        world.page_with_odd_numbers();
+    });
+}
+
+#[test]
+fn a_job_about_pages_with_their_views() {
+    snapshots("job_about_pages", |world| {
+        world.jobs();
+        world.job_about_pages();
+        world.keys("Enter");
+    });
+}
+
+#[test]
+fn templates_for_a_job_about_a_page() {
+    snapshots("about_page_templates", |world| {
+        world.jobs();
+        world.views(50, true);
+        world.keys("n");
+        world.page_templates();
+    });
+}
+
+#[test]
+fn drafts_with_one_about_pages() {
+    snapshots("drafts_about_pages", |world| {
+        world.draft_about_pages();
+        world.keys("D");
+    });
+}
+
+#[test]
+fn a_draft_about_other_pages_that_came_back() {
+    snapshots("about_other_pages", |world| {
+        world.draft_about_pages();
+        world.views(50, true);
+        world.keys("n");
+    });
+}
+
+#[test]
+fn the_editor_about_a_page() {
+    snapshots("about_page_editor", |world| {
+        world.jobs();
+        world.views(50, true);
+        world.keys("n");
+        world.page_templates();
+        world.keys("Enter");
+    });
+}
+
+#[test]
 fn the_log_before_the_first_request() {
     snapshots("log_empty", |world| {
         world.nothing_known();
@@ -566,7 +666,7 @@ fn a_screen_that_is_too_small() {
 fn no_size_and_no_layer_makes_the_drawing_fail() {
     for keys in [
         "", "Enter", "n", "+", "?", "2", "2 D", "3", "d", "n Ctrl-r", "b", "b Ctrl-f", "/ a", "v v d", "v v f", "T",
-        "s s v",
+        "s s v", "2 Enter", "2 n",
     ] {
         for columns in [1, 2, 5, 13, 39, 40, 41, 59, 60, 69, 70, 80, 119, 120, 121, 200, 300] {
             for rows in [1, 2, 3, 5, 11, 12, 13, 24, 100] {
@@ -575,6 +675,8 @@ fn no_size_and_no_layer_makes_the_drawing_fail() {
                 world.views(50, true);
                 world.keys("1");
                 world.keys(keys);
+                world.job_about_pages();
+                world.page_with_a_past();
                 world.resize(columns, rows);
                 render(&world.app, Depth::Many);
             }
@@ -626,7 +728,7 @@ fn without_colour_nothing_is_coloured() {
 
 #[test]
 fn in_ascii_every_screen_and_layer_is_ascii() {
-    for keys in ["", "Enter", "n", "+", "?", "2", "3", "!"] {
+    for keys in ["", "Enter", "n", "+", "?", "2", "3", "!", "2 Enter", "2 n"] {
         let mut world = World::new((120, 40));
         world.jobs();
         world.log();
@@ -634,6 +736,7 @@ fn in_ascii_every_screen_and_layer_is_ascii() {
         world.views(50, true);
         world.keys("1");
         world.keys(keys);
+        world.page_with_a_past();
         let mut terminal = Terminal::new(TestBackend::new(120, 40)).expect("a test terminal");
         let theme = Theme { ascii: true, ..Theme::new(Depth::None) };
         terminal.draw(|frame| draw(frame, &world.app, &theme, now())).expect("a frame");

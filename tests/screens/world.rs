@@ -4,6 +4,7 @@ use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::app::{App, Effect, Known, Msg, SavedFilter, Start, Template};
 use docdeck::model::Time;
+use docdeck::model::about::{AboutPage, PageHistory, PagePeriod, PageViews};
 use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::failure::{Failure, FailureKind};
@@ -12,12 +13,15 @@ use docdeck::model::ledger::{Budget, Limited};
 use docdeck::model::load::Stamped;
 use docdeck::model::log::{LogEntry, LogKind, Operation};
 use docdeck::model::news::News;
+use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{
     Delivery, DeliveryKind, DraftSlot, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread,
 };
+use docdeck::model::report::Report;
 use docdeck::model::row::{JobKey, JobRow};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
+use std::sync::Arc;
 
 /// The moment at which every picture is taken.
 pub(crate) fn now() -> Time {
@@ -134,6 +138,10 @@ fn thread() -> Thread {
 
 fn counts(human: i64, ai: i64) -> Counts {
     Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+}
+
+fn range(from: &str, to: &str) -> DateRange {
+    DateRange::new(from.parse().expect("a day"), to.parse().expect("a day")).expect("a range")
 }
 
 impl World {
@@ -370,6 +378,88 @@ impl World {
         let value = ViewsPage { totals, rows: (0..rows).map(page).collect(), has_more: Some(has_more) };
         let answer = Stamped { value, as_of: ago(3) };
         self.tell(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
+    }
+
+    /// All pages of the range, three of them, instead of one answer.
+    pub(crate) fn all_pages(&mut self) {
+        let page = |path: &str, human: i64, ai: i64| PageRow { path: CleanText::line(path), counts: counts(human, ai) };
+        let rows = vec![page("/quickstart", 9123, 4561), page("/a", 9900, 3), page("/b", 4, 8000)];
+        let answer = ViewsPage { totals: counts(19_027, 12_564), rows, has_more: Some(false) };
+        let report = Report::begin(self.app.views.query().range, answer, true, ago(3));
+        self.app.views.table.show_report(Arc::new(report), None);
+    }
+
+    /// What the record says of the page whose card is open.
+    pub(crate) fn page_history(&mut self, history: PageHistory) {
+        let path = CleanText::line("/quickstart");
+        self.tell(Msg::PageHistory { path, result: Ok(history) });
+    }
+
+    pub(crate) fn page_with_a_past(&mut self) {
+        let known = |human: i64, ai: i64, minutes: i64| {
+            PageViews::Known(Stamped { value: counts(human, ai), as_of: ago(minutes) })
+        };
+        let period = |from: &str, to: &str, human: i64, ai: i64| PagePeriod {
+            range: range(from, to),
+            views: Stamped { value: counts(human, ai), as_of: ago(3) },
+        };
+        let periods = vec![
+            period("2026-11-14", "2026-11-20", 9123, 4561),
+            period("2026-11-07", "2026-11-13", 8800, 3301),
+            period("2026-10-01", "2026-10-31", 36_100, 9_020),
+            period("2026-10-01", "2026-10-01", 1204, 310),
+        ];
+        let jobs = vec![
+            (JobKey(4), known(8800, 3301, 1), PageViews::Unknown),
+            (JobKey(12), known(9120, 4310, 600), known(10_002, 5100, 600)),
+            (JobKey(15), PageViews::NotListed(ago(5)), PageViews::Unknown),
+        ];
+        self.page_history(PageHistory { periods, jobs });
+    }
+
+    pub(crate) fn page_with_odd_numbers(&mut self) {
+        let odd = Counts { human: Count::Known(10), ai: Count::Known(5), total: Count::Known(99) };
+        let beyond = Counts {
+            human: Count::Odd(CleanText::line("99999999999999999999")),
+            ai: Count::Missing,
+            total: Count::Known(-4),
+        };
+        let periods = [("2026-11-07", "2026-11-13", odd), ("2026-10-31", "2026-11-06", beyond)]
+            .map(|(from, to, value)| PagePeriod { range: range(from, to), views: Stamped { value, as_of: ago(3) } });
+        self.page_history(PageHistory { periods: periods.to_vec(), jobs: Vec::new() });
+    }
+
+    /// The first job was started about two pages three weeks ago, and of one of them something is known.
+    pub(crate) fn job_about_pages(&mut self) {
+        let long = "/guides/deploying/to-your-own-cluster/with-a-custom-certificate-authority";
+        let mut job = with_pr(row(1, "Fix broken links in /api", Some(Status::Completed), 21 * 1440), 1423);
+        (job.pages, job.revision) = (vec![CleanText::line("/quickstart"), CleanText::line(long)], 300);
+        self.tell(Msg::JobsChanged(vec![job]));
+        let known = |human: i64, ai: i64| PageViews::Known(Stamped { value: counts(human, ai), as_of: ago(60) });
+        let about = vec![
+            AboutPage { path: CleanText::line("/quickstart"), before: known(9120, 4310), after: known(10_002, 5100) },
+            AboutPage { path: CleanText::line(long), before: PageViews::NotListed(ago(60)), after: PageViews::Unknown },
+        ];
+        self.tell(Msg::About { job: JobKey(1), result: Ok(about) });
+    }
+
+    pub(crate) fn draft_about_pages(&mut self) {
+        let drafts = vec![
+            (DraftSlot::NewJob, "Write about rate limits".to_owned()),
+            (DraftSlot::AboutPages, "Say which plan has SSO\n\nOn both pages.".to_owned()),
+        ];
+        let draft_pages = ["/pricing", "/guides/sso"].map(CleanText::line).to_vec();
+        self.tell(Msg::Loaded(Ok(Box::new(Known { jobs: rows(), drafts, draft_pages, ..Known::default() }))));
+        self.budgets();
+    }
+
+    pub(crate) fn page_templates(&mut self) {
+        let template = |name: &str, text: &str| Template { name: CleanText::line(name), text: text.to_owned() };
+        self.tell(Msg::Templates(vec![
+            template("changelog", "Update the changelog up to {{version}}"),
+            template("fix-page", "Fix {{path}}\n\n{{human}} people and {{ai}} AI ({{share}}) read it: {{problem}}"),
+            template("improve-pages", "Improve these pages together: {{path}}\n\n{{pages}}"),
+        ]));
     }
 
     pub(crate) fn odd_views(&mut self) {

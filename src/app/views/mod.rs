@@ -6,7 +6,7 @@ pub mod card;
 pub mod export;
 pub mod kept;
 pub mod movers;
-mod page_job;
+pub(in crate::app) mod page_job;
 pub mod table;
 pub mod trend;
 

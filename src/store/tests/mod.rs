@@ -5,6 +5,7 @@ mod kept;
 mod local;
 mod opening;
 mod page_views;
+mod pages;
 mod queue;
 mod reports;
 mod rest;

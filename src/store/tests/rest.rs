@@ -6,7 +6,7 @@ use crate::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
 use crate::store::Draft;
 
 fn draft(slot: DraftSlot, text: &str, seconds: i64) -> Draft {
-    Draft { slot, text: text.to_owned(), saved_at: at(seconds) }
+    Draft { slot, text: text.to_owned(), pages: Vec::new(), saved_at: at(seconds) }
 }
 
 #[tokio::test]

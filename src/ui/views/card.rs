@@ -1,8 +1,397 @@
-//! A page's own card: its numbers now and before, its rank, what other ranges say of it, and the jobs about it.
+//! A page's own card: its numbers now and before, its rank, the jobs about it, and what other ranges say of it.
+//!
+//! ```text
+//! ┌ /quickstart ─────────────────────────────────────────────────────────────┐
+//! │ 2026-11-14 … 2026-11-20, 7 days UTC, today partial   as of 14:02         │
+//! │           human         AI      total   AI share                         │
+//! │ now       9,120      4,310     13,430        32%                         │
+//! │ before    8,800      3,301     12,101        27%                         │
+//! │ change   ▲ 3.6%      ▲ 31%      ▲ 11%   +5 points                        │
+//! │ rank          1          4          2   of 1,200 pages                   │
+//! │                                                                          │
+//! │ JOBS ABOUT IT 1                                                          │
+//! │▌✓ Shorten the quickstart                          completed  PR 1423  9d │
+//! │    before  9,120 human · 4,310 AI   after   10,002 ▲ 9.7% · 5,100 ▲ 18%  │
+//! ```
 
-use crate::app::views::card::Card;
-use crate::ui::View;
+use super::{count_text, describe, mark};
+use crate::app::format::{coarse, count, number, plural};
+use crate::app::views::card::{Card, CardLine, NARROW};
+use crate::model::about::{PageHistory, PagePeriod, PageViews, after, windows_of};
+use crate::model::load::{Load, Stamped};
+use crate::model::period::DateRange;
+use crate::model::row::JobRow;
+use crate::model::views::{Count, Counts, as_f64};
+use crate::ui::text::{Row, fit_end, left, right};
+use crate::ui::{View, about, bars, boxed, jobs, more_below, put};
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
 
-pub(in crate::ui) fn draw(_frame: &mut Frame<'_>, _view: View<'_>, _open: &Card, _area: Rect) {}
+/// Cells of the labels, of a number, of a range of days.
+const LABEL: usize = 7;
+const NUMBER: usize = 11;
+const DAYS: usize = 23;
+/// Cells of a range's first day and length, where there is no more room.
+const FROM: usize = 19;
+/// Columns from which a period has its last day and a bar.
+const WITH_BARS: usize = 66;
+
+pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Card, area: Rect) {
+    let theme = view.theme;
+    let title = fit_end(open.path.as_str(), usize::from(area.width.saturating_sub(4)));
+    let inner = boxed(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
+    let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+    let (width, rows) = (usize::from(text.width), usize::from(text.height));
+    let lines = open.lines(width);
+    for (n, line) in lines.iter().skip(open.scroll).take(rows).enumerate() {
+        // The mark of the selected job stands in the column of air.
+        if matches!(line, CardLine::Job(place) if *place == open.selected) {
+            put(frame, inner, n, Line::styled("▌", theme.mark));
+        }
+        put(frame, text, n, card_line(view, open, *line, width));
+    }
+    more_below(frame, view, area, lines.len().saturating_sub(open.scroll + rows));
+}
+
+fn card_line<'a>(view: View<'_>, card: &Card, line: CardLine, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let history = card.history.shown().map(|known| &known.value);
+    let numbers = &card.numbers;
+    match line {
+        CardLine::Gap => Line::default(),
+        CardLine::Range => range_line(view, numbers.range, &numbers.now, width),
+        CardLine::RangeBefore => before_line(view, card, width),
+        CardLine::Heads => {
+            let mut row = Row::new(width);
+            let number = number_width(width);
+            row.push(" ".repeat(LABEL), theme.muted).push(right("human", number), theme.human);
+            row.push(right("AI", number), theme.ai).push(right("total", number), theme.muted);
+            if width >= NARROW {
+                row.push(right("AI share", number), theme.muted);
+            }
+            row.line()
+        }
+        CardLine::Now => counts_line(view, "now", Some(&numbers.now), width),
+        CardLine::Before => counts_line(view, "before", numbers.before.as_ref().map(|(_, views)| views), width),
+        CardLine::Change => change_line(view, card, width),
+        CardLine::Rank => rank_line(view, card, width),
+        CardLine::RankOf => Line::styled(
+            format!("{}of {}", " ".repeat(LABEL + 3), plural(numbers.rank.map_or(0, |rank| rank.of), "page")),
+            theme.muted,
+        ),
+        CardLine::Share => share_line(view, card, width),
+        CardLine::Jobs => jobs_head(view, card, history, width),
+        CardLine::Job(place) => match history.and_then(|known| known.jobs.get(place)) {
+            Some((key, ..)) => job_line(view, view.app.jobs.get(*key), place == card.selected, width),
+            None => Line::default(),
+        },
+        CardLine::JobViews(place) | CardLine::JobBefore(place) | CardLine::JobAfter(place) => {
+            job_views(view, history, line, place, width)
+        }
+        CardLine::Periods => periods_head(view, card, history, width),
+        CardLine::Scale => history.map_or_else(Line::default, |known| Periods::of(known, width).heads(view)),
+        CardLine::Period(place) => match history.and_then(|known| Some((known, known.periods.get(place)?))) {
+            Some((known, period)) => Periods::of(known, width).row(view, period),
+            None => Line::default(),
+        },
+    }
+}
+
+/// The range, and when its numbers were loaded.
+fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViews, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let mut row = Row::new(width);
+    row.push(describe(range, view, width), theme.title);
+    if let PageViews::Known(Stamped { as_of, .. }) | PageViews::NotListed(as_of) = views {
+        let at = as_of.with_timezone(&view.app.start.offset);
+        let age = coarse(view.now - *as_of);
+        let said = if age == "now" { String::new() } else { format!(", {age} ago") };
+        let is_today = at.date_naive() == view.now.with_timezone(&view.app.start.offset).date_naive();
+        let clock = at.format(if is_today { "%H:%M" } else { "%m-%d %H:%M" });
+        row.push(format!("   as of {clock}{said}"), theme.muted);
+    }
+    row.line()
+}
+
+/// The range that the numbers are compared with.
+fn before_line<'a>(view: View<'_>, card: &Card, width: usize) -> Line<'a> {
+    let Some((range, views)) = &card.numbers.before else { return Line::default() };
+    let partial = if views.counts().is_some() && !views.is_whole(*range) { ", partial" } else { "" };
+    let mut row = Row::new(width);
+    row.push(format!("before: {range} UTC{partial}"), view.theme.muted);
+    row.line()
+}
+
+fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViews>, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let mut row = Row::new(width);
+    row.push(left(label, LABEL), theme.muted);
+    match views {
+        Some(PageViews::Known(known)) => {
+            let counts = &known.value;
+            for (count, style) in [(&counts.human, theme.human), (&counts.ai, theme.ai), (&counts.total, theme.text)] {
+                row.push(right(&count_text(count), number_width(width)), style);
+            }
+            if width >= NARROW {
+                row.push(right(&share(counts), NUMBER), theme.text).push(" ", theme.text);
+            }
+            row.push(mark(counts), theme.warning);
+        }
+        Some(PageViews::NotListed(_)) => {
+            row.push("   not listed: no views in this range", theme.muted);
+        }
+        Some(PageViews::Unknown) | None => {
+            let how = if label == "before" { ": c on the list compares" } else { "" };
+            row.push(format!("   not known{how}"), theme.muted);
+        }
+    }
+    row.line()
+}
+
+fn change_line<'a>(view: View<'_>, card: &Card, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let mut row = Row::new(width);
+    row.push(left("change", LABEL), theme.muted);
+    let before = card.numbers.before.as_ref().and_then(|(_, views)| views.counts());
+    let (Some(now), Some(before)) = (card.numbers.now.counts(), before) else {
+        row.push(right("–", number_width(width)), theme.muted);
+        return row.line();
+    };
+    let pairs = [(&now.human, &before.human), (&now.ai, &before.ai), (&now.total, &before.total)];
+    for (now, before) in pairs {
+        let change = about::change(now, before).unwrap_or_else(|| "–".to_owned());
+        row.push(right(&change, number_width(width)), theme.text);
+    }
+    if width >= NARROW {
+        row.push(right(&points(now, before), NUMBER), theme.text);
+    }
+    row.line()
+}
+
+/// How the share of AI changed, in percentage points.
+fn points(now: &Counts, before: &Counts) -> String {
+    let Some((now, before)) = now.ai_share().zip(before.ai_share()) else { return "–".to_owned() };
+    let points = ((now - before) * 100.0).round();
+    if points == 0.0 { "same".to_owned() } else { format!("{points:+.0} points") }
+}
+
+fn share(counts: &Counts) -> String {
+    counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0))
+}
+
+/// The share of AI now and before, where it has no column.
+fn share_line<'a>(view: View<'_>, card: &Card, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let mut row = Row::new(width);
+    let now = card.numbers.now.counts().map_or_else(|| "–".to_owned(), share);
+    row.push(left("AI", LABEL), theme.muted).push(format!("   {now} of human and AI"), theme.text);
+    if let Some(before) = card.numbers.before.as_ref().and_then(|(_, views)| views.counts()) {
+        row.push(format!(", was {}", share(before)), theme.muted);
+    }
+    row.line()
+}
+
+fn number_width(width: usize) -> usize {
+    if width >= NARROW { NUMBER } else { 9 }
+}
+
+fn rank_line<'a>(view: View<'_>, card: &Card, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let mut row = Row::new(width);
+    row.push(left("rank", LABEL), theme.muted);
+    let Some(rank) = card.numbers.rank else {
+        let text = match card.numbers.now {
+            PageViews::NotListed(_) => "   not listed",
+            _ if width < NARROW => "   load all pages to know: a",
+            _ => "   not known until all pages are loaded: a",
+        };
+        row.push(text, theme.muted);
+        return row.line();
+    };
+    for place in [rank.human, rank.ai, rank.total] {
+        row.push(right(&place.map_or_else(|| "–".to_owned(), count), number_width(width)), theme.text);
+    }
+    if width >= NARROW {
+        row.push(format!("   of {}", plural(rank.of, "page")), theme.muted);
+    }
+    row.line()
+}
+
+/// A heading with how many there are, or why there are none.
+fn head<'a>(view: View<'_>, title: &str, n: Option<usize>, none: &str, card: &Card, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let mut row = Row::new(width);
+    row.push(title, theme.muted);
+    match (n, &card.history) {
+        (Some(0), _) => row.push(format!("  {none}"), theme.muted),
+        (Some(n), _) => row.push(format!(" {}", count(n)), theme.muted),
+        (None, Load::Failed { failure, .. }) => row.push(format!("  {}", failure.sentence), theme.bad),
+        (None, _) => row.push("  reading…", theme.muted),
+    };
+    row.line()
+}
+
+fn jobs_head<'a>(view: View<'_>, card: &Card, history: Option<&PageHistory>, width: usize) -> Line<'a> {
+    let n = history.map(|known| known.jobs.len());
+    head(view, "JOBS ABOUT IT", n, "none was started from here: n starts one", card, width)
+}
+
+fn periods_head<'a>(view: View<'_>, card: &Card, history: Option<&PageHistory>, width: usize) -> Line<'a> {
+    let n = history.map(|known| known.periods.len());
+    head(view, "PERIODS KNOWN HERE", n, "none: what is loaded is kept here", card, width)
+}
+
+fn job_line<'a>(view: View<'_>, job: Option<&JobRow>, selected: bool, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let mut row = Row::new(width);
+    let Some(job) = job else {
+        row.push("a job that is not in the list yet", theme.muted);
+        return row.line();
+    };
+    let (glyph, style) = jobs::glyph(view, job);
+    row.push(glyph, style).push(" ", theme.text);
+    let status = match (&job.status, job.undelivered) {
+        _ if job.dismissed => "dismissed".to_owned(),
+        (_, Some(kind)) => kind.word().to_owned(),
+        (Some(status), None) => status.word().to_owned(),
+        (None, None) => "accepted".to_owned(),
+    };
+    let pr = match (job.pr_number(), &job.pr_link) {
+        (Some(number), _) => format!("  PR {number}"),
+        (None, Some(_)) => "  PR".to_owned(),
+        (None, None) => String::new(),
+    };
+    let info = format!("  {status}{pr}{}", right(&coarse(view.now - job.age_from()), 6));
+    let title_width = row.room().saturating_sub(info.chars().count());
+    row.push(left(job.title.as_str(), title_width), if selected { theme.selected } else { theme.text });
+    row.push(info, theme.muted);
+    row.line()
+}
+
+fn job_views<'a>(
+    view: View<'_>,
+    history: Option<&PageHistory>,
+    line: CardLine,
+    place: usize,
+    width: usize,
+) -> Line<'a> {
+    let mut row = Row::new(width);
+    row.push("  ", view.theme.text);
+    let known = history.and_then(|known| known.jobs.get(place));
+    let Some((key, before, later)) = known else { return row.line() };
+    let Some(job) = view.app.jobs.get(*key) else { return row.line() };
+    let Some(windows) = windows_of(job) else { return row.line() };
+    if !matches!(line, CardLine::JobAfter(_)) {
+        about::push_before(&mut row, view, before, windows.before);
+    }
+    if matches!(line, CardLine::JobViews(_)) {
+        row.push("   ", view.theme.text);
+    }
+    if !matches!(line, CardLine::JobBefore(_)) {
+        let against = Some((before, windows.before));
+        about::push_after(&mut row, view, later, against, after(job, view.now.date_naive()));
+    }
+    row.line()
+}
+
+/// How the periods are shown: as they are, or a mean day of each where their lengths differ.
+#[derive(Debug, Clone, Copy)]
+struct Periods {
+    per_day: bool,
+    /// Where the scale ends.
+    full: f64,
+    width: usize,
+    bar: usize,
+}
+
+impl Periods {
+    fn of(history: &PageHistory, width: usize) -> Self {
+        let periods = &history.periods;
+        let first = periods.first().map(|period| period.range.days());
+        let per_day = periods.iter().any(|period| Some(period.range.days()) != first);
+        let bar = if width >= WITH_BARS { width.saturating_sub(DAYS + 6 + 2 * NUMBER + 5) } else { 0 };
+        let mut shown = Self { per_day, full: 1.0, width, bar };
+        shown.full = periods.iter().map(|period| shown.whole(period)).fold(1.0, f64::max);
+        shown
+    }
+
+    fn divisor(&self, period: &PagePeriod) -> f64 {
+        if self.per_day { f64::from(period.range.days()) } else { 1.0 }
+    }
+
+    fn whole(&self, period: &PagePeriod) -> f64 {
+        let Counts { human, ai, .. } = &period.views.value;
+        as_f64(human.value().unwrap_or(0).saturating_add(ai.value().unwrap_or(0))) / self.divisor(period)
+    }
+
+    fn heads<'a>(&self, view: View<'_>) -> Line<'a> {
+        let theme = view.theme;
+        let mut row = Row::new(self.width);
+        let (human, ai) = match (self.per_day, self.bar > 0) {
+            (true, true) => ("human/day", "AI/day"),
+            (true, false) => ("human/d", "AI/d"),
+            (false, _) => ("human", "AI"),
+        };
+        if self.bar > 0 {
+            row.push(left("days, UTC", DAYS + 6), theme.muted);
+        } else {
+            row.push(left("from, UTC", FROM), theme.muted);
+        }
+        row.push(right(human, self.number()), theme.human).push(right(ai, self.number()), theme.ai);
+        if self.bar > 0 {
+            row.push("  ", theme.text).push(bars::scale(&said(self.full), self.bar + 3), theme.muted);
+        }
+        row.line()
+    }
+
+    fn number(&self) -> usize {
+        if self.bar > 0 { NUMBER } else { 8 }
+    }
+
+    fn row<'a>(&self, view: View<'_>, period: &PagePeriod) -> Line<'a> {
+        let theme = view.theme;
+        let range = period.range;
+        let mut row = Row::new(self.width);
+        let days = format!("{}d", number(range.days()));
+        let is_partial = period.views.as_of.date_naive() <= range.to();
+        if self.bar > 0 {
+            row.push(left(&about::days(range), DAYS), theme.text).push(left(&right(&days, 5), 6), theme.muted);
+        } else {
+            let days = if is_partial { format!(" {days} part") } else { format!(" {days}") };
+            row.push(range.from().to_string(), theme.text).push(left(&days, FROM - 10), theme.muted);
+        }
+        let counts = &period.views.value;
+        for (count, style) in [(&counts.human, theme.human), (&counts.ai, theme.ai)] {
+            row.push(right(&self.number_text(count, period), self.number()), style);
+        }
+        row.push(mark(counts), theme.warning);
+        if self.bar > 0 {
+            row.to(DAYS + 6 + 2 * NUMBER + 2);
+            self.push_bar(&mut row, view, counts, self.divisor(period));
+            row.push(if is_partial { " partial" } else { "" }, theme.warning);
+        }
+        row.line()
+    }
+
+    fn push_bar(&self, row: &mut Row<'_>, view: View<'_>, counts: &Counts, divisor: f64) {
+        let room = self.bar.saturating_sub(8);
+        for Span { content, style, .. } in bars::stacked(counts, self.full * divisor, room.max(1), view.theme) {
+            row.push(content, style);
+        }
+    }
+
+    /// A number as received; a mean day of it where the lengths differ.
+    fn number_text(&self, count: &Count, period: &PagePeriod) -> String {
+        match count.value() {
+            Some(value) if self.per_day => said(as_f64(value) / self.divisor(period)),
+            _ => count_text(count),
+        }
+    }
+}
+
+/// A mean: whole from 10 on, with one decimal below.
+fn said(n: f64) -> String {
+    let digits = if n < 10.0 && n.fract() > 0.0 { return format!("{n:.1}") } else { format!("{n:.0}") };
+    digits.parse::<i128>().map(number).unwrap_or(digits)
+}

@@ -77,7 +77,7 @@ fn nothing_yet(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
 }
 
 /// The range as people say it: both days included, UTC, and whether today is in it.
-fn describe(range: DateRange, view: View<'_>, width: usize) -> String {
+pub(super) fn describe(range: DateRange, view: View<'_>, width: usize) -> String {
     let days = match range.days() {
         1 => "1 day".to_owned(),
         n => format!("{n} days"),
@@ -159,7 +159,7 @@ fn totals_line<'a>(view: View<'_>, totals: &Counts, width: usize) -> Line<'a> {
     row.line()
 }
 
-fn count_text(count: &Count) -> String {
+pub(in crate::ui) fn count_text(count: &Count) -> String {
     match count {
         Count::Known(n) => number(*n),
         Count::Odd(raw) => raw.to_string(),
@@ -168,7 +168,7 @@ fn count_text(count: &Count) -> String {
 }
 
 /// A sign on numbers that don't add up; they are shown as received.
-fn mark(counts: &Counts) -> &'static str {
+pub(in crate::ui) fn mark(counts: &Counts) -> &'static str {
     if counts.add_up() { "" } else { "≠" }
 }
 

@@ -1,0 +1,153 @@
+use super::*;
+use crate::app::Msg;
+use crate::app::jobs::tests::{at, row as job};
+use crate::app::signals::tests::{app, press};
+use crate::model::about::PagePeriod;
+use crate::model::failure::FailureKind;
+use crate::model::job::Status;
+use crate::model::views::{PageRow, ViewsPage};
+use crossterm::event::{Event, KeyCode};
+use std::sync::Arc;
+
+fn counts(human: i64, ai: i64) -> Counts {
+    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+}
+
+fn rows() -> Vec<PageRow> {
+    [("/a", 50, 10), ("/b", 80, 5), ("/c", 50, 30)]
+        .map(|(path, human, ai)| PageRow { path: CleanText::line(path), counts: counts(human, ai) })
+        .to_vec()
+}
+
+fn looking() -> App {
+    let mut dismissed = job(2, Status::Completed);
+    dismissed.dismissed = true;
+    let mut app = app(vec![job(1, Status::Active), dismissed, job(3, Status::Completed)]);
+    press(&mut app, '2');
+    let query = app.views.query();
+    let value = ViewsPage { totals: counts(180, 45), rows: rows(), has_more: Some(true) };
+    app.update(Msg::Views { query, result: Ok(Stamped { value, as_of: at(0) }), old: None }, at(0));
+    app
+}
+
+fn report(range: DateRange, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
+    Arc::new(Report::begin(range, ViewsPage { rows, ..ViewsPage::default() }, complete, at(0)))
+}
+
+fn enter(app: &mut App) -> Vec<Effect> {
+    app.update(Msg::Input(Event::Key(KeyCode::Enter.into())), at(0))
+}
+
+fn open(app: &mut App) -> &Card {
+    assert!(enter(app).contains(&Effect::RecallPage(CleanText::line("/a"))));
+    app.card().expect("a card")
+}
+
+fn history(app: &mut App, jobs: &[i64], periods: Vec<PagePeriod>) {
+    let jobs = jobs.iter().map(|key| (JobKey(*key), PageViews::Unknown, PageViews::Unknown)).collect();
+    let result = Ok(PageHistory { periods, jobs });
+    app.update(Msg::PageHistory { path: CleanText::line("/a"), result }, at(0));
+}
+
+#[test]
+fn a_rank_is_known_only_among_all_pages() {
+    let mut app = looking();
+    let range = app.views.query().range;
+    assert_eq!(open(&mut app).numbers.rank, None);
+    press(&mut app, 'q');
+    let mut app = looking();
+    app.views.table.show_report(report(range, rows(), false), None);
+    assert_eq!(open(&mut app).numbers.rank, None, "not whole");
+    let mut app = looking();
+    app.views.table.show_report(report(range, rows(), true), None);
+    let rank = open(&mut app).numbers.rank.expect("a rank");
+    assert_eq!((rank.human, rank.ai, rank.total, rank.of), (Some(2), Some(2), Some(3), 3), "those alike share a place");
+}
+
+#[test]
+fn the_range_before_comes_from_the_history_and_a_comparison_outranks_it() {
+    let mut app = looking();
+    let range = app.views.query().range;
+    let before = range.step(-1).expect("a range");
+    open(&mut app);
+    let views = Stamped { value: counts(40, 8), as_of: at(0) };
+    history(&mut app, &[], vec![PagePeriod { range: before, views: views.clone() }]);
+    assert_eq!(app.card().expect("a card").numbers.before, Some((before, PageViews::Known(views))));
+    let other = range.step(-5).expect("a range");
+    let mut app = looking();
+    app.views.table.show_report(report(range, rows(), true), Some(report(other, rows()[1..].to_vec(), true)));
+    let numbers = &open(&mut app).numbers;
+    assert!(matches!(numbers.before, Some((range, PageViews::NotListed(_))) if range == other), "{numbers:?}");
+}
+
+#[test]
+fn enter_goes_to_the_selected_job_and_says_where_it_is_dismissed() {
+    let mut app = looking();
+    open(&mut app);
+    assert_eq!(enter(&mut app), [], "no job is known yet");
+    history(&mut app, &[3, 2], Vec::new());
+    press(&mut app, 'j');
+    press(&mut app, 'j');
+    enter(&mut app);
+    assert_eq!((app.screen, app.overlays.len()), (Screen::Jobs, 0));
+    assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(2)));
+    let said = app.notice.as_ref().map(|notice| notice.text.to_string());
+    assert_eq!(said.as_deref(), Some("This job is dismissed; z hides the dismissed ones again."));
+}
+
+#[test]
+fn a_job_that_is_not_in_the_list_leads_nowhere() {
+    let mut app = looking();
+    open(&mut app);
+    history(&mut app, &[77], Vec::new());
+    enter(&mut app);
+    assert_eq!((app.screen, app.overlays.len()), (Screen::Views, 1));
+}
+
+#[test]
+fn the_card_copies_its_path_and_starts_a_job_about_its_page() {
+    let mut app = looking();
+    open(&mut app);
+    let copied = |effect: &Effect| matches!(effect, Effect::Copy { text, .. } if text == "/a");
+    assert!(press(&mut app, 'y').iter().any(copied));
+    press(&mut app, 'n');
+    let editor = app.overlays.iter().find_map(Overlay::as_editor).expect("an editor");
+    assert_eq!((editor.title.as_str(), app.overlays.len()), ("New job about /a", 3), "over the card, with templates");
+}
+
+#[test]
+fn what_comes_for_another_page_or_fails_leaves_the_card_as_it_is() {
+    let mut app = looking();
+    open(&mut app);
+    let path = CleanText::line("/b");
+    app.update(Msg::PageHistory { path, result: Ok(PageHistory::default()) }, at(0));
+    assert!(app.card().expect("a card").history.is_loading());
+    history(&mut app, &[3], Vec::new());
+    let failure = Failure::new(FailureKind::Store, "No.");
+    app.update(Msg::PageHistory { path: CleanText::line("/a"), result: Err(failure) }, at(0));
+    assert_eq!(app.card_job(), Some(JobKey(3)));
+}
+
+#[test]
+fn the_selection_stays_in_sight_and_everything_can_be_scrolled_to() {
+    let mut app = looking();
+    app.update(Msg::Input(Event::Resize(40, 12)), at(0));
+    open(&mut app);
+    history(&mut app, &[3, 2, 1], Vec::new());
+    let rows = app.geometry().layer_rows();
+    let columns = app.geometry().layer_columns();
+    for _ in 0..30 {
+        press(&mut app, 'j');
+        let card = app.card().expect("a card");
+        let lines = card.lines(columns);
+        let at = lines.iter().position(|line| *line == CardLine::Job(card.selected)).expect("a line");
+        assert!(card.selected == 0 || card.selected == 2 || (card.scroll..card.scroll + rows).contains(&at));
+        assert!(card.scroll + rows <= lines.len());
+    }
+    let card = app.card().expect("a card");
+    assert_eq!((card.selected, card.scroll), (2, card.lines(columns).len() - rows), "to the last line");
+    press(&mut app, 'g');
+    assert_eq!((app.card().map(|card| card.scroll), app.card_job()), (Some(0), Some(JobKey(3))));
+    app.update(Msg::Input(Event::Resize(160, 48)), at(0));
+    assert_eq!(app.card().map(|card| card.scroll), Some(0));
+}

@@ -1,0 +1,54 @@
+//! The pages that a job was started about: written with the job, moved along when two rows turn out to be one.
+
+use super::columns::{JOB, job_row};
+use super::error::StoreError;
+use super::scopes;
+use crate::model::endpoint::Scope;
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
+use rusqlite::{Connection, Transaction, params};
+
+type R<T> = Result<T, StoreError>;
+
+/// Writes down what a new job is about, in this order; a page that comes twice counts once.
+pub(super) fn write(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) -> R<()> {
+    let mut write = tx.prepare_cached("INSERT OR IGNORE INTO job_page (job, place, path) VALUES (?1, ?2, ?3)")?;
+    for (place, path) in (0_i64..).zip(pages.iter().filter(|path| !path.is_empty())) {
+        write.execute(params![key.0, place, path.as_str()])?;
+    }
+    Ok(())
+}
+
+/// Jobs of the scope that were started about this page, the newest first.
+pub(super) fn jobs_about(connection: &Connection, scope: &Scope, path: &str) -> R<Vec<JobRow>> {
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+    let mut ask = connection.prepare_cached(&format!(
+        "SELECT {JOB} FROM job WHERE scope = ?1 AND merged_into IS NULL
+             AND key IN (SELECT job FROM job_page WHERE path = ?2)
+         ORDER BY created_at DESC, key DESC"
+    ))?;
+    let rows = ask.query_map(params![scope, path], job_row)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Two rows become one: its pages come first, then those of the other that it doesn't have.
+pub(super) fn move_over(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> R<()> {
+    tx.execute(
+        "INSERT OR IGNORE INTO job_page (job, place, path)
+         SELECT ?2, place + (SELECT coalesce(max(place) + 1, 0) FROM job_page WHERE job = ?2), path
+         FROM job_page WHERE job = ?1",
+        [from.0, to.0],
+    )?;
+    tx.execute("DELETE FROM job_page WHERE job = ?1", [from.0])?;
+    Ok(())
+}
+
+/// Paths as they lie in one column of a draft: one a line.
+pub(super) fn joined(pages: &[CleanText]) -> String {
+    pages.iter().map(CleanText::as_str).collect::<Vec<_>>().join("\n")
+}
+
+/// Reads [`joined`] paths.
+pub(super) fn split(joined: &str) -> Vec<CleanText> {
+    joined.lines().map(CleanText::line).filter(|path| !path.is_empty()).collect()
+}

@@ -1,0 +1,93 @@
+//! Jobs about pages, and the draft of one.
+
+use super::*;
+use crate::model::prompt::DraftSlot;
+use crate::store::Draft;
+
+fn paths(paths: &[&str]) -> Vec<CleanText> {
+    paths.iter().map(|path| line(path)).collect()
+}
+
+async fn about(store: &Store, text: &str, pages: &[&str], seconds: i64) -> (PromptId, JobRow) {
+    store.add_job_about(&scope(), text, &paths(pages), at(seconds)).await.expect("on disk")
+}
+
+#[tokio::test]
+async fn a_job_keeps_its_pages_in_their_order_over_a_restart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    let (_, row) = about(&store, "Fix them", &["/z", "/a", "/z"], 1).await;
+    assert_eq!(row.pages, paths(&["/z", "/a"]));
+    let (_, plain) = store.new_job("Another", at(2)).await;
+    assert!(plain.pages.is_empty());
+    store.close().await;
+    let rows = open(folder.path()).jobs(&scope()).await.expect("rows");
+    assert_eq!(rows.iter().map(|row| row.pages.len()).collect::<Vec<_>>(), [2, 0]);
+    assert_eq!(rows[0].pages, row.pages);
+}
+
+#[tokio::test]
+async fn jobs_about_a_page_come_newest_first_and_from_the_scope_alone() {
+    let store = memory();
+    let (_, one) = about(&store, "One", &["/a", "/b"], 1).await;
+    about(&store, "Two", &["/b"], 2).await;
+    let (_, three) = about(&store, "Three", &["/a"], 3).await;
+    let other = Scope { project: "other".to_owned(), ..scope() };
+    store.add_job_about(&other, "Theirs", &paths(&["/a"]), at(4)).await.expect("on disk");
+    let found = store.jobs_about(&scope(), &line("/a")).await.expect("rows");
+    assert_eq!(found.iter().map(|row| row.key).collect::<Vec<_>>(), [three.key, one.key]);
+    assert_eq!(store.jobs_about(&scope(), &line("/none")).await.expect("rows"), []);
+}
+
+#[tokio::test]
+async fn when_two_rows_become_one_the_pages_of_both_stay() {
+    let store = memory();
+    let (prompt, row) = about(&store, "Fix it", &["/b", "/a"], 0).await;
+    store.turn(prompt, at(1)).await;
+    store.end(prompt, Settled::Unconfirmed(line("?")), at(2)).await;
+    let (other, _) = about(&store, "The same", &["/c", "/a"], 3).await;
+    store.turn(other, at(4)).await;
+    let known = store.end(other, Settled::Accepted(answer("j1", Status::Active)), at(5)).await;
+    let one = store.link(prompt, answer("j1", Status::Active), at(6)).await.expect("linked");
+    assert_eq!((one.key, one.pages), (row.key, paths(&["/b", "/a", "/c"])));
+    let found = store.jobs_about(&scope(), &line("/c")).await.expect("rows");
+    assert_eq!(found.iter().map(|row| row.key).collect::<Vec<_>>(), [row.key]);
+    assert_ne!(known.key, row.key);
+}
+
+#[tokio::test]
+async fn the_draft_about_pages_has_its_pages_and_stands_beside_the_other_drafts() {
+    let store = memory();
+    let draft = |slot: DraftSlot, text: &str, pages: &[&str], seconds: i64| Draft {
+        slot,
+        text: text.to_owned(),
+        pages: paths(pages),
+        saved_at: at(seconds),
+    };
+    let save = async |text: &str, pages: &[&str], seconds: i64| {
+        store.save_draft_about(&scope(), text, &paths(pages), at(seconds)).await.expect("kept");
+    };
+    store.save_draft(&scope(), DraftSlot::NewJob, "new", at(1)).await.expect("kept");
+    store.save_draft(&scope(), DraftSlot::Batch, "many", at(2)).await.expect("kept");
+    save("abou", &["/a"], 3).await;
+    save("about", &["/a", "/b c"], 4).await;
+    let plain = [draft(DraftSlot::NewJob, "new", &[], 1), draft(DraftSlot::Batch, "many", &[], 2)];
+    let all = [plain[0].clone(), plain[1].clone(), draft(DraftSlot::AboutPages, "about", &["/a", "/b c"], 4)];
+    assert_eq!(store.drafts(&scope()).await.expect("drafts"), all);
+    store.new_job("new", at(5)).await;
+    assert_eq!(store.drafts(&scope()).await.expect("drafts"), all[1..]);
+    about(&store, "about", &["/a", "/b c"], 6).await;
+    assert_eq!(store.drafts(&scope()).await.expect("drafts"), plain[1..]);
+    save("again", &["/a"], 7).await;
+    store.delete_draft(&scope(), DraftSlot::AboutPages).await.expect("deleted");
+    assert_eq!(store.drafts(&scope()).await.expect("drafts"), plain[1..]);
+}
+
+#[tokio::test]
+async fn a_blank_prompt_about_pages_writes_nothing_and_keeps_the_draft() {
+    let store = memory();
+    store.save_draft_about(&scope(), " ", &paths(&["/a"]), at(1)).await.expect("kept");
+    assert!(store.add_job_about(&scope(), " ", &paths(&["/a"]), at(2)).await.is_err());
+    assert_eq!(store.jobs(&scope()).await.expect("rows"), []);
+    assert_eq!(store.drafts(&scope()).await.expect("drafts").len(), 1);
+}

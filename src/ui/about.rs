@@ -1,0 +1,144 @@
+//! Views before and after, as the job's detail and a page's card show them.
+//!
+//! ```text
+//! before  9,120 human · 4,310 AI   after   10,002 ▲ 9.7% · 5,100 ▲ 18%
+//! ```
+
+use super::View;
+use super::text::Row;
+use super::views::{count_text, mark};
+use crate::app::format::number;
+use crate::model::about::{After, PageViews};
+use crate::model::period::DateRange;
+use crate::model::views::{Count, Counts, as_f64};
+
+/// A range of whole days.
+pub(super) fn days(range: DateRange) -> String {
+    if range.days() == 1 { range.from().to_string() } else { range.to_string() }
+}
+
+/// How a number changed: the sign says the direction, whatever the colours.
+pub(super) fn change(now: &Count, before: &Count) -> Option<String> {
+    let (now, before) = (now.value()?, before.value()?);
+    if now == before {
+        return Some("same".to_owned());
+    }
+    let sign = if now > before { "▲" } else { "▼" };
+    if before == 0 {
+        return Some(format!("{sign} from 0"));
+    }
+    let percent = (as_f64(now) / as_f64(before) - 1.0).abs() * 100.0;
+    let text = match percent {
+        ..9.95 => format!("{percent:.1}%"),
+        // So many views from so few that the percentage says nothing.
+        10_000.0.. => format!("from {}", number(before)),
+        _ => format!("{percent:.0}%"),
+    };
+    Some(format!("{sign} {text}"))
+}
+
+/// What is known of the days before a job.
+pub(super) fn push_before(row: &mut Row<'_>, view: View<'_>, views: &PageViews, range: DateRange) {
+    let theme = view.theme;
+    row.push("before  ", theme.muted);
+    match views {
+        PageViews::Known(known) => {
+            let Counts { human, ai, .. } = &known.value;
+            row.push(count_text(human), theme.human).push(" human · ", theme.muted);
+            row.push(count_text(ai), theme.ai).push(" AI", theme.muted);
+            push_signs(row, view, views, range);
+        }
+        _ => push_unknown(row, view, views),
+    }
+}
+
+/// What is known of the days after it, against those before where both are whole.
+pub(super) fn push_after(
+    row: &mut Row<'_>,
+    view: View<'_>,
+    views: &PageViews,
+    before: Option<(&PageViews, DateRange)>,
+    after: After,
+) {
+    let theme = view.theme;
+    row.push("after   ", theme.muted);
+    let range = match after {
+        After::Over(range) => range,
+        other => {
+            row.push(not_over(other), theme.muted);
+            return;
+        }
+    };
+    let PageViews::Known(known) = views else {
+        push_unknown(row, view, views);
+        return;
+    };
+    let before = before.filter(|(before, days)| before.is_whole(*days) && views.is_whole(range));
+    let before = before.and_then(|(before, _)| before.counts());
+    let Counts { human, ai, .. } = &known.value;
+    let human = (" human", human, before.map(|counts| &counts.human), theme.human);
+    let ai = (" AI", ai, before.map(|counts| &counts.ai), theme.ai);
+    for (n, (label, count, before, style)) in [human, ai].into_iter().enumerate() {
+        row.push(if n == 0 { "" } else { " · " }, theme.muted);
+        row.push(count_text(count), style);
+        // Which is which stands with those before.
+        if before.is_none() {
+            row.push(label, theme.muted);
+        }
+        if let Some(change) = before.and_then(|before| change(count, before)) {
+            row.push(format!(" {change}"), theme.text);
+        }
+    }
+    push_signs(row, view, views, range);
+}
+
+/// Why nothing stands there, where the days are not over.
+pub(super) fn not_over(after: After) -> String {
+    match after {
+        After::NotSent => "not sent yet".to_owned(),
+        After::Working => "while it works".to_owned(),
+        After::NoDay => "when it finished is not known here".to_owned(),
+        After::Until(day) => format!("until {day}"),
+        After::Over(range) => days(range),
+    }
+}
+
+fn push_unknown(row: &mut Row<'_>, view: View<'_>, views: &PageViews) {
+    let text = match views {
+        PageViews::NotListed(_) => "not listed: no views",
+        _ => "not known here",
+    };
+    row.push(text, view.theme.muted);
+}
+
+/// Numbers that don't add up, and such as were loaded before the range was over.
+fn push_signs(row: &mut Row<'_>, view: View<'_>, views: &PageViews, range: DateRange) {
+    if let Some(counts) = views.counts() {
+        row.push(mark(counts), view.theme.warning);
+    }
+    if !views.is_whole(range) {
+        row.push(" partial", view.theme.warning);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(now: i64, before: i64) -> Option<String> {
+        change(&Count::Known(now), &Count::Known(before))
+    }
+
+    #[test]
+    fn a_change_says_its_direction_and_no_percentage_of_nothing() {
+        assert_eq!(said(10_002, 9_120).as_deref(), Some("▲ 9.7%"));
+        assert_eq!(said(5_100, 4_310).as_deref(), Some("▲ 18%"));
+        assert_eq!(said(1, 2).as_deref(), Some("▼ 50%"));
+        assert_eq!(said(2, 2).as_deref(), Some("same"));
+        assert_eq!(said(5, 0).as_deref(), Some("▲ from 0"));
+        assert_eq!(said(0, 0).as_deref(), Some("same"));
+        assert_eq!(said(20_000, 3).as_deref(), Some("▲ from 3"));
+        assert_eq!(said(-1, 3), None);
+        assert_eq!(change(&Count::Missing, &Count::Known(3)), None);
+    }
+}
