@@ -4,7 +4,7 @@
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use docdeck::app::{App, Effect, Known, Msg, SavedFilter, Start, Template};
+use docdeck::app::{App, Effect, Known, Msg, Overwrite, SavedFilter, Start, Template};
 use docdeck::model::Time;
 use docdeck::model::about::{AboutPage, PageHistory, PageViews};
 use docdeck::model::connection::Connection;
@@ -14,6 +14,7 @@ use docdeck::model::job::{JobId, Status};
 use docdeck::model::load::Stamped;
 use docdeck::model::news::News;
 use docdeck::model::prompt::{Delivery, DeliveryKind, DraftSlot, Prompt, PromptId, PromptKind, Resolution, Thread};
+use docdeck::model::report::{Kept, KnownRange};
 use docdeck::model::row::{JobKey, JobRow};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
@@ -55,7 +56,8 @@ fn keys() -> impl Strategy<Value = Step> {
         KeyCode::Delete,
         KeyCode::F(1),
     ]);
-    let chars = prop::sample::select("abcdefghijklmnoprstuvxyzDGLNPRSTVY!?+[]<>1234 /#:".chars().collect::<Vec<_>>());
+    let chars =
+        prop::sample::select("abcdefghijklmnoprstuvwxyzCDGHLNPRSTVY!?+[]<>1234 -/#:".chars().collect::<Vec<_>>());
     let held = prop::sample::select("suwkjaelyzdbrtgfnp".chars().collect::<Vec<_>>());
     prop_oneof![
         3 => plain.prop_map(|code| Step::Key(KeyEvent::new(code, KeyModifiers::NONE))),
@@ -248,6 +250,13 @@ impl Play {
                 let jobs = if well { Ok(vec![JobKey(1), JobKey(3), JobKey(99)]) } else { Err(failure()) };
                 Msg::PromptsFound { text, jobs }
             }
+            Effect::ListKept => {
+                let range = self.app.views.query().range;
+                let totals = Counts::default();
+                let known = KnownRange { range, rows: 9, complete: well, as_of: now, totals };
+                Msg::Kept(if well { Ok(Kept { ranges: vec![known; 40], bytes: 9 }) } else { Err(failure()) })
+            }
+            Effect::WriteFile { name, text, overwrite: Overwrite::Ask } if !well => Msg::FileExists { name, text },
             Effect::WriteFile { name, .. } => {
                 Msg::Handed { what: CleanText::line(&name), result: if well { Ok(()) } else { Err(failure()) } }
             }

@@ -5,7 +5,7 @@ use super::keymap::{Action, Context, Edit};
 use super::overlay::{Ask, Consequence, Help, Overlay, Value, Wanted};
 use super::picker::Picking;
 use super::text_input::TextInput;
-use super::views::calendar::Purpose;
+use super::views::calendar::{Calendar, Purpose};
 use super::{App, Effect, Overwrite, Pane, Record, Screen, Tone};
 use crate::model::Time;
 use crate::model::prompt::Resolution;
@@ -38,6 +38,9 @@ impl App {
                 Some(Overlay::Picker(_)) => self.take_picked(now),
                 Some(Overlay::Palette(_)) => self.take_choice(now, effects),
                 Some(Overlay::Batch(_)) => self.go_on_with_batch(now, effects),
+                Some(Overlay::Calendar(_)) => self.take_range(now, effects),
+                Some(Overlay::Export(_)) => self.export_views(now, effects),
+                Some(Overlay::Kept(_)) => self.show_kept(effects),
                 _ => self.confirm(now, effects),
             },
             Action::Yes => self.yes(now, effects),
@@ -119,8 +122,10 @@ impl App {
             Action::NextPage => self.views.turn_page(true),
             Action::PreviousPage => self.views.turn_page(false),
             Action::NextRange => self.views.next_preset(now),
-            Action::PeriodBefore => self.views.step(-1, now),
-            Action::PeriodAfter => self.views.step(1, now),
+            Action::PeriodBefore | Action::PeriodAfter => {
+                self.step_period(if action == Action::PeriodAfter { 1 } else { -1 }, now, effects);
+                None
+            }
             Action::JumpToPage => {
                 self.ask(Wanted::Page, "");
                 None
@@ -130,8 +135,7 @@ impl App {
                 None
             }
             Action::CustomRange => {
-                let range = self.views.query().range;
-                self.ask(Wanted::Range, &format!("{} {}", range.from(), range.to()));
+                self.open_calendar(Purpose::Show, now);
                 None
             }
             _ => {
@@ -146,6 +150,9 @@ impl App {
         match action {
             Action::LoadAll => self.load_all(now, effects),
             Action::Compare => self.compare(now, effects),
+            Action::CompareWith if matches!(self.overlays.last(), Some(Overlay::Kept(_))) => {
+                self.compare_with_kept(now, effects);
+            }
             Action::CompareWith => self.open_calendar(Purpose::Compare, now),
             Action::Trend => self.open_trend(now, effects),
             Action::Movers => self.open_movers(now),
@@ -153,6 +160,20 @@ impl App {
             Action::Open => self.open_card(effects),
             Action::Export => self.open_export(now),
             Action::ListKept => self.open_kept(effects),
+            _ => self.act_on_choice(action, now, effects),
+        }
+    }
+
+    /// The keys of the layers in which a range or an export is chosen.
+    fn act_on_choice(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        match (action, self.overlays.last_mut()) {
+            (Action::NextDay, Some(Overlay::Calendar(open))) => open.move_days(1),
+            (Action::PreviousDay, Some(Overlay::Calendar(open))) => open.move_days(-1),
+            (Action::Today, Some(Overlay::Calendar(open))) => open.to_today(),
+            (Action::OtherPart, Some(Overlay::Calendar(open))) => open.turn_focus(),
+            (Action::CompareBefore(before), _) => self.take_before(before, now, effects),
+            (Action::NextChoice, Some(Overlay::Export(_))) => self.change_export(true),
+            (Action::PreviousChoice, Some(Overlay::Export(_))) => self.change_export(false),
             _ => {}
         }
     }
@@ -170,6 +191,8 @@ impl App {
                 self.overlays.pop();
                 self.clear_filter();
             }
+            Some(Context::Calendar | Context::CalendarLine)
+                if self.calendar_on_top().is_some_and(Calendar::step_back) => {}
             Some(_) => self.close(now, effects),
             None if self.pane == Pane::Detail => self.pane = Pane::List,
             None if jobs && self.jobs.marked() > 0 => self.jobs.clear_marks(),
@@ -235,7 +258,6 @@ impl App {
             }
             (Wanted::Page, Value::Number(page)) => self.views.jump(page),
             (Wanted::PageSize, Value::Number(limit)) => self.views.set_limit(limit),
-            (Wanted::Range, Value::Range(range)) => self.views.custom(range),
             (wanted, value) => {
                 self.confirm_local(wanted, value, now, effects);
                 None
@@ -329,6 +351,7 @@ impl App {
                 change(input);
                 self.filter_typed();
             }
+            Some(Overlay::Calendar(open)) => open.type_with(change),
             _ => return false,
         }
         true

@@ -133,6 +133,11 @@ impl Geometry {
         self.layer_rows().saturating_sub(3).max(1)
     }
 
+    /// Rows of the list of what is kept: under its column heads.
+    pub fn kept_rows(&self) -> usize {
+        self.layer_rows().saturating_sub(1).max(1)
+    }
+
     /// A box in the middle for a question or a value.
     pub fn small(&self, height: u16) -> Rect {
         centered(self.body, 76, height)

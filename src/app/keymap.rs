@@ -38,8 +38,10 @@ pub enum Context {
     Resolve,
     /// A yes-or-no question.
     Question,
-    /// A range being picked or typed.
+    /// A range being picked on a calendar.
     Calendar,
+    /// A range being typed below it.
+    CalendarLine,
     /// A page's own card.
     Card,
     Trend,
@@ -84,6 +86,7 @@ impl Context {
             Self::Resolve => "an undelivered prompt",
             Self::Question => "a question",
             Self::Calendar => "a range",
+            Self::CalendarLine => "a typed range",
             Self::Card => "a page's card",
             Self::Trend => "the trend",
             Self::Movers => "movers",
@@ -156,6 +159,14 @@ pub enum Action {
     Fold,
     ListKept,
     BeforeAfter,
+    NextDay,
+    PreviousDay,
+    Today,
+    /// From the days of a calendar to the line below them, or back.
+    OtherPart,
+    CompareBefore(Before),
+    NextChoice,
+    PreviousChoice,
     Send,
     History,
     Templates,
@@ -184,7 +195,46 @@ impl Action {
     pub fn word(self) -> &'static str {
         match self {
             Self::Edit(edit) => edit.into(),
+            Self::CompareBefore(before) => before.word(),
             other => other.into(),
+        }
+    }
+}
+
+/// What a range is compared with by one key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Before {
+    /// The period before.
+    Period,
+    /// The same days a week before.
+    Week,
+    /// The same days four weeks before.
+    FourWeeks,
+    /// The same dates a year before.
+    Year,
+}
+
+impl Before {
+    /// In the order in which the screen shows them.
+    pub const ALL: [Self; 4] = [Self::Period, Self::Week, Self::FourWeeks, Self::Year];
+
+    /// Its key.
+    pub const fn key(self) -> char {
+        match self {
+            Self::Period => 'b',
+            Self::Week => 'w',
+            Self::FourWeeks => 'm',
+            Self::Year => 'y',
+        }
+    }
+
+    /// Its name as an action.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Period => "period-before",
+            Self::Week => "week-before",
+            Self::FourWeeks => "four-weeks-before",
+            Self::Year => "year-before",
         }
     }
 }
@@ -298,10 +348,10 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Views, &[ch('e')], Action::Export, "export", "export what is shown or all"),
     row(C::Views, &[ch('H')], Action::ListKept, "", "what is kept of page views on this computer"),
     row(C::Views, &[ch('p')], Action::JumpToPage, "jump", "jump to a page of rows"),
-    row(C::Views, &[ch('d')], Action::NextRange, "range", "next range: 7, 30, 90 days"),
-    row(C::Views, &[ch('D')], Action::CustomRange, "custom", "a range of your own"),
-    row(C::Views, &[ch('[')], Action::PeriodBefore, "", "the period before, same length"),
-    row(C::Views, &[ch(']')], Action::PeriodAfter, "", "the period after, same length"),
+    row(C::Views, &[ch('d')], Action::NextRange, "range", "next range: days, this and last month and quarter"),
+    row(C::Views, &[ch('D')], Action::CustomRange, "custom", "a range of your own, picked or typed"),
+    row(C::Views, &[ch('[')], Action::PeriodBefore, "", "the period before: as many days, or the month"),
+    row(C::Views, &[ch(']')], Action::PeriodAfter, "", "the period after, up to today"),
     row(C::Views, &[ch('L')], Action::PageSize, "page size", "rows per page, 1 to 250"),
     row(C::Views, &[ch('y')], Action::CopyMain, "", "copy the page's path"),
     row(C::Card, &[key(KeyCode::Enter)], Action::Open, "to the job", "go to the selected job"),
@@ -408,6 +458,50 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Resolve, &[ch('g')], Action::LookAtJob, "look at the job", "ask the service about the job, one request"),
     row(C::Resolve, &[ch('y')], Action::CopyMain, "copy", "copy the prompt"),
     row(C::Resolve, &[ch('d')], Action::LetGo, "let it go", "let it go: it stays in the record"),
+    row(C::Calendar, &[key(KeyCode::Enter), ch(' ')], Action::Confirm, "pick", "pick the first day, then the last one"),
+    row(C::Calendar, &[key(KeyCode::Tab)], Action::OtherPart, "type", "type a range; digits do so at once"),
+    row(C::Calendar, &[key(KeyCode::Right), ch('l')], Action::NextDay, "", "a day on"),
+    row(C::Calendar, &[key(KeyCode::Left), ch('h')], Action::PreviousDay, "", "a day back"),
+    row(C::Calendar, &[key(KeyCode::Down), ch('j')], Action::Down, "", "a week on"),
+    row(C::Calendar, &[key(KeyCode::Up), ch('k')], Action::Up, "", "a week back"),
+    row(C::Calendar, &[key(KeyCode::PageDown)], Action::PageDown, "", "a month on"),
+    row(C::Calendar, &[key(KeyCode::PageUp)], Action::PageUp, "month back", "a month back"),
+    row(C::Calendar, &[key(KeyCode::Home)], Action::Top, "", "first day of the month"),
+    row(C::Calendar, &[key(KeyCode::End)], Action::Bottom, "", "last day of the month"),
+    row(C::Calendar, &[ch('t')], Action::Today, "today", "to today"),
+    row(
+        C::Calendar,
+        &[ch(Before::Period.key())],
+        Action::CompareBefore(Before::Period),
+        "",
+        "comparing: the period before",
+    ),
+    row(C::Calendar, &[ch(Before::Week.key())], Action::CompareBefore(Before::Week), "", "comparing: a week before"),
+    row(
+        C::Calendar,
+        &[ch(Before::FourWeeks.key())],
+        Action::CompareBefore(Before::FourWeeks),
+        "",
+        "comparing: four weeks before",
+    ),
+    row(C::Calendar, &[ch(Before::Year.key())], Action::CompareBefore(Before::Year), "", "comparing: a year before"),
+    row(C::Calendar, &[key(KeyCode::Esc), ctrl('c')], Action::Close, "close", "give up the picked day, then close"),
+    row(C::CalendarLine, &[key(KeyCode::Enter), ctrl('s')], Action::Confirm, "take it", "take the typed range"),
+    row(C::CalendarLine, &[key(KeyCode::Tab)], Action::OtherPart, "to the days", "back to the days"),
+    row(C::CalendarLine, &[key(KeyCode::Esc), ctrl('c')], Action::Close, "clear it", "clear the text"),
+    row(C::Export, &[key(KeyCode::Enter)], Action::Confirm, "export", "do it"),
+    row(
+        C::Export,
+        &[key(KeyCode::Right), ch('l'), ch(' ')],
+        Action::NextChoice,
+        "change",
+        "the next choice of this line",
+    ),
+    row(C::Export, &[key(KeyCode::Left), ch('h')], Action::PreviousChoice, "", "the choice before"),
+    row(C::Export, &[key(KeyCode::Tab)], Action::Down, "", "the next line"),
+    row(C::Export, &[key(KeyCode::BackTab)], Action::Up, "", "the line before"),
+    row(C::Kept, &[key(KeyCode::Enter)], Action::Confirm, "show", "show this range, at no cost"),
+    row(C::Kept, &[ch('c')], Action::CompareWith, "compare", "compare the shown range with this one"),
     row(C::Question, &[ch('y'), ch('Y')], Action::Yes, "yes", "yes"),
     row(C::Question, &[ch('n'), key(KeyCode::Esc)], Action::Close, "no", "no, as is anything else"),
     row(C::Everywhere, &[ch('1')], Action::ShowJobs, "", "jobs"),

@@ -28,6 +28,12 @@ impl App {
                 resolve.scroll = by.apply(resolve.scroll, g.layer_rows(), (total + 1).saturating_sub(g.layer_rows()));
             }
             Some(Overlay::Card(_)) => self.scroll_card(by),
+            Some(Overlay::Calendar(calendar)) => calendar.scroll(by),
+            Some(Overlay::Export(export)) => export.scroll(by),
+            Some(Overlay::Kept(kept)) => {
+                let rows = g.kept_rows();
+                kept.move_to(|at, total| by.apply(at, rows, total), rows);
+            }
             _ => {}
         }
     }
@@ -56,6 +62,7 @@ impl App {
                 resolve.scroll = resolve.scroll.min(total.saturating_sub(g.layer_rows()));
             }
             Some(Overlay::Card(_)) => self.keep_card_in_sight(),
+            Some(Overlay::Kept(kept)) => kept.keep_in_sight(g.kept_rows()),
             _ => {}
         }
     }

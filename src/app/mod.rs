@@ -229,6 +229,7 @@ impl App {
             (Some(C::Filter), ..) => &[C::Filter, C::Everywhere],
             (Some(C::Question), ..) => &[C::Question],
             (Some(C::Calendar), ..) => &[C::Calendar, C::Everywhere],
+            (Some(C::CalendarLine), ..) => &[C::CalendarLine, C::Ask, C::Everywhere],
             (Some(C::Card), ..) => &[C::Card, C::Lists, C::Everywhere],
             (Some(C::Trend), ..) => &[C::Trend, C::Lists, C::Everywhere],
             (Some(C::Movers), ..) => &[C::Movers, C::Lists, C::Everywhere],
@@ -273,6 +274,9 @@ impl App {
     fn is_possible(&self, action: Action) -> bool {
         let selected = self.jobs.selected();
         let ready = self.record == Record::Read;
+        if let (Action::CompareWith, Some(Overlay::Kept(kept))) = (action, self.overlays.last()) {
+            return kept.selected().is_some();
+        }
         match action {
             Action::NewJob | Action::Track | Action::Batch => ready,
             Action::Drafts => self.draft_count() > 0,
@@ -302,6 +306,7 @@ impl App {
             Action::Confirm => match self.overlays.last() {
                 Some(Overlay::Picker(picker)) => picker.selected().is_some(),
                 Some(Overlay::Palette(palette)) => palette.selected().is_some(),
+                Some(Overlay::Kept(kept)) => kept.selected().is_some(),
                 _ => true,
             },
             Action::DeleteDraft => self.draft_count() > 0,

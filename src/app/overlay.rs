@@ -9,7 +9,7 @@ use super::palette::Palette;
 use super::picker::Picker;
 use super::text_input::TextInput;
 use super::tracking::parse_ids;
-use super::views::calendar::Calendar;
+use super::views::calendar::{Calendar, Focus};
 use super::views::card::Card;
 use super::views::export::Export;
 use super::views::kept::KeptRanges;
@@ -18,7 +18,7 @@ use super::views::trend::Trend;
 use crate::model::Time;
 use crate::model::change::QueueChange;
 use crate::model::job::JobId;
-use crate::model::period::{DateRange, parse_range};
+use crate::model::period::DateRange;
 use crate::model::prompt::{DraftSlot, Prompt, PromptId, Resolution};
 use crate::model::report::LoadOrder;
 use crate::model::row::JobKey;
@@ -66,7 +66,10 @@ impl Overlay {
             Self::Question(_) => Context::Question,
             Self::Filter(_) => Context::Filter,
             Self::Help(_) => Context::Lists,
-            Self::Calendar(_) => Context::Calendar,
+            Self::Calendar(open) => match open.focus {
+                Focus::Days => Context::Calendar,
+                Focus::Line => Context::CalendarLine,
+            },
             Self::Card(_) => Context::Card,
             Self::Trend(_) => Context::Trend,
             Self::Movers(_) => Context::Movers,
@@ -120,7 +123,7 @@ impl Overlay {
             Self::Editor(_) | Self::Ask(_) | Self::Filter(_) | Self::Palette(_) => true,
             Self::Picker(picker) => picker.takes_text(),
             Self::Batch(batch) => matches!(batch.step, Step::Writing),
-            // Digits and signs of a date are typed; letters and arrows move.
+            // Digits and signs of a date are typed; arrows and some letters move.
             Self::Calendar(_) => true,
             Self::Resolve(_)
             | Self::Question(_)
@@ -154,8 +157,6 @@ pub enum Wanted {
     Page,
     /// Rows per page.
     PageSize,
-    /// A range of days.
-    Range,
     /// A title of one's own for this job.
     Title(JobKey),
     /// Tags of these jobs.
@@ -172,7 +173,6 @@ pub enum Value {
     /// Any text; empty as well.
     Text(String),
     Number(u32),
-    Range(DateRange),
 }
 
 impl Ask {
@@ -192,7 +192,6 @@ impl Ask {
             Wanted::PromptsFile => "A file of prompts",
             Wanted::Page => "Jump to a page of rows",
             Wanted::PageSize => "Rows per page",
-            Wanted::Range => "A range of days, both included, UTC",
         }
     }
 
@@ -212,7 +211,6 @@ impl Ask {
             }
             Wanted::Page => "A number from 1. The service doesn't say how many pages there are.",
             Wanted::PageSize => "A number from 1 to 250. One request loads one page of rows.",
-            Wanted::Range => "Two dates, like 2026-11-01 2026-11-20, or one for a single day.",
         }
     }
 
@@ -239,7 +237,6 @@ impl Ask {
             }
             Wanted::Page => number(1, u32::MAX),
             Wanted::PageSize => number(LIMIT_MIN, LIMIT_MAX),
-            Wanted::Range => parse_range(typed).map(Value::Range).map_err(|error| error.to_string()),
         }
     }
 }
@@ -307,8 +304,6 @@ mod tests {
         assert_eq!(ask(Wanted::PageSize, "251"), Err("a whole number from 1 to 250".to_owned()));
         assert_eq!(ask(Wanted::PageSize, "250"), Ok(Value::Number(250)));
         assert_eq!(ask(Wanted::Page, "0"), Err("a whole number from 1".to_owned()));
-        let reversed = ask(Wanted::Range, "2026-11-20 2026-11-01");
-        assert_eq!(reversed, Err("the first date comes after the second".to_owned()));
         assert!(ask(Wanted::TrackId, "  ").is_err());
     }
 }

@@ -61,7 +61,7 @@ impl App {
             Msg::PageHistory { path, result } => self.page_history(&path, result, now),
             Msg::About { job, result } => self.about_read(job, result, now, &mut effects),
             Msg::Kept(result) => self.kept_listed(result, now),
-            Msg::FileExists { name, text } => self.file_exists(name, text),
+            Msg::FileExists { name, text } => self.file_exists(name, text, now),
             Msg::DraftSaved { slot, result } => self.draft_saved(slot, result),
             Msg::DraftRead { slot, text, pages } => self.draft_read(slot, text.unwrap_or_default(), &pages, now),
             Msg::Handed { what, result } => match result {

@@ -72,7 +72,8 @@ impl App {
             }
             Screen::Views => {
                 let as_of = self.views.load().shown().map(|shown| shown.as_of);
-                as_of.map(|as_of| format::coarse_changes(as_of, now))
+                let kept = self.kept_as_of();
+                as_of.into_iter().chain(kept).map(|as_of| format::coarse_changes(as_of, now)).min()
             }
             Screen::Welcome | Screen::Log => None,
         }

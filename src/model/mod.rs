@@ -8,6 +8,7 @@ pub mod change;
 pub mod command;
 pub mod connection;
 pub mod endpoint;
+pub mod export;
 pub mod failure;
 pub mod job;
 pub mod json;

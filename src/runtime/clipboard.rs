@@ -1,11 +1,12 @@
 //! Copying by OSC 52: the terminal at the user's end takes the text, also over SSH. Only the sequence is made here; it
 //! goes out between two frames.
 
+use crate::model::export::COPY_LIMIT;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Bytes of text that terminals take: more than this makes 100,000 characters of base64, where they begin to refuse.
-pub const LIMIT: usize = 74_994;
+/// Bytes of text that terminals take.
+pub const LIMIT: usize = COPY_LIMIT;
 
 /// The text is too long to be copied through the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -53,6 +53,8 @@ struct Hands {
     scope: Scope,
     /// Templates of the user's own.
     templates: Option<PathBuf>,
+    /// Where exports are written; none for the current folder.
+    exports: Option<PathBuf>,
     engine: watch::Receiver<Started>,
 }
 
@@ -70,7 +72,17 @@ impl Effects {
     /// Nothing under way; effects that need the engine wait for [`Self::start_engine`].
     pub fn new(store: Store, scope: Scope, templates: Option<PathBuf>) -> Self {
         let (started, engine) = watch::channel(None);
-        Self { hands: Hands { store, scope, templates, engine }, started, tasks: JoinSet::new(), last_ordered: None }
+        Self {
+            hands: Hands { store, scope, templates, exports: None, engine },
+            started,
+            tasks: JoinSet::new(),
+            last_ordered: None,
+        }
+    }
+
+    /// Exports are written into this folder instead of the current one.
+    pub fn export_into(&mut self, folder: PathBuf) {
+        self.hands.exports = Some(folder);
     }
 
     /// Starts the engine in the background; `news` is where it tells of what happens.
@@ -293,7 +305,9 @@ impl Hands {
                 let result = tokio::task::spawn_blocking(move || texts::prompts(&name)).await.ok()?;
                 Msg::PromptsRead { file, result }
             }
-            Effect::WriteFile { name, text, overwrite } => new_file::written(name, text, overwrite).await,
+            Effect::WriteFile { name, text, overwrite } => {
+                new_file::written(self.exports.clone(), name, text, overwrite).await
+            }
             Effect::UseTheme(_) | Effect::EditOutside(_) | Effect::RunCommand(_) | Effect::Notify(_) => return None,
             Effect::SaveDraft(slot, text) => {
                 let at = now();

@@ -1,4 +1,5 @@
-//! Writing an export to a new file in the current folder: never over one that is there, readable by its owner alone.
+//! Writing an export to a file in the current folder, readable by its owner alone. One that is there is written over
+//! only after the user said so, and then by a rename, so that a failure loses nothing.
 
 use crate::app::{Msg, Overwrite};
 use crate::model::failure::{Failure, FailureKind};
@@ -10,20 +11,32 @@ use std::path::{Path, PathBuf};
 /// Names that are tried: `name`, `name-2`, … `name-999`.
 const TRIES: u32 = 999;
 
-/// Writes the text and says where.
-pub(super) async fn written(name: String, text: String, _overwrite: Overwrite) -> Msg {
+/// What became of a file.
+#[derive(Debug)]
+enum Written {
+    At(PathBuf),
+    /// A file of that name is there, and nothing was said about writing over it.
+    Exists,
+}
+
+/// Writes the text into this folder, else the current one, and says where; asks where a file is in the way.
+pub(super) async fn written(folder: Option<PathBuf>, name: String, text: String, overwrite: Overwrite) -> Msg {
     let wanted = CleanText::line(&name);
-    let done = tokio::task::spawn_blocking(move || write(Path::new(&name), &text)).await;
+    let path = folder.unwrap_or_default().join(&name);
+    let task = tokio::task::spawn_blocking(move || (write(&path, &text, overwrite), text));
     let failure = |why: &str| {
         let sentence = format!("{wanted} could not be written to the current folder: {why}.");
         Err(Failure::new(FailureKind::Local, &sentence))
     };
-    match done {
-        Ok(Ok(path)) => {
+    match task.await {
+        Ok((Ok(Written::At(path)), _)) => {
+            // The folder that docdeck was started in is not on the screen.
+            let path = std::path::absolute(&path).unwrap_or(path);
             let what = CleanText::line(&format!("written to {}", path.display()));
             Msg::Handed { what, result: Ok(()) }
         }
-        Ok(Err(error)) => {
+        Ok((Ok(Written::Exists), text)) => Msg::FileExists { name, text },
+        Ok((Err(error), _)) => {
             let why = error.to_string().to_lowercase();
             let why = why.split(" (os error").next().unwrap_or_default();
             Msg::Handed { result: failure(why), what: wanted }
@@ -32,24 +45,50 @@ pub(super) async fn written(name: String, text: String, _overwrite: Overwrite) -
     }
 }
 
-/// Writes to the first of `name`, `name-2`, … that is free; what was begun and not finished is taken away again.
-fn write(name: &Path, text: &str) -> io::Result<PathBuf> {
+fn write(path: &Path, text: &str, overwrite: Overwrite) -> io::Result<Written> {
+    match overwrite {
+        Overwrite::Never => write_beside(path, text).map(Written::At),
+        Overwrite::Ask => match write_new(path, text) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Written::Exists),
+            done => done.map(|()| Written::At(path.to_path_buf())),
+        },
+        Overwrite::Yes => write_over(path, text).map(|()| Written::At(path.to_path_buf())),
+    }
+}
+
+/// Writes to the first of `name`, `name-2`, … that is free.
+fn write_beside(name: &Path, text: &str) -> io::Result<PathBuf> {
     for n in 1..=TRIES {
         let path = numbered(name, n);
-        let mut file = match create(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+        match write_new(&path, text) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
-        };
-        let done = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-        if let Err(error) = done {
-            drop(file);
-            let _ = std::fs::remove_file(&path);
-            return Err(error);
         }
-        return Ok(path);
     }
     Err(io::Error::other("too many files of that name are there already"))
+}
+
+/// Writes a file that must not be there yet; what was begun and not finished is taken away again.
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = create(path)?;
+    let done = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    if done.is_err() {
+        drop(file);
+        let _ = std::fs::remove_file(path);
+    }
+    done
+}
+
+/// Puts a file that is finished in the place of the old one: until then the old one is whole.
+fn write_over(path: &Path, text: &str) -> io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let new = write_beside(&path.with_file_name(format!(".{name}.new")), text)?;
+    let done = std::fs::rename(&new, path);
+    if done.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    done
 }
 
 fn create(path: &Path) -> io::Result<File> {
@@ -81,7 +120,8 @@ mod tests {
     fn a_file_that_is_there_is_never_written_over() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = folder.path().join("jobs.json");
-        let paths: Vec<PathBuf> = ["a", "b", "c"].iter().map(|text| write(&name, text).expect("written")).collect();
+        let paths: Vec<PathBuf> =
+            ["a", "b", "c"].iter().map(|text| write_beside(&name, text).expect("written")).collect();
         let names: Vec<_> = paths.iter().filter_map(|path| path.file_name()?.to_str()).collect();
         assert_eq!(names, ["jobs.json", "jobs-2.json", "jobs-3.json"]);
         let texts: Vec<String> = paths.iter().map(|path| std::fs::read_to_string(path).expect("there")).collect();
@@ -93,7 +133,7 @@ mod tests {
     fn only_its_owner_can_read_it() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().expect("a folder");
-        let path = write(&folder.path().join("jobs"), "x").expect("written");
+        let path = write_beside(&folder.path().join("jobs"), "x").expect("written");
         assert_eq!(std::fs::metadata(path).expect("there").permissions().mode() & 0o777, 0o600);
     }
 
@@ -101,13 +141,14 @@ mod tests {
     async fn it_says_where_it_wrote_or_why_it_could_not() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = |part: &str| folder.path().join(part).display().to_string();
-        match written(name("jobs.json"), "x".into(), Overwrite::Never).await {
+        let written = |name: String| written(None, name, "x".into(), Overwrite::Never);
+        match written(name("jobs.json")).await {
             Msg::Handed { what, result: Ok(()) } => {
                 assert_eq!(what.as_str(), format!("written to {}", name("jobs.json")));
             }
             other => panic!("{other:?}"),
         }
-        match written(name("none/jobs.json"), "x".into(), Overwrite::Never).await {
+        match written(name("none/jobs.json")).await {
             Msg::Handed { result: Err(failure), .. } => {
                 let said = failure.sentence.as_str();
                 assert!(
@@ -117,5 +158,36 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
+    }
+
+    #[tokio::test]
+    async fn a_file_in_the_way_is_asked_about_and_written_over_only_after_a_yes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("views.csv");
+        std::fs::write(&path, "old").expect("written");
+        let write = |overwrite| written(Some(folder.path().to_owned()), "views.csv".into(), "new".into(), overwrite);
+        match write(Overwrite::Ask).await {
+            Msg::FileExists { name, text } => assert_eq!((name.as_str(), text.as_str()), ("views.csv", "new")),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(std::fs::read_to_string(&path).expect("there"), "old");
+        match write(Overwrite::Yes).await {
+            Msg::Handed { what, result: Ok(()) } => assert!(what.as_str().ends_with("views.csv"), "{what}"),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(std::fs::read_to_string(&path).expect("there"), "new");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing is left beside it");
+    }
+
+    #[tokio::test]
+    async fn what_is_in_the_way_stays_whole_where_writing_over_it_fails() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inside = folder.path().join("views.csv/kept");
+        std::fs::create_dir(folder.path().join("views.csv")).expect("a folder in the way");
+        std::fs::write(&inside, "old").expect("written");
+        let written = written(Some(folder.path().to_owned()), "views.csv".into(), "new".into(), Overwrite::Yes);
+        assert!(matches!(written.await, Msg::Handed { result: Err(_), .. }));
+        assert_eq!(std::fs::read_to_string(&inside).expect("there"), "old");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing is left beside it");
     }
 }

@@ -19,7 +19,7 @@ use docdeck::store::Store;
 use docdeck::ui::{self, Depth, Theme};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -71,6 +71,11 @@ pub(crate) fn scope_of(sim: &Sim) -> Scope {
     Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None }
 }
 
+/// Where a dashboard on the record in that folder writes its exports.
+pub(crate) fn exports_in(folder: &Path) -> PathBuf {
+    folder.join("exports")
+}
+
 fn now() -> Time {
     chrono::Utc::now()
 }
@@ -93,6 +98,10 @@ impl Desk {
         let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");
         let (sender, news) = mpsc::channel(256);
         let mut effects = Effects::new(store.clone(), scope.clone(), None);
+        let exports = exports_in(folder);
+        // A record that can't be written has no room for exports either.
+        let _ = std::fs::create_dir_all(&exports);
+        effects.export_into(exports);
         let (app, begin) = App::new(start, now());
         for effect in begin {
             effects.carry(effect);

@@ -11,6 +11,7 @@ mod health;
 mod killed;
 mod many;
 mod pages;
+mod ranges;
 mod refused;
 mod sending;
 mod sharing;

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test that can't build its world should fail")]
 
 mod pictures;
+mod ranges;
 mod world;
 
 use crossterm::event::{Event, KeyCode};
@@ -452,16 +453,6 @@ fn an_id_that_is_asked_for() {
 }
 
 #[test]
-fn a_range_that_is_the_wrong_way_round() {
-    snapshots("ask_range_wrong", |world| {
-        world.jobs();
-        world.views(52, true);
-        world.keys("D Ctrl-a");
-        world.paste("2026-12-01 ");
-    });
-}
-
-#[test]
 fn the_keys_of_the_jobs_list() {
     snapshots("help_jobs", |world| {
         world.jobs();
@@ -665,8 +656,29 @@ fn a_screen_that_is_too_small() {
 #[test]
 fn no_size_and_no_layer_makes_the_drawing_fail() {
     for keys in [
-        "", "Enter", "n", "+", "?", "2", "2 D", "3", "d", "n Ctrl-r", "b", "b Ctrl-f", "/ a", "v v d", "v v f", "T",
-        "s s v", "2 Enter", "2 n",
+        "",
+        "Enter",
+        "n",
+        "+",
+        "?",
+        "2",
+        "2 D",
+        "3",
+        "d",
+        "n Ctrl-r",
+        "b",
+        "b Ctrl-f",
+        "/ a",
+        "v v d",
+        "v v f",
+        "T",
+        "s s v",
+        "2 Enter",
+        "2 n",
+        "2 C",
+        "2 C 2 0 2 6",
+        "2 e",
+        "2 H",
     ] {
         for columns in [1, 2, 5, 13, 39, 40, 41, 59, 60, 69, 70, 80, 119, 120, 121, 200, 300] {
             for rows in [1, 2, 3, 5, 11, 12, 13, 24, 100] {
@@ -728,7 +740,7 @@ fn without_colour_nothing_is_coloured() {
 
 #[test]
 fn in_ascii_every_screen_and_layer_is_ascii() {
-    for keys in ["", "Enter", "n", "+", "?", "2", "3", "!", "2 Enter", "2 n"] {
+    for keys in ["", "Enter", "n", "+", "?", ":", "2", "3", "!", "2 Enter", "2 n", "2 D", "2 C", "2 e", "2 H"] {
         let mut world = World::new((120, 40));
         world.jobs();
         world.log();

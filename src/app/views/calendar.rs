@@ -1,9 +1,13 @@
-//! A range of one's own: picked on a calendar or typed.
+//! A range of one's own: picked on a calendar or typed. What is typed wins over what is picked.
 
+use super::super::act::Scroll;
+use super::super::keymap::Before;
+use super::super::overlay::Overlay;
 use super::super::text_input::TextInput;
-use super::super::{App, Effect};
+use super::super::{App, Effect, Tone, format};
 use crate::model::Time;
-use chrono::NaiveDate;
+use crate::model::period::{DateRange, Period, RangeError, Typed, parse_period};
+use chrono::{Datelike as _, Days, Months, NaiveDate, TimeDelta};
 
 /// What the range is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,11 +18,23 @@ pub enum Purpose {
     Compare,
 }
 
+/// Which part has the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Focus {
+    Days,
+    Line,
+}
+
 /// The layer.
 #[derive(Debug)]
 pub struct Calendar {
     pub purpose: Purpose,
-    /// The day under the cursor.
+    pub focus: Focus,
+    /// The last day that can be picked.
+    pub today: NaiveDate,
+    /// The range that is shown now.
+    pub present: DateRange,
+    /// The day under the cursor, no later than today.
     pub cursor: NaiveDate,
     /// The other end, once one is picked.
     pub anchor: Option<NaiveDate>,
@@ -26,10 +42,333 @@ pub struct Calendar {
     pub input: TextInput,
 }
 
+/// What there is to take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    /// Neither picked nor typed yet.
+    Nothing,
+    /// From the first picked day to the cursor.
+    Picked(DateRange),
+    Typed(Result<Typed, RangeError>),
+}
+
+impl Calendar {
+    /// Opens on the last day of the present range, or on that of the period before it.
+    pub fn new(purpose: Purpose, present: DateRange, today: NaiveDate) -> Self {
+        let day = match purpose {
+            Purpose::Show => present.to(),
+            Purpose::Compare => present.from().pred_opt().unwrap_or(today),
+        };
+        Self {
+            purpose,
+            focus: Focus::Days,
+            today,
+            present,
+            cursor: day.min(today),
+            anchor: None,
+            input: TextInput::line(""),
+        }
+    }
+
+    /// What Enter would take.
+    pub fn choice(&self) -> Choice {
+        if !self.input.is_blank() {
+            return Choice::Typed(parse_period(&self.input.text(), self.today));
+        }
+        let Some(anchor) = self.anchor else { return Choice::Nothing };
+        let picked = DateRange::new(anchor.min(self.cursor), anchor.max(self.cursor));
+        picked.map_or(Choice::Nothing, Choice::Picked)
+    }
+
+    /// The days to highlight: those that are chosen, else the present range.
+    pub fn span(&self) -> Option<DateRange> {
+        match self.choice() {
+            Choice::Nothing => Some(self.present),
+            Choice::Picked(range) => Some(range),
+            Choice::Typed(typed) => typed.ok().map(|typed| typed.range),
+        }
+    }
+
+    /// The day whose month is in sight: the cursor, or where what is typed ends.
+    pub fn seen(&self) -> NaiveDate {
+        match self.choice() {
+            Choice::Typed(Ok(typed)) => typed.range.to(),
+            _ => self.cursor,
+        }
+    }
+
+    /// The range of a quick choice for a comparison; none beyond the calendar.
+    pub fn before(&self, before: Before) -> Option<DateRange> {
+        let shifted = |days: u64| {
+            let back = |day: NaiveDate| day.checked_sub_days(Days::new(days));
+            DateRange::new(back(self.present.from())?, back(self.present.to())?)
+        };
+        match before {
+            Before::Period => self.present.before(),
+            Before::Week => shifted(7),
+            Before::FourWeeks => shifted(28),
+            Before::Year => self.present.months_before(12),
+        }
+    }
+
+    /// What Enter does now, as a phrase behind [`Self::said`].
+    pub fn hint(&self) -> &'static str {
+        match (self.choice(), self.focus) {
+            (Choice::Nothing, Focus::Days) => ": Enter picks a first day",
+            (Choice::Picked(_), _) => ": Enter takes it",
+            _ => "",
+        }
+    }
+
+    /// What is chosen, or the day under the cursor, in a line; an error is what is wrong.
+    pub fn said(&self) -> Result<String, String> {
+        match self.choice() {
+            Choice::Nothing => Ok(self.day_words()),
+            Choice::Picked(range) => self.fitting(range),
+            Choice::Typed(Err(wrong)) => Err(wrong.to_string()),
+            Choice::Typed(Ok(typed)) => {
+                let words = self.fitting(typed.range)?;
+                Ok(if typed.cut.is_some() { format!("{words}, cut at today") } else { words })
+            }
+        }
+    }
+
+    fn fitting(&self, range: DateRange) -> Result<String, String> {
+        if self.purpose == Purpose::Compare && range == self.present {
+            return Err("that is the range that is shown: choose another one".to_owned());
+        }
+        let days = usize::try_from(range.days()).unwrap_or(usize::MAX);
+        Ok(format!("{range}, {}", format::plural(days, "day")))
+    }
+
+    fn day_words(&self) -> String {
+        let today = if self.cursor == self.today { ", today" } else { "" };
+        format!("{}{today}", self.cursor.format("%a %Y-%m-%d"))
+    }
+
+    /// Moves the cursor, no further than today; what was typed gives way.
+    fn go(&mut self, to: Option<NaiveDate>) {
+        self.input = TextInput::line("");
+        self.cursor = to.filter(|day| day.year() > 0).unwrap_or(self.cursor).min(self.today);
+    }
+
+    /// So many days on.
+    pub fn move_days(&mut self, days: i64) {
+        self.go(self.cursor.checked_add_signed(TimeDelta::days(days)));
+    }
+
+    /// Weeks, months, or the first or last day of the month.
+    pub(in crate::app) fn scroll(&mut self, by: Scroll) {
+        let month = DateRange::month_of(self.cursor);
+        match by {
+            Scroll::By(weeks) => self.move_days(i64::try_from(weeks).unwrap_or(0).saturating_mul(7)),
+            Scroll::Page(months) => {
+                let by = Months::new(u32::try_from(months.unsigned_abs()).unwrap_or(0));
+                let to =
+                    if months < 0 { self.cursor.checked_sub_months(by) } else { self.cursor.checked_add_months(by) };
+                self.go(to);
+            }
+            Scroll::Top => self.go(Some(month.from())),
+            Scroll::Bottom => self.go(Some(month.to())),
+        }
+    }
+
+    /// To today.
+    pub fn to_today(&mut self) {
+        self.go(Some(self.today));
+    }
+
+    /// The other part has the keys.
+    pub fn turn_focus(&mut self) {
+        self.focus = if self.focus == Focus::Days { Focus::Line } else { Focus::Days };
+    }
+
+    /// One step back: what is typed goes, then the first picked day; false when there is neither.
+    pub fn step_back(&mut self) -> bool {
+        if !self.input.is_blank() || self.focus == Focus::Line {
+            self.input = TextInput::line("");
+            self.focus = Focus::Days;
+            return true;
+        }
+        self.anchor.take().is_some()
+    }
+
+    /// Types into the line, which has the keys from then on.
+    pub(in crate::app) fn type_with(&mut self, change: impl FnOnce(&mut TextInput) -> bool) {
+        if change(&mut self.input) {
+            self.focus = Focus::Line;
+        }
+    }
+}
+
 impl App {
     /// The keys that choose a range.
-    pub(in crate::app) fn open_calendar(&mut self, _purpose: Purpose, _now: Time) {}
+    pub(in crate::app) fn open_calendar(&mut self, purpose: Purpose, now: Time) {
+        let calendar = Calendar::new(purpose, self.views.query().range, now.date_naive());
+        self.overlays.push(Overlay::Calendar(Box::new(calendar)));
+    }
 
-    /// Takes the picked or typed range.
-    pub(in crate::app) fn take_range(&mut self, _now: Time, _effects: &mut Vec<Effect>) {}
+    /// The calendar, when it is on top.
+    pub(in crate::app) fn calendar_on_top(&mut self) -> Option<&mut Calendar> {
+        match self.overlays.last_mut() {
+            Some(Overlay::Calendar(open)) => Some(open),
+            _ => None,
+        }
+    }
+
+    /// Takes the picked or typed range; the first of two picked days only stays as one end.
+    pub(in crate::app) fn take_range(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(open) = self.calendar_on_top() else { return };
+        let (choice, purpose) = (open.choice(), open.purpose);
+        if choice == Choice::Nothing && open.focus == Focus::Days {
+            open.anchor = Some(open.cursor);
+        }
+        // What is wrong stands below the line already.
+        let typed = match (open.said(), choice) {
+            (Err(_), _) | (_, Choice::Nothing | Choice::Typed(Err(_))) => return,
+            (Ok(_), Choice::Typed(Ok(typed))) => typed,
+            (Ok(_), Choice::Picked(range)) => Typed { period: Period::days(range), preset: None, range, cut: None },
+        };
+        self.overlays.pop();
+        match purpose {
+            Purpose::Show => effects.extend(self.views.choose(typed.period, typed.preset, now)),
+            Purpose::Compare => self.compare_with(typed.range, now, effects),
+        }
+        // A month that goes on is known to; days that were asked for and left out are told.
+        if let (Some(last), None) = (typed.cut, typed.period.name()) {
+            self.say(Tone::Info, &format!("Cut at today: the days up to {last} have not come yet."), now);
+        }
+    }
+
+    /// A quick choice of what to compare with; where a range is chosen to be shown its key is typed.
+    pub(in crate::app) fn take_before(&mut self, before: Before, now: Time, effects: &mut Vec<Effect>) {
+        let Some(open) = self.calendar_on_top() else { return };
+        if open.purpose == Purpose::Show {
+            open.type_with(|input| input.paste(before.key().encode_utf8(&mut [0; 4])));
+            return;
+        }
+        if let Some(range) = open.before(before) {
+            self.overlays.pop();
+            self.compare_with(range, now, effects);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn day(text: &str) -> NaiveDate {
+        text.parse().expect("a date")
+    }
+
+    fn calendar(purpose: Purpose) -> Calendar {
+        let today = day("2026-11-20");
+        Calendar::new(purpose, DateRange::last_days(7, today), today)
+    }
+
+    fn typed(text: &str) -> Calendar {
+        let mut calendar = calendar(Purpose::Show);
+        calendar.type_with(|input| input.paste(text));
+        calendar
+    }
+
+    #[test]
+    fn two_days_in_either_order_make_a_range() {
+        let mut calendar = calendar(Purpose::Show);
+        calendar.anchor = Some(calendar.cursor);
+        calendar.move_days(-3);
+        assert_eq!(calendar.said().as_deref(), Ok("2026-11-17 … 2026-11-20, 4 days"));
+        assert_eq!(calendar.hint(), ": Enter takes it");
+        assert_eq!(calendar.span().map(|span| span.days()), Some(4));
+    }
+
+    #[test]
+    fn the_cursor_stays_out_of_the_future_and_in_the_month_when_asked() {
+        let mut calendar = calendar(Purpose::Show);
+        calendar.move_days(1);
+        assert_eq!(calendar.cursor, day("2026-11-20"));
+        calendar.scroll(Scroll::Bottom);
+        assert_eq!(calendar.cursor, day("2026-11-20"));
+        calendar.scroll(Scroll::Page(-1));
+        calendar.scroll(Scroll::Bottom);
+        assert_eq!(calendar.cursor, day("2026-10-31"));
+        calendar.scroll(Scroll::Page(-1));
+        assert_eq!(calendar.cursor, day("2026-09-30"), "no day is skipped where the month is shorter");
+        calendar.scroll(Scroll::Top);
+        calendar.scroll(Scroll::By(-1));
+        assert_eq!(calendar.cursor, day("2026-08-25"));
+        calendar.to_today();
+        assert_eq!(calendar.cursor, day("2026-11-20"));
+    }
+
+    #[test]
+    fn what_is_typed_wins_until_the_cursor_moves() {
+        let mut calendar = typed("2026-10");
+        assert_eq!((calendar.focus, calendar.seen()), (Focus::Line, day("2026-10-31")));
+        assert_eq!(calendar.said().as_deref(), Ok("2026-10-01 … 2026-10-31, 31 days"));
+        calendar.move_days(-1);
+        assert!(calendar.input.is_blank());
+        assert_eq!(calendar.choice(), Choice::Nothing);
+    }
+
+    #[test]
+    fn a_wrong_range_is_said_while_it_is_typed() {
+        let said = |text: &str| typed(text).said().expect_err("wrong");
+        assert_eq!(said("2026-1"), "2026-1 is not a whole date yet: YYYY-MM-DD");
+        assert!(said("2026-11-05 2026-11-01").contains("comes after"));
+        assert!(said("2026-12-01").contains("has not come yet"));
+        assert!(typed("2026-11-10 2026-12-24").said().is_ok_and(|said| said.ends_with("cut at today")));
+    }
+
+    #[test]
+    fn going_back_takes_the_text_then_the_picked_day() {
+        let mut calendar = calendar(Purpose::Show);
+        calendar.anchor = Some(calendar.cursor);
+        calendar.type_with(|input| input.paste("x"));
+        assert!(calendar.step_back());
+        assert!(calendar.input.is_blank() && calendar.anchor.is_some());
+        assert!(calendar.step_back());
+        assert!(!calendar.step_back());
+    }
+
+    #[test]
+    fn the_quick_choices_of_a_comparison_are_what_they_say() {
+        let calendar = calendar(Purpose::Compare);
+        let before = |before| calendar.before(before).map(|range| range.to_string()).expect("a range");
+        assert_eq!(before(Before::Period), "2026-11-07 … 2026-11-13");
+        assert_eq!(before(Before::Week), "2026-11-07 … 2026-11-13");
+        assert_eq!(before(Before::FourWeeks), "2026-10-17 … 2026-10-23");
+        assert_eq!(before(Before::Year), "2025-11-14 … 2025-11-20");
+        let month = Calendar { present: DateRange::month_of(day("2026-10-05")), ..calendar };
+        assert_eq!(month.before(Before::Period), Some(DateRange::month_of(day("2026-09-05"))));
+    }
+
+    #[test]
+    fn a_range_is_not_compared_with_itself() {
+        let mut calendar = calendar(Purpose::Compare);
+        calendar.type_with(|input| input.paste("7d"));
+        assert!(calendar.said().is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn wherever_the_cursor_goes_it_is_a_day_that_has_come(moves in prop::collection::vec((0_u8..5, -400_isize..400), 0..40)) {
+            let mut calendar = calendar(Purpose::Show);
+            calendar.anchor = Some(calendar.cursor);
+            for (kind, by) in moves {
+                match kind {
+                    0 => calendar.move_days(i64::try_from(by).expect("small")),
+                    1 => calendar.scroll(Scroll::By(by)),
+                    2 => calendar.scroll(Scroll::Page(by)),
+                    3 => calendar.scroll(Scroll::Top),
+                    _ => calendar.scroll(Scroll::Bottom),
+                }
+                prop_assert!(calendar.cursor <= calendar.today);
+                let span = calendar.span().expect("a range");
+                prop_assert!(span.contains(calendar.cursor) && span.to() <= calendar.today);
+            }
+        }
+    }
 }

@@ -1,24 +1,197 @@
-//! Export of what is shown or of all: CSV, JSON or Markdown, to a file or to the clipboard.
+//! Export of what is shown or of all that is loaded: CSV, JSON or Markdown, to a file or to the clipboard. Its text is
+//! made in the model; nothing is asked of the service.
 
-use super::super::{App, Effect};
+use super::super::act::Scroll;
+use super::super::overlay::{Consequence, Overlay, Question};
+use super::super::{App, Effect, Overwrite, Screen, Tone, format};
 use crate::model::Time;
+use crate::model::export::{COPY_LIMIT, Extract, Format};
+use crate::model::text::CleanText;
+
+/// Which pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// Those that are shown, in the order shown.
+    Shown,
+    /// All that are loaded, in the service's order.
+    Loaded,
+}
+
+/// Where to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// A file in the current folder.
+    File,
+    Clipboard,
+}
+
+/// A line of the layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    What,
+    Format,
+    Target,
+}
+
+impl Part {
+    /// From the top.
+    pub const ALL: [Self; 3] = [Self::What, Self::Format, Self::Target];
+}
 
 /// The layer.
 #[derive(Debug)]
 pub struct Export {
-    /// Place of the selected choice.
-    pub selected: usize,
+    /// The line that the keys change.
+    pub part: Part,
+    pub what: What,
+    pub format: Format,
+    pub target: Target,
+    /// The file's name; it stands for what is in it, so it can't be changed.
+    pub name: String,
+    /// How many pages it would hold.
+    pub pages: usize,
+    /// What there is to know about it.
+    pub notes: Vec<String>,
+    /// Why it was not done.
+    pub refused: Option<String>,
+}
+
+impl Export {
+    /// To the line above or below, round and round.
+    pub(in crate::app) fn scroll(&mut self, by: Scroll) {
+        let at = Part::ALL.iter().position(|part| *part == self.part).unwrap_or(0);
+        let to = match by {
+            Scroll::By(n) if n < 0 => at + Part::ALL.len() - 1,
+            Scroll::By(_) => at + 1,
+            Scroll::Page(n) if n < 0 => 0,
+            Scroll::Top => 0,
+            Scroll::Page(_) | Scroll::Bottom => Part::ALL.len() - 1,
+        };
+        self.part = Part::ALL.get(to % Part::ALL.len()).copied().unwrap_or(Part::What);
+    }
+
+    fn change(&mut self, forward: bool) {
+        self.refused = None;
+        match self.part {
+            Part::What => self.what = if self.what == What::Shown { What::Loaded } else { What::Shown },
+            Part::Target => {
+                self.target = if self.target == Target::File { Target::Clipboard } else { Target::File };
+            }
+            Part::Format => {
+                let all = Format::ALL;
+                let at = all.iter().position(|format| *format == self.format).unwrap_or(0);
+                let to = (at + if forward { 1 } else { all.len() - 1 }) % all.len();
+                self.format = all.get(to).copied().unwrap_or(Format::Csv);
+            }
+        }
+    }
+
+    fn describe(&mut self, extract: &Extract<'_>) {
+        self.name = extract.file_name(self.format);
+        self.pages = extract.lines.len();
+        self.notes = extract.missing();
+        if extract.before.is_some() && self.format == Format::Json {
+            self.notes.push("JSON leaves the comparison out.".to_owned());
+        }
+    }
 }
 
 impl App {
     /// The key that exports.
-    pub(in crate::app) fn open_export(&mut self, _now: Time) {}
+    pub(in crate::app) fn open_export(&mut self, now: Time) {
+        let mut open = Export {
+            part: Part::What,
+            what: What::Shown,
+            format: Format::Csv,
+            target: Target::File,
+            name: String::new(),
+            pages: 0,
+            notes: Vec::new(),
+            refused: None,
+        };
+        match self.extract(open.what) {
+            Some(extract) => open.describe(&extract),
+            None => return self.say(Tone::Info, "No page views are loaded, so there is nothing to export.", now),
+        }
+        self.overlays.push(Overlay::Export(open));
+    }
 
-    /// Carries the selected choice out.
-    pub(in crate::app) fn export_views(&mut self, _now: Time, _effects: &mut Vec<Effect>) {}
+    /// The next choice of the line that has the keys, or the one before.
+    pub(in crate::app) fn change_export(&mut self, forward: bool) {
+        let Some(Overlay::Export(mut open)) = self.overlays.pop_if(|top| matches!(top, Overlay::Export(_))) else {
+            return;
+        };
+        open.change(forward);
+        if let Some(extract) = self.extract(open.what) {
+            open.describe(&extract);
+        }
+        self.overlays.push(Overlay::Export(open));
+    }
 
-    /// A file of that name is there already.
-    pub(in crate::app) fn file_exists(&mut self, _name: String, _text: String) {
+    /// Writes or copies what is chosen.
+    pub(in crate::app) fn export_views(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(Overlay::Export(open)) = self.overlays.last() else { return };
+        let (format, target) = (open.format, open.target);
+        // What is listed may have changed since the layer was opened: all is taken from what is there now.
+        let Some(extract) = self.extract(open.what) else { return };
+        let (name, pages) = (extract.file_name(format), extract.lines.len());
+        let text = match format.write(&extract) {
+            Ok(text) => text,
+            Err(error) => return self.say(Tone::Problem, &error.to_string(), now),
+        };
+        if target == Target::Clipboard && text.len() > COPY_LIMIT {
+            let long = format!(
+                "Not copied: {} bytes are too many for a terminal, which takes {}. Choose a file.",
+                format::count(text.len()),
+                format::count(COPY_LIMIT)
+            );
+            if let Some(Overlay::Export(open)) = self.overlays.last_mut() {
+                open.refused = Some(long);
+            }
+            return;
+        }
+        self.overlays.pop();
+        effects.push(match target {
+            Target::File => Effect::WriteFile { name, text, overwrite: Overwrite::Ask },
+            Target::Clipboard => {
+                let what = format!("Copied {} as {}.", format::plural(pages, "page"), format.name());
+                Effect::Copy { what: CleanText::line(&what), text }
+            }
+        });
+    }
+
+    /// A file of that name is there already, and was left as it is: the user is asked, unless something else has the keys
+    /// by now, whose letters must not be taken for an answer.
+    pub(in crate::app) fn file_exists(&mut self, name: String, text: String, now: Time) {
         self.dirty = true;
+        if self.overlays.is_empty() && self.screen == Screen::Views {
+            let shown = CleanText::line(&name);
+            let question = format!("{shown} is in the current folder already. Write over it?");
+            self.overlays
+                .push(Overlay::Question(Question { text: question, yes: Consequence::Overwrite { name, text } }));
+        } else {
+            let said = format!("{name} is there already and was left as it is; e on the views asks again.");
+            self.say(Tone::Problem, &said, now);
+        }
+    }
+
+    /// What is listed, to be exported; none when nothing is loaded.
+    fn extract(&self, what: What) -> Option<Extract<'_>> {
+        let table = &self.views.table;
+        if let Some(report) = table.report() {
+            let before = table.before().map(AsRef::as_ref);
+            return Some(match what {
+                What::Loaded => Extract::of_report(report, before),
+                What::Shown => Extract::of_pages(report, before, table.shown_pages()),
+            });
+        }
+        let shown = self.views.load().shown()?;
+        let (query, page) = (shown.value.query, &shown.value.page);
+        let all = query.page == 1 && !query.has_next(page);
+        let extract = Extract::of_answer(query.range, page, all, shown.as_of);
+        Some(match what {
+            What::Loaded => extract,
+            What::Shown => extract.with_pages(table.shown_pages()),
+        })
     }
 }

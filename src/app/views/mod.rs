@@ -3,10 +3,13 @@
 mod all;
 pub mod calendar;
 pub mod card;
+#[cfg(test)]
+mod choosing_tests;
 pub mod export;
 pub mod kept;
 pub mod movers;
 pub(in crate::app) mod page_job;
+mod ranges;
 pub mod table;
 pub mod trend;
 
@@ -14,7 +17,7 @@ use super::msg::Effect;
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::{Load, Stamped};
-use crate::model::period::{DateRange, Preset};
+use crate::model::period::{DateRange, Period, Preset};
 use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PageRow, ViewsPage, ViewsQuery, as_f64};
 
 /// An answer with the question that it belongs to.
@@ -29,6 +32,8 @@ pub struct Answered {
 pub struct Views {
     /// The range as a key chose it; none for a range of one's own.
     preset: Option<Preset>,
+    /// What the range is a part of: it says by how much `[` and `]` step.
+    period: Period,
     query: ViewsQuery,
     load: Load<Answered>,
     /// What is listed.
@@ -42,10 +47,12 @@ pub struct Views {
 impl Views {
     /// The last seven days, nothing asked for yet.
     pub fn new(now: Time) -> Self {
-        let range = Preset::Week.range(now.date_naive());
+        let preset = Preset::SevenDays;
+        let range = preset.range(now.date_naive());
         let query = ViewsQuery { range, limit: LIMIT_DEFAULT, page: 1 };
         Self {
-            preset: Some(Preset::Week),
+            preset: Some(preset),
+            period: preset.period(now.date_naive()),
             query,
             load: Load::Idle,
             table: table::Table::default(),
@@ -57,11 +64,6 @@ impl Views {
     /// What is asked for now.
     pub fn query(&self) -> ViewsQuery {
         self.query
-    }
-
-    /// The preset in force.
-    pub fn preset(&self) -> Option<Preset> {
-        self.preset
     }
 
     /// What is loaded; it may still be the answer to an earlier question.
@@ -105,9 +107,7 @@ impl Views {
 
     /// Asks again, past the cache. The days of a preset are counted from today.
     pub fn refresh(&mut self, now: Time) -> Effect {
-        if let Some(preset) = self.preset {
-            self.query.range = preset.range(now.date_naive());
-        }
+        self.follow_today(now);
         self.ask(true)
     }
 
@@ -145,28 +145,6 @@ impl Views {
         let limit = limit.clamp(LIMIT_MIN, LIMIT_MAX);
         let page = u32::try_from(self.query.offset() / u64::from(limit)).unwrap_or(0).saturating_add(1);
         self.turn_to(ViewsQuery { limit, page, ..self.query })
-    }
-
-    /// The next preset.
-    pub fn next_preset(&mut self, now: Time) -> Option<Effect> {
-        let at = self.preset.and_then(|preset| Preset::ALL.iter().position(|other| *other == preset));
-        let next = at.map_or(0, |at| (at + 1) % Preset::ALL.len());
-        let preset = Preset::ALL.get(next).copied()?;
-        self.preset = Some(preset);
-        self.set_range(preset.range(now.date_naive()))
-    }
-
-    /// A range of one's own.
-    pub fn custom(&mut self, range: DateRange) -> Option<Effect> {
-        self.preset = None;
-        self.set_range(range)
-    }
-
-    /// The period before or after, of the same length; none after one that holds today.
-    pub fn step(&mut self, steps: i32, now: Time) -> Option<Effect> {
-        let range = self.query.range.step(steps).filter(|range| range.from() <= now.date_naive())?;
-        self.preset = Preset::ALL.into_iter().find(|preset| preset.range(now.date_naive()) == range);
-        self.set_range(range)
     }
 
     fn set_range(&mut self, range: DateRange) -> Option<Effect> {
@@ -257,20 +235,6 @@ mod tests {
         views.take(first, Err(Failure::new(FailureKind::Offline, "no network")), None, now());
         assert_eq!(views.rows().len(), 5);
         assert!(views.load().failure().is_some());
-    }
-
-    #[test]
-    fn the_ranges_go_round_and_step_by_their_length() {
-        let mut views = Views::new(now());
-        assert_eq!(query(views.next_preset(now())).range.days(), 30);
-        assert_eq!(query(views.next_preset(now())).range.days(), 90);
-        assert_eq!(query(views.next_preset(now())).range.days(), 7);
-        let before = query(views.step(-1, now())).range;
-        assert_eq!(before.to_string(), "2026-11-07 … 2026-11-13");
-        assert_eq!(views.preset(), None);
-        query(views.step(1, now()));
-        assert_eq!(views.preset(), Some(Preset::Week));
-        assert!(views.step(1, now()).is_none(), "nothing after today");
     }
 
     #[test]

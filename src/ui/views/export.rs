@@ -1,8 +1,74 @@
-//! Export of what is shown or of all: CSV, JSON or Markdown, to a file or to the clipboard.
+//! Export of what is shown or of all: what, as what, where to, and what comes of it.
+//!
+//! ```text
+//! ┌ Export page views ─────────────────────────┐
+//! │▌what  [as shown]  all loaded               │
+//! │ as    [CSV]  JSON  Markdown                │
+//! │ to    [a file]  the clipboard              │
+//! │                                            │
+//! │ docdeck-views-2026-11-14_2026-11-20.csv    │
+//! │ 50 pages, in the current folder.           │
+//! ```
 
-use crate::app::views::export::Export;
-use crate::ui::View;
+use crate::app::format::plural;
+use crate::app::views::export::{Export, Part, Target, What};
+use crate::model::export::Format;
+use crate::ui::text::{Row, fit, left};
+use crate::ui::{View, boxed, put};
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::{Paragraph, Wrap};
 
-pub(in crate::ui) fn draw(_frame: &mut Frame<'_>, _view: View<'_>, _open: &Export, _area: Rect) {}
+/// Rows in the borders.
+const ROWS: u16 = 9;
+const WIDTH: u16 = 76;
+
+pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Export, area: Rect) {
+    let theme = view.theme;
+    let (width, height) = (WIDTH.min(area.width), (ROWS + 2).min(area.height));
+    let place = Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height);
+    let inner = boxed(frame, place, Line::styled(" Export page views ", theme.title), theme.focus);
+    for (n, part) in Part::ALL.into_iter().enumerate() {
+        put(frame, inner, n, choices(view, open, part, usize::from(inner.width)));
+    }
+    let head = inner.height.min(if inner.height < ROWS { 3 } else { 4 });
+    let below =
+        Rect { x: inner.x + 1, y: inner.y + head, width: inner.width.saturating_sub(2), height: inner.height - head };
+    if let Some(refused) = &open.refused {
+        frame.render_widget(Paragraph::new(Line::styled(refused, theme.warning)).wrap(Wrap { trim: true }), below);
+        return;
+    }
+    let pages = plural(open.pages, "page");
+    let mut lines = match open.target {
+        Target::File => vec![
+            Line::styled(open.name.clone(), theme.title),
+            Line::styled(format!("{pages}, into the current folder."), theme.text),
+        ],
+        Target::Clipboard => vec![Line::styled(format!("{pages}, to your terminal's clipboard."), theme.text)],
+    };
+    lines.extend(open.notes.iter().map(|note| Line::styled(note.clone(), theme.warning)));
+    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), below);
+}
+
+/// One line: what is chosen stands in brackets.
+fn choices<'a>(view: View<'_>, open: &Export, part: Part, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let (label, names): (&str, Vec<(&str, bool)>) = match part {
+        Part::What => ("what", vec![("as shown", open.what == What::Shown), ("all loaded", open.what == What::Loaded)]),
+        Part::Format => ("as", Format::ALL.into_iter().map(|f| (f.name(), f == open.format)).collect()),
+        Part::Target => {
+            ("to", vec![("a file", open.target == Target::File), ("the clipboard", open.target == Target::Clipboard)])
+        }
+    };
+    let here = part == open.part;
+    let mut row = Row::new(width);
+    row.push(if here { "▌" } else { " " }, theme.mark);
+    row.push(left(label, 6), if here { theme.selected } else { theme.muted });
+    for (name, chosen) in names {
+        let (text, style) = if chosen { (format!("[{name}]"), theme.mark) } else { (format!(" {name} "), theme.muted) };
+        let room = row.room();
+        row.push(fit(&text, room), style);
+    }
+    row.line()
+}

@@ -13,6 +13,7 @@ pub(super) mod card;
 pub(super) mod export;
 pub(super) mod kept;
 pub(super) mod movers;
+mod presets;
 mod table;
 pub(super) mod trend;
 
@@ -21,7 +22,7 @@ use super::{View, bars, put};
 use crate::app::format::{coarse, number};
 use crate::app::views::Answered;
 use crate::model::load::{Load, Stamped};
-use crate::model::period::{DateRange, Preset};
+use crate::model::period::DateRange;
 use crate::model::views::{Count, Counts, as_f64};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -89,20 +90,9 @@ pub(super) fn describe(range: DateRange, view: View<'_>, width: usize) -> String
 
 fn range_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let View { app, theme, .. } = view;
-    let views = &app.views;
     let mut row = Row::new(width);
-    row.push(" ", theme.text).push(describe(views.query().range, view, width), theme.title);
-    let mut presets: Vec<(String, bool)> =
-        Preset::ALL.iter().map(|preset| (preset.name().to_owned(), views.preset() == Some(*preset))).collect();
-    presets.push(("custom".to_owned(), views.preset().is_none()));
-    let needed: usize = presets.iter().map(|(name, on)| name.len() + if *on { 3 } else { 1 }).sum();
-    if row.room() > needed + 3 {
-        row.push("   ", theme.text);
-        for (name, on) in presets {
-            let (text, style) = if on { (format!("[{name}] "), theme.mark) } else { (format!("{name} "), theme.muted) };
-            row.push(text, style);
-        }
-    }
+    row.push(" ", theme.text).push(describe(app.views.query().range, view, width), theme.title);
+    presets::names(&mut row, view);
     row.line()
 }
 

@@ -1,7 +1,7 @@
 //! Ranges of days: inclusive for people, exclusive at the end on the wire, always UTC (api.md: dateTo is exclusive).
 
-use super::Time;
-use chrono::{Days, NaiveDate, TimeDelta};
+use crate::model::Time;
+use chrono::{Datelike as _, Days, Months, NaiveDate, TimeDelta};
 use std::fmt;
 
 /// Days from `from` to `to`, both included, UTC. `from` is never after `to`.
@@ -48,6 +48,36 @@ impl DateRange {
         (self.from..=self.to).contains(&day)
     }
 
+    /// The days of it that are no later than this one; none when it begins after it.
+    pub fn until(&self, last: NaiveDate) -> Option<Self> {
+        Self::new(self.from, self.to.min(last))
+    }
+
+    /// The whole month that the day lies in.
+    pub fn month_of(day: NaiveDate) -> Self {
+        Self::months_from(day.with_day(1).unwrap_or(day), 1)
+    }
+
+    /// The whole quarter that the day lies in.
+    pub fn quarter_of(day: NaiveDate) -> Self {
+        let first = day.month0() / 3 * 3 + 1;
+        let from = NaiveDate::from_ymd_opt(day.year(), first, 1).unwrap_or(day);
+        Self::months_from(from, 3)
+    }
+
+    /// So many whole months from the first day of one.
+    fn months_from(from: NaiveDate, months: u32) -> Self {
+        let after = from.checked_add_months(Months::new(months));
+        let to = after.and_then(|after| after.pred_opt()).unwrap_or(NaiveDate::MAX);
+        Self { from, to }
+    }
+
+    /// The same dates so many months before: the last day of a month stays in its month. None beyond the calendar.
+    pub fn months_before(&self, months: u32) -> Option<Self> {
+        let months = Months::new(months);
+        Self::new(self.from.checked_sub_months(months)?, self.to.checked_sub_months(months)?)
+    }
+
     /// The range of the same length right before (`-1`) or after (`1`) this one, by `steps` lengths. None beyond the
     /// calendar.
     pub fn step(&self, steps: i32) -> Option<Self> {
@@ -72,69 +102,6 @@ impl fmt::Display for DateRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} … {}", self.from, self.to)
     }
-}
-
-/// The ranges that one key goes through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Preset {
-    Week,
-    Month,
-    Quarter,
-}
-
-impl Preset {
-    /// In the order in which the key goes through them.
-    pub const ALL: [Self; 3] = [Self::Week, Self::Month, Self::Quarter];
-
-    /// Days, today included.
-    pub fn days(self) -> u32 {
-        match self {
-            Self::Week => 7,
-            Self::Month => 30,
-            Self::Quarter => 90,
-        }
-    }
-
-    /// The name on the screen.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Week => "7d",
-            Self::Month => "30d",
-            Self::Quarter => "90d",
-        }
-    }
-
-    /// The range that it means today.
-    pub fn range(self, today: NaiveDate) -> DateRange {
-        DateRange::last_days(self.days(), today)
-    }
-}
-
-/// What is wrong with a typed range; the text is shown while typing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum RangeError {
-    #[error("two dates, like 2026-11-01 2026-11-20")]
-    Incomplete,
-    #[error("the first date is no day of the calendar: write YYYY-MM-DD")]
-    From,
-    #[error("the second date is no day of the calendar: write YYYY-MM-DD")]
-    To,
-    #[error("the first date comes after the second")]
-    Reversed,
-}
-
-/// Reads a typed range: two dates, or one for a single day, separated by spaces, `..`, `…` or `to`.
-pub fn parse_range(typed: &str) -> Result<DateRange, RangeError> {
-    let spaced = typed.replace("..", " ").replace(['…', ',', '/'], " ");
-    let mut words = spaced.split_whitespace().filter(|word| *word != "to" && *word != "-");
-    let from = words.next().ok_or(RangeError::Incomplete)?;
-    let to = words.next();
-    if words.next().is_some() {
-        return Err(RangeError::Incomplete);
-    }
-    let from: NaiveDate = from.parse().map_err(|_| RangeError::From)?;
-    let to: NaiveDate = to.map_or(Ok(from), str::parse).map_err(|_| RangeError::To)?;
-    DateRange::new(from, to).ok_or(RangeError::Reversed)
 }
 
 #[cfg(test)]
@@ -178,13 +145,19 @@ mod tests {
     }
 
     #[test]
-    fn a_typed_range_is_read_or_refused_with_a_reason() {
-        assert_eq!(parse_range("2026-11-01 2026-11-20").map(|r| r.days()), Ok(20));
-        assert_eq!(parse_range("2026-11-01..2026-11-02").map(|r| r.days()), Ok(2));
-        assert_eq!(parse_range("2026-11-05").map(|r| r.days()), Ok(1));
-        assert_eq!(parse_range("2026-02-30 2026-03-01"), Err(RangeError::From));
-        assert_eq!(parse_range("2026-02-20 2026-13-01"), Err(RangeError::To));
-        assert_eq!(parse_range("2026-03-01 2026-02-01"), Err(RangeError::Reversed));
-        assert_eq!(parse_range(""), Err(RangeError::Incomplete));
+    fn months_and_quarters_end_where_the_calendar_says() {
+        let month = |text: &str| DateRange::month_of(day(text)).to_string();
+        assert_eq!(month("2028-02-10"), "2028-02-01 … 2028-02-29", "a leap year");
+        assert_eq!(month("2100-02-28"), "2100-02-01 … 2100-02-28", "no leap year");
+        assert_eq!(month("2026-12-31"), "2026-12-01 … 2026-12-31");
+        let quarter = |text: &str| DateRange::quarter_of(day(text)).to_string();
+        assert_eq!(quarter("2026-11-20"), "2026-10-01 … 2026-12-31");
+        assert_eq!(quarter("2026-03-31"), "2026-01-01 … 2026-03-31");
+    }
+
+    #[test]
+    fn a_year_before_a_leap_day_is_the_day_before_it() {
+        let leap = DateRange::new(day("2028-02-28"), day("2028-02-29")).expect("a range");
+        assert_eq!(leap.months_before(12).map(|before| before.to_string()).as_deref(), Some("2027-02-28 … 2027-02-28"));
     }
 }

@@ -1,0 +1,184 @@
+//! Keys in the layers that choose a range or an export, and what they ask for.
+
+use super::super::overlay::Overlay;
+use super::super::{App, Effect, Msg, Overwrite, Start};
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::export::COPY_LIMIT;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::period::{DateRange, Preset};
+use crate::model::report::{Kept, KnownRange, Report};
+use crate::model::text::CleanText;
+use crate::model::views::{Count, Counts, PageRow, ViewsPage};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use std::sync::Arc;
+
+fn now() -> Time {
+    "2026-11-20T12:00:00Z".parse().expect("a time")
+}
+
+fn app() -> App {
+    let start = Start {
+        size: (80, 24),
+        ..Start::new(
+            Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None },
+            chrono::FixedOffset::east_opt(0).expect("UTC"),
+        )
+    };
+    let (mut app, _) = App::new(start, now());
+    press(&mut app, "2");
+    app
+}
+
+fn key(app: &mut App, code: KeyCode) -> Vec<Effect> {
+    app.update(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))), now())
+}
+
+fn press(app: &mut App, keys: &str) -> Vec<Effect> {
+    keys.chars().flat_map(|c| key(app, KeyCode::Char(c))).collect()
+}
+
+fn counts(human: i64, ai: i64) -> Counts {
+    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+}
+
+fn report(range: DateRange, paths: &[String], complete: bool) -> Arc<Report> {
+    let rows = paths.iter().map(|path| PageRow { path: CleanText::line(path), counts: counts(3, 1) }).collect();
+    Arc::new(Report::begin(range, ViewsPage { totals: counts(30, 10), rows, has_more: None }, complete, now()))
+}
+
+fn paths(paths: &[&str]) -> Vec<String> {
+    paths.iter().map(|path| (*path).to_owned()).collect()
+}
+
+fn written(effects: &[Effect]) -> (&str, &str) {
+    match effects {
+        [Effect::WriteFile { name, text, overwrite: Overwrite::Ask }] => (name, text),
+        other => panic!("no file: {other:?}"),
+    }
+}
+
+#[test]
+fn with_nothing_loaded_there_is_nothing_to_export() {
+    let mut app = app();
+    assert_eq!(press(&mut app, "e"), []);
+    assert!(app.overlays.is_empty());
+    assert!(app.notice.is_some_and(|notice| notice.text.as_str().contains("nothing to export")));
+}
+
+#[test]
+fn a_whole_report_goes_out_with_its_comparison_and_its_own_range() {
+    let mut app = app();
+    let range = Preset::SevenDays.range(now().date_naive());
+    let past = range.step(-1).expect("a range");
+    let before = report(past, &paths(&["/a", "/old"]), true);
+    app.views.table.show_report(report(range, &paths(&["/a", "/new"]), true), Some(before));
+    press(&mut app, "el");
+    let effects = key(&mut app, KeyCode::Enter);
+    let (name, text) = written(&effects);
+    assert_eq!(name, "docdeck-views-2026-11-14_2026-11-20-vs-2026-11-07_2026-11-13.csv");
+    let lines: Vec<&str> = text.lines().skip(1).collect();
+    assert_eq!(lines, ["/a,3,1,4,0.2500,3,1,4,0", "/new,3,1,4,0.2500,,,,new", "/old,,,,,3,1,4,gone"]);
+    assert!(app.overlays.is_empty());
+}
+
+#[test]
+fn the_lines_of_the_export_go_round_by_tab_and_its_choices_by_arrows() {
+    let mut app = app();
+    let range = Preset::SevenDays.range(now().date_naive());
+    app.views.table.show_report(report(range, &paths(&["/a"]), true), None);
+    press(&mut app, "e");
+    for code in [KeyCode::Tab, KeyCode::Left, KeyCode::Tab, KeyCode::Tab, KeyCode::BackTab, KeyCode::Up] {
+        assert_eq!(key(&mut app, code), []);
+    }
+    let effects = key(&mut app, KeyCode::Enter);
+    let (name, text) = written(&effects);
+    assert_eq!(name, "docdeck-views-2026-11-14_2026-11-20.md");
+    assert!(text.starts_with("**Page views 2026-11-14 … 2026-11-20 (UTC)**"), "{text}");
+}
+
+#[test]
+fn what_is_too_long_for_the_clipboard_is_said_and_not_copied() {
+    let mut app = app();
+    let range = Preset::SevenDays.range(now().date_naive());
+    let many: Vec<String> = (0..COPY_LIMIT / 20).map(|n| format!("/a/rather/long/path/{n}")).collect();
+    app.views.table.show_report(report(range, &many, true), None);
+    press(&mut app, "ekl");
+    assert_eq!(key(&mut app, KeyCode::Enter), []);
+    let refused = |app: &App| match app.overlays.as_slice() {
+        [Overlay::Export(open)] => open.refused.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert!(refused(&app).is_some_and(|said| said.contains("74,994") && said.ends_with("Choose a file.")));
+    press(&mut app, "l");
+    assert_eq!(refused(&app), None);
+    assert_eq!(written(&key(&mut app, KeyCode::Enter)).1.lines().count(), many.len() + 1);
+}
+
+fn listed(app: &mut App, ranges: Vec<DateRange>) {
+    assert_eq!(press(app, "H"), [Effect::ListKept]);
+    let known = |range| KnownRange { range, rows: 2, complete: true, as_of: now(), totals: counts(1, 1) };
+    let kept = Kept { ranges: ranges.into_iter().map(known).collect(), bytes: 100 };
+    app.update(Msg::Kept(Ok(kept)), now());
+}
+
+#[test]
+fn a_kept_range_is_shown_by_enter() {
+    let mut app = app();
+    let range = app.views.query().range;
+    let past = range.step(-3).expect("a range");
+    listed(&mut app, vec![range, past]);
+    press(&mut app, "j");
+    key(&mut app, KeyCode::Enter);
+    assert_eq!(app.views.query().range, past);
+    assert!(app.overlays.is_empty());
+}
+
+#[test]
+fn the_shown_range_is_not_compared_with_itself() {
+    let mut app = app();
+    let range = app.views.query().range;
+    listed(&mut app, vec![range]);
+    assert_eq!(press(&mut app, "c"), []);
+    assert!(matches!(app.overlays.last(), Some(Overlay::Kept(_))), "it stays open");
+    assert!(app.notice.is_some());
+}
+
+#[test]
+fn an_empty_or_unread_list_has_nothing_to_choose() {
+    let mut app = app();
+    let range = app.views.query().range;
+    press(&mut app, "H");
+    assert_eq!(key(&mut app, KeyCode::Enter), [], "not read yet");
+    app.update(Msg::Kept(Err(Failure::new(FailureKind::Store, "No."))), now());
+    assert_eq!(key(&mut app, KeyCode::Enter), []);
+    assert_eq!(press(&mut app, "jc"), []);
+    assert!(matches!(app.overlays.as_slice(), [Overlay::Kept(_)]));
+    assert_eq!(app.views.query().range, range);
+}
+
+#[test]
+fn letters_that_choose_what_to_compare_with_are_typed_where_a_range_is_shown() {
+    let mut app = app();
+    press(&mut app, "Dyesterday");
+    key(&mut app, KeyCode::Enter);
+    assert_eq!(app.views.query().range.to_string(), "2026-11-19 … 2026-11-19");
+    press(&mut app, "C");
+    press(&mut app, "m");
+    assert!(!matches!(app.overlays.last(), Some(Overlay::Calendar(_))), "taken at once");
+}
+
+#[test]
+fn words_are_typed_after_tab_and_the_days_have_their_keys_back_after_it() {
+    let mut app = app();
+    press(&mut app, "D");
+    key(&mut app, KeyCode::Tab);
+    press(&mut app, "last month");
+    key(&mut app, KeyCode::Enter);
+    assert_eq!(app.views.preset(), Some(Preset::LastMonth));
+    press(&mut app, "D");
+    key(&mut app, KeyCode::Tab);
+    key(&mut app, KeyCode::Tab);
+    press(&mut app, " l ");
+    assert_eq!(app.views.query().range.to_string(), "2026-10-31 … 2026-11-01");
+}

@@ -1,0 +1,152 @@
+//! Which range is shown: the presets, the period before and after, a range of one's own.
+
+use super::super::{App, Effect, Tone};
+use super::Views;
+use crate::model::Time;
+use crate::model::period::{DateRange, Period, Preset};
+
+impl Views {
+    /// The preset in force.
+    pub fn preset(&self) -> Option<Preset> {
+        self.preset
+    }
+
+    /// What the range is called: a preset's name, a month or quarter, else none.
+    pub fn range_name(&self) -> Option<String> {
+        self.preset.map(|preset| preset.name().to_owned()).or_else(|| self.period.name())
+    }
+
+    /// The next preset; the first one after a range of one's own.
+    pub fn next_preset(&mut self, now: Time) -> Option<Effect> {
+        let preset = self.preset.map_or(Preset::SevenDays, Preset::next);
+        self.choose(preset.period(now.date_naive()), Some(preset), now)
+    }
+
+    /// A range of one's own, which has come.
+    pub fn custom(&mut self, range: DateRange) -> Option<Effect> {
+        (self.preset, self.period) = (None, Period::days(range));
+        self.set_range(range)
+    }
+
+    /// The days of a period that have come; `preset` where it was chosen as one. None when it begins after today.
+    pub fn choose(&mut self, period: Period, preset: Option<Preset>, now: Time) -> Option<Effect> {
+        let range = period.range(now.date_naive())?;
+        (self.preset, self.period) = (preset, period);
+        self.set_range(range)
+    }
+
+    /// The period before or after: as many days, or the month or quarter. None for one that begins after today.
+    pub fn step(&mut self, steps: i32, now: Time) -> Option<Effect> {
+        let today = now.date_naive();
+        let period = self.period.step(steps).filter(|period| period.range(today).is_some())?;
+        self.choose(period, period.preset(today), now)
+    }
+
+    /// Counts the days of a preset from today, and those of a period that goes on up to today. Whether the range is
+    /// another one now.
+    pub(super) fn follow_today(&mut self, now: Time) -> bool {
+        let (today, before) = (now.date_naive(), self.query.range);
+        if let Some(preset) = self.preset {
+            self.period = preset.period(today);
+        }
+        if self.preset.is_some() || self.period.whole().to() > self.query.range.to() {
+            self.query.range = self.period.range(today).unwrap_or(before);
+        }
+        self.query.range != before
+    }
+}
+
+impl App {
+    /// The keys for the period before and after.
+    pub(in crate::app) fn step_period(&mut self, steps: i32, now: Time, effects: &mut Vec<Effect>) {
+        let before = self.views.query().range;
+        effects.extend(self.views.step(steps, now));
+        if steps > 0 && self.views.query().range == before {
+            self.say(Tone::Info, "Nothing is known of the days after today.", now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now() -> Time {
+        "2026-11-20T12:00:00Z".parse().expect("a time")
+    }
+
+    fn shown(views: &Views) -> (String, Option<String>) {
+        (views.query().range.to_string(), views.range_name())
+    }
+
+    fn named(range: &str, name: &str) -> (String, Option<String>) {
+        (range.to_owned(), Some(name.to_owned()))
+    }
+
+    #[test]
+    fn the_presets_go_round() {
+        let mut views = Views::new(now());
+        let names: Vec<_> = (0..7)
+            .filter_map(|_| {
+                views.next_preset(now());
+                views.range_name()
+            })
+            .collect();
+        assert_eq!(names, ["30d", "90d", "month", "last month", "quarter", "last quarter", "7d"]);
+    }
+
+    #[test]
+    fn days_step_by_their_length_and_not_past_today() {
+        let mut views = Views::new(now());
+        views.step(-1, now());
+        assert_eq!(shown(&views), ("2026-11-07 … 2026-11-13".to_owned(), None));
+        views.step(1, now());
+        assert_eq!(views.preset(), Some(Preset::SevenDays));
+        assert!(views.step(1, now()).is_none(), "nothing after today");
+    }
+
+    #[test]
+    fn months_step_by_the_calendar_and_come_back_to_today() {
+        let mut views = Views::new(now());
+        views.choose(Preset::ThisMonth.period(now().date_naive()), Some(Preset::ThisMonth), now());
+        assert_eq!(shown(&views), named("2026-11-01 … 2026-11-20", "month"));
+        views.step(-1, now());
+        assert_eq!(shown(&views), named("2026-10-01 … 2026-10-31", "last month"));
+        views.step(-1, now());
+        assert_eq!(shown(&views), named("2026-09-01 … 2026-09-30", "2026-09"));
+        views.step(1, now());
+        views.step(1, now());
+        assert_eq!(shown(&views), named("2026-11-01 … 2026-11-20", "month"));
+        assert!(views.step(1, now()).is_none());
+    }
+
+    #[test]
+    fn a_range_that_ends_before_a_whole_length_was_over_is_cut_at_today_and_returns() {
+        let mut views = Views::new(now());
+        let day = |text: &str| text.parse().expect("a date");
+        let ten = DateRange::new(day("2026-11-05"), day("2026-11-14")).expect("a range");
+        views.custom(ten);
+        views.step(1, now());
+        assert_eq!(views.query().range.to_string(), "2026-11-15 … 2026-11-20");
+        views.step(-1, now());
+        assert_eq!(views.query().range, ten);
+    }
+
+    #[test]
+    fn after_midnight_the_range_follows_today_but_leaves_days_of_ones_own() {
+        let tomorrow: Time = "2026-12-01T00:10:00Z".parse().expect("a time");
+        let mut views = Views::new(now());
+        assert!(!views.follow_today(now()));
+        assert!(views.follow_today(tomorrow));
+        assert_eq!(views.query().range.to_string(), "2026-11-25 … 2026-12-01");
+        let mut views = Views::new(now());
+        views.choose(Preset::ThisMonth.period(now().date_naive()), None, now());
+        views.follow_today(tomorrow);
+        assert_eq!(views.query().range.to_string(), "2026-11-01 … 2026-11-30", "the month is over");
+        let mut views = Views::new(now());
+        let days = views.query().range;
+        views.custom(days);
+        views.follow_today(tomorrow);
+        assert_eq!(views.query().range, days);
+    }
+}

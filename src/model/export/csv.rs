@@ -1,0 +1,134 @@
+//! CSV as RFC 4180 has it: CRLF, quotes where they are needed, a line of heads. No cell is a formula to a spreadsheet.
+
+use super::{Counts, ExportError, Extract, Past, change, count_text, share_text};
+use ::csv::{QuoteStyle, Terminator, WriterBuilder};
+
+const HEADS: [&str; 5] = ["path", "human", "ai", "total", "ai_share"];
+const BEFORE_HEADS: [&str; 4] = ["human_before", "ai_before", "total_before", "change"];
+
+pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
+    let failed = |error: &dyn std::fmt::Display| ExportError(error.to_string());
+    let compared = extract.before.is_some();
+    let mut writer =
+        WriterBuilder::new().terminator(Terminator::CRLF).quote_style(QuoteStyle::Necessary).from_writer(Vec::new());
+    let before_heads: &[&str] = if compared { &BEFORE_HEADS } else { &[] };
+    writer.write_record(HEADS.iter().chain(before_heads)).map_err(|error| failed(&error))?;
+    for line in &extract.lines {
+        let mut cells = vec![guarded(line.path)];
+        cells.extend(numbers(line.now));
+        cells.push(line.now.map(share_text).unwrap_or_default());
+        if compared {
+            let past = match line.past {
+                Past::Counts(counts) => Some(counts),
+                Past::New | Past::Unknown => None,
+            };
+            cells.extend(numbers(past));
+            cells.push(change(line));
+        }
+        writer.write_record(&cells).map_err(|error| failed(&error))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| failed(&error))?;
+    String::from_utf8(bytes).map_err(|error| failed(&error))
+}
+
+fn numbers(counts: Option<&Counts>) -> [String; 3] {
+    let Some(counts) = counts else { return Default::default() };
+    [&counts.human, &counts.ai, &counts.total].map(|count| {
+        let text = count_text(count);
+        // What came in the place of a number is text from outside, as a path is.
+        if text.parse::<f64>().is_ok() && !text.starts_with('+') { text } else { guarded(&text) }
+    })
+}
+
+/// The text with an apostrophe in front where a spreadsheet would run it as a formula. A text that begins with
+/// apostrophes and such a sign gets one more, so that taking one away always gives back what was there.
+fn guarded(text: &str) -> String {
+    if is_formula(text.trim_start_matches('\'')) { format!("'{text}") } else { text.to_owned() }
+}
+
+fn is_formula(text: &str) -> bool {
+    // The full-width forms count as formulas too in East Asian settings.
+    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{NOW, PAST, counts, report};
+    use super::super::{Format, Line};
+    use super::*;
+    use crate::model::text::CleanText;
+    use crate::model::views::Count;
+    use proptest::prelude::*;
+
+    /// The cells as a reader of RFC 4180 has them.
+    fn read(text: &str) -> Vec<Vec<String>> {
+        let mut reader = ::csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+        reader.records().map(|record| record.expect("a record").iter().map(str::to_owned).collect()).collect()
+    }
+
+    fn unguarded(cell: &str) -> &str {
+        match cell.strip_prefix('\'') {
+            Some(rest) if is_formula(rest.trim_start_matches('\'')) => rest,
+            _ => cell,
+        }
+    }
+
+    #[test]
+    fn lines_end_in_crlf_and_quotes_stand_where_they_must() {
+        let now = report(NOW, &[("/a,b", 3, 1), ("/say \"hi\"", 0, 0)], true);
+        let text = Format::Csv.write(&Extract::of_report(&now, None)).expect("written");
+        assert_eq!(text, "path,human,ai,total,ai_share\r\n\"/a,b\",3,1,4,0.2500\r\n\"/say \"\"hi\"\"\",0,0,0,\r\n");
+    }
+
+    #[test]
+    fn a_comparison_adds_columns_in_which_unknown_is_empty() {
+        let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
+        let past = report(PAST, &[("/a", 1, 1), ("/c", 9, 0)], true);
+        let text = Format::Csv.write(&Extract::of_report(&now, Some(&past))).expect("written");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "path,human,ai,total,ai_share,human_before,ai_before,total_before,change",
+                "/a,5,5,10,0.5000,1,1,2,8",
+                "/b,3,0,3,0.0000,,,,new",
+                "/c,,,,,9,0,9,gone",
+            ]
+        );
+    }
+
+    #[test]
+    fn odd_numbers_go_out_as_received_and_are_no_formula() {
+        let mut now = report(NOW, &[("=1+1", 0, 0)], true);
+        now.rows[0].counts = Counts {
+            human: Count::Known(-3),
+            ai: Count::Odd(CleanText::line("=cmd()")),
+            total: Count::Odd(CleanText::line("99999999999999999999")),
+        };
+        let text = Format::Csv.write(&Extract::of_report(&now, None)).expect("written");
+        assert_eq!(text.lines().nth(1), Some("'=1+1,-3,'=cmd(),99999999999999999999,"));
+    }
+
+    proptest! {
+        #[test]
+        fn it_reads_back_to_the_same_paths_and_counts_and_no_path_is_a_formula(
+            rows in prop::collection::vec(("[=+@'/a\\t\\r\\n\",;é -]{0,8}|\\PC{0,12}", any::<i32>(), any::<i32>()), 0..20)
+        ) {
+            let kept: Vec<Counts> = rows.iter().map(|(_, human, ai)| counts(i64::from(*human), i64::from(*ai))).collect();
+            let totals = counts(1, 1);
+            let now = report(NOW, &[], true);
+            let lines = rows.iter().zip(&kept);
+            let lines = lines.map(|((path, ..), counts)| Line { path, now: Some(counts), past: Past::Unknown }).collect();
+            let extract = Extract { lines, totals: &totals, ..Extract::of_report(&now, None) };
+            let read = read(&Format::Csv.write(&extract).expect("written"));
+            prop_assert_eq!(read.len(), rows.len() + 1);
+            for (cells, (path, human, ai)) in read.iter().skip(1).zip(&rows) {
+                prop_assert!(!is_formula(&cells[0]), "{:?}", cells[0]);
+                prop_assert_eq!(unguarded(&cells[0]), path);
+                prop_assert_eq!(&cells[1], &human.to_string());
+                prop_assert_eq!(&cells[2], &ai.to_string());
+                prop_assert_eq!(&cells[3], &(i64::from(*human) + i64::from(*ai)).to_string());
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Markdown: the range and the site's totals over a table of pages, for a pull request or a chat.
+
+use super::{Count, Counts, Extract, Line, Past, change, count_text};
+use chrono::SecondsFormat;
+use std::borrow::Cow;
+
+pub(super) fn write(extract: &Extract<'_>) -> String {
+    let mut out = format!("**Page views {} (UTC)**: {}\n", extract.range, totals(extract.totals));
+    if let Some(before) = extract.before {
+        let whole = if before.complete { "" } else { ", not loaded to its end" };
+        out.push_str(&format!("\nCompared with {}{whole}: {}\n", before.range, totals(before.totals)));
+    }
+    for missing in extract.missing() {
+        out.push_str(&format!("\n{missing}\n"));
+    }
+    out.push_str(&format!("\nAs of {}.\n\n", extract.as_of.to_rfc3339_opts(SecondsFormat::Secs, true)));
+    let compared = extract.before.is_some();
+    let (heads, rule) = if compared { (" total before | change |", " ---: | ---: |") } else { ("", "") };
+    out.push_str(&format!("| path | human | AI | total | AI % |{heads}\n| --- | ---: | ---: | ---: | ---: |{rule}\n"));
+    for line in &extract.lines {
+        out.push_str(&row(line, compared));
+    }
+    out
+}
+
+fn totals(counts: &Counts) -> String {
+    let share = counts.ai_share().map(|share| format!(", AI share {:.1}%", share * 100.0)).unwrap_or_default();
+    let number = |count: &Count| escaped(&known(count)).into_owned();
+    format!("human {}, AI {}, total {}{share}", number(&counts.human), number(&counts.ai), number(&counts.total))
+}
+
+/// The number as received, `?` where there is none.
+fn known(count: &Count) -> String {
+    if *count == Count::Missing { "?".to_owned() } else { count_text(count) }
+}
+
+fn row(line: &Line<'_>, compared: bool) -> String {
+    let cells = |counts: &Counts| {
+        let share = counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
+        [known(&counts.human), known(&counts.ai), known(&counts.total), share]
+    };
+    // A page that is gone has no numbers here, which is not 0.
+    let mut numbers = line.now.map_or_else(|| vec!["–".to_owned(); 4], |counts| cells(counts).to_vec());
+    if compared {
+        numbers.push(match line.past {
+            Past::Counts(counts) => known(&counts.total),
+            Past::New => "–".to_owned(),
+            Past::Unknown => "?".to_owned(),
+        });
+        numbers.push(match change(line) {
+            unknown if unknown.is_empty() => "?".to_owned(),
+            change => change,
+        });
+    }
+    let numbers: String = numbers.iter().map(|number| format!(" {} |", escaped(number))).collect();
+    format!("| {} |{numbers}\n", escaped(line.path))
+}
+
+/// The text as one cell of a table that shows it as it is: whatever Markdown or HTML would make of it is escaped, a line
+/// break is a blank.
+fn escaped(text: &str) -> Cow<'_, str> {
+    let special = |c: char| "|`\\*_[]<>~#&!".contains(c) || c.is_control();
+    if !text.contains(special) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => out.push(' '),
+            c if c.is_control() => {}
+            c => {
+                if special(c) {
+                    out.push('\\');
+                }
+                out.push(c);
+            }
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{NOW, PAST, report};
+    use super::super::{Extract, Format};
+    use super::*;
+    use crate::model::report::Report;
+    use proptest::prelude::*;
+
+    fn written(extract: &Extract<'_>) -> String {
+        Format::Markdown.write(extract).expect("written")
+    }
+
+    #[test]
+    fn the_range_and_the_totals_stand_over_the_table() {
+        let now = report(NOW, &[("/a|b`c`", 3, 1)], true);
+        assert_eq!(
+            written(&Extract::of_report(&now, None)),
+            "**Page views 2026-11-14 … 2026-11-20 (UTC)**: human 100, AI 50, total 150, AI share 33.3%\n\n\
+             As of 2026-11-20T14:02:30Z.\n\n\
+             | path | human | AI | total | AI % |\n\
+             | --- | ---: | ---: | ---: | ---: |\n\
+             | /a\\|b\\`c\\` | 3 | 1 | 4 | 25% |\n"
+        );
+    }
+
+    #[test]
+    fn what_is_not_whole_and_what_is_unknown_is_said() {
+        let now = Report { complete: false, ..report(NOW, &[("/a", 5, 5), ("/b", 0, 0)], true) };
+        let past = Report { complete: false, ..report(PAST, &[("/a", 1, 1)], true) };
+        let text = written(&Extract::of_report(&now, Some(&past)));
+        assert!(text.contains("Partial: more pages were not loaded."), "{text}");
+        assert!(text.contains("Compared with 2026-11-07 … 2026-11-13, not loaded to its end: "), "{text}");
+        assert!(text.contains("| /a | 5 | 5 | 10 | 50% | 2 | 8 |"), "{text}");
+        assert!(text.contains("| /b | 0 | 0 | 0 | – | ? | ? |"), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn every_page_is_one_row_of_as_many_cells(paths in prop::collection::vec("[|`\\\\a/\\n\\r<*_-]{0,10}|\\PC{0,10}", 1..10)) {
+            let counts = super::super::tests::counts(1, 1);
+            let now = report(NOW, &[], true);
+            let lines = paths.iter().map(|path| Line { path, now: Some(&counts), past: Past::Unknown }).collect();
+            let text = written(&Extract { lines, ..Extract::of_report(&now, None) });
+            let table: Vec<&str> = text.split('\n').filter(|line| line.starts_with('|')).collect();
+            prop_assert_eq!(table.len(), paths.len() + 2);
+            for row in table {
+                // A pipe after an odd number of backslashes is part of its cell.
+                let mut escaped = false;
+                let pipes = row.chars().filter(|c| {
+                    let counts = *c == '|' && !escaped;
+                    escaped = *c == '\\' && !escaped;
+                    counts
+                });
+                prop_assert_eq!(pipes.count(), 6, "{}", row);
+            }
+        }
+    }
+}

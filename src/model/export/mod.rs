@@ -1,0 +1,302 @@
+//! Page views as a file for others: CSV (RFC 4180), JSON (design.md: the command line) and Markdown.
+//!
+//! Numbers go out as they were received; what is missing stays missing and is not 0. What the pages are, and whether
+//! they are all of the range, is said wherever the format has room for it, and in the file's name.
+
+mod csv;
+mod json;
+mod markdown;
+
+use super::Time;
+use super::period::DateRange;
+use super::report::Report;
+use super::views::{Count, Counts, PageRow, ViewsPage};
+use std::collections::{HashMap, HashSet};
+
+/// Bytes of text that terminals take for their clipboard: more than this makes 100,000 characters of base64, where they
+/// begin to refuse.
+pub const COPY_LIMIT: usize = 74_994;
+
+/// The text could not be made.
+#[derive(Debug, thiserror::Error)]
+#[error("The export could not be written: {0}.")]
+pub struct ExportError(String);
+
+/// What the text is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    Csv,
+    Json,
+    Markdown,
+}
+
+impl Format {
+    /// In the order in which the screen shows them.
+    pub const ALL: [Self; 3] = [Self::Csv, Self::Json, Self::Markdown];
+
+    /// The name on the screen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "CSV",
+            Self::Json => "JSON",
+            Self::Markdown => "Markdown",
+        }
+    }
+
+    /// How a file's name ends, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Json => "json",
+            Self::Markdown => "md",
+        }
+    }
+
+    /// The text of the whole file.
+    ///
+    /// # Errors
+    /// What the writer of the format said; a text in memory gives no reason for it.
+    pub fn write(self, extract: &Extract<'_>) -> Result<String, ExportError> {
+        match self {
+            Self::Csv => csv::write(extract),
+            Self::Json => json::write(extract),
+            Self::Markdown => Ok(markdown::write(extract)),
+        }
+    }
+}
+
+/// What a comparison knows of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Past<'a> {
+    /// Nothing: there is no comparison, or the other range is not loaded to its end.
+    Unknown,
+    /// The page was not viewed in the other range.
+    New,
+    Counts(&'a Counts),
+}
+
+/// One page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'a> {
+    pub path: &'a str,
+    /// Its views; none where it is only in the range that is compared with.
+    pub now: Option<&'a Counts>,
+    pub past: Past<'a>,
+}
+
+/// The range that is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Before<'a> {
+    pub range: DateRange,
+    pub totals: &'a Counts,
+    pub complete: bool,
+}
+
+/// What is exported.
+#[derive(Debug, Clone)]
+pub struct Extract<'a> {
+    pub range: DateRange,
+    /// Site-wide, whatever pages are in it.
+    pub totals: &'a Counts,
+    pub lines: Vec<Line<'a>>,
+    /// Whether all pages of the range were loaded.
+    pub loaded: bool,
+    /// Pages that are loaded and left out, by a filter or by folding.
+    pub left_out: usize,
+    /// The oldest of the answers that it comes from.
+    pub as_of: Time,
+    pub before: Option<Before<'a>>,
+}
+
+impl<'a> Extract<'a> {
+    /// The rows of one answer; `all` where it is known to hold all pages of the range.
+    pub fn of_answer(range: DateRange, answer: &'a ViewsPage, all: bool, as_of: Time) -> Self {
+        Self {
+            range,
+            totals: &answer.totals,
+            lines: answer.rows.iter().map(line).collect(),
+            loaded: all,
+            left_out: 0,
+            as_of,
+            before: None,
+        }
+    }
+
+    /// All pages of a report in its order, then those that only the other range has.
+    pub fn of_report(report: &'a Report, before: Option<&'a Report>) -> Self {
+        // Whether a page is gone is known only once this range is loaded to its end.
+        let gone = before.filter(|_| report.complete).map_or(&[][..], |before| &before.rows);
+        let known: HashSet<&str> = match gone {
+            [] => HashSet::new(),
+            _ => report.rows.iter().map(|row| row.path.as_str()).collect(),
+        };
+        let gone = gone.iter().filter(|row| !known.contains(row.path.as_str()));
+        Self::of_pages(report, before, report.rows.iter().chain(gone))
+    }
+
+    /// These pages of a report, in this order. A page that only the other range has is gone, whatever counts it comes with.
+    pub fn of_pages(report: &'a Report, before: Option<&'a Report>, pages: impl Iterator<Item = &'a PageRow>) -> Self {
+        let lines: Vec<Line<'a>> = match before {
+            None => pages.map(line).collect(),
+            Some(before) => {
+                let (now, past) = (by_path(report), by_path(before));
+                let missing = if before.complete { Past::New } else { Past::Unknown };
+                let compared = |row: &'a PageRow| {
+                    let path = row.path.as_str();
+                    let past = past.get(path).map_or(missing, |counts| Past::Counts(counts));
+                    Line { path, now: now.get(path).copied(), past }
+                };
+                pages.map(compared).collect()
+            }
+        };
+        let shown = lines.iter().filter(|line| line.now.is_some()).count();
+        Self {
+            range: report.range,
+            totals: &report.totals,
+            left_out: report.rows.len().saturating_sub(shown),
+            lines,
+            loaded: report.complete,
+            as_of: report.as_of,
+            before: before.map(|before| Before {
+                range: before.range,
+                totals: &before.totals,
+                complete: before.complete,
+            }),
+        }
+    }
+
+    /// The same with these pages of the answer alone, in this order.
+    #[must_use]
+    pub fn with_pages(mut self, pages: impl Iterator<Item = &'a PageRow>) -> Self {
+        let before = self.lines.len();
+        self.lines = pages.map(line).collect();
+        self.left_out = before.saturating_sub(self.lines.len());
+        self
+    }
+
+    /// Whether these are all pages of the range.
+    pub fn is_complete(&self) -> bool {
+        self.loaded && self.left_out == 0
+    }
+
+    /// What is missing from the pages of the range, as sentences; none when nothing is.
+    pub fn missing(&self) -> Vec<String> {
+        let pages = if self.left_out == 1 { "page" } else { "pages" };
+        let left_out = (self.left_out > 0).then(|| format!("Left out: {} more loaded {pages}.", self.left_out));
+        let partial = (!self.loaded).then(|| "Partial: more pages were not loaded.".to_owned());
+        partial.into_iter().chain(left_out).collect()
+    }
+
+    /// `docdeck-views-2026-11-14_2026-11-20.csv`; what it is compared with, and `-filtered` or `-partial` where pages are
+    /// missing, stand in it too.
+    pub fn file_name(&self, format: Format) -> String {
+        let days = |range: DateRange| format!("{}_{}", range.from(), range.to());
+        let against = self.before.filter(|_| format != Format::Json);
+        let against = against.map(|before| format!("-vs-{}", days(before.range))).unwrap_or_default();
+        let filtered = if self.left_out > 0 { "-filtered" } else { "" };
+        let partial = if self.loaded { "" } else { "-partial" };
+        format!("docdeck-views-{}{against}{filtered}{partial}.{}", days(self.range), format.extension())
+    }
+}
+
+/// A page that is compared with nothing.
+fn line(row: &PageRow) -> Line<'_> {
+    Line { path: row.path.as_str(), now: Some(&row.counts), past: Past::Unknown }
+}
+
+fn by_path(report: &Report) -> HashMap<&str, &Counts> {
+    report.rows.iter().map(|row| (row.path.as_str(), &row.counts)).collect()
+}
+
+/// The number as received; empty where there is none.
+fn count_text(count: &Count) -> String {
+    match count {
+        Count::Known(n) => n.to_string(),
+        Count::Odd(text) => text.as_str().to_owned(),
+        Count::Missing => String::new(),
+    }
+}
+
+/// What a comparison says of the total of a page: the difference, `new`, `gone`, or nothing where it is not known.
+fn change(line: &Line<'_>) -> String {
+    match (line.now, line.past) {
+        (_, Past::Unknown) => String::new(),
+        (Some(_), Past::New) => "new".to_owned(),
+        (None, Past::New) => String::new(),
+        (None, Past::Counts(_)) => "gone".to_owned(),
+        (Some(now), Past::Counts(past)) => match (&now.total, &past.total) {
+            (Count::Known(now), Count::Known(past)) => (i128::from(*now) - i128::from(*past)).to_string(),
+            _ => String::new(),
+        },
+    }
+}
+
+/// Share of AI in human + AI, 0 to 1, four digits; empty where it is unknown.
+fn share_text(counts: &Counts) -> String {
+    counts.ai_share().map(|share| format!("{share:.4}")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::text::CleanText;
+
+    pub(super) fn counts(human: i64, ai: i64) -> Counts {
+        Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+    }
+
+    pub(super) fn report(days: &str, rows: &[(&str, i64, i64)], complete: bool) -> Report {
+        let mut ends = days.split(' ').map(|day| day.parse().expect("a date"));
+        let range = DateRange::new(ends.next().expect("a day"), ends.next().expect("a day")).expect("a range");
+        let row =
+            |(path, human, ai): &(&str, i64, i64)| PageRow { path: CleanText::line(path), counts: counts(*human, *ai) };
+        let rows = rows.iter().map(row).collect();
+        let page = ViewsPage { totals: counts(100, 50), rows, has_more: None };
+        Report::begin(range, page, complete, "2026-11-20T14:02:30Z".parse().expect("a time"))
+    }
+
+    pub(super) const NOW: &str = "2026-11-14 2026-11-20";
+    pub(super) const PAST: &str = "2026-11-07 2026-11-13";
+
+    #[test]
+    fn new_gone_and_unknown_pages_are_told_apart() {
+        let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
+        let past = report(PAST, &[("/a", 1, 1), ("/c", 9, 0)], true);
+        let extract = Extract::of_report(&now, Some(&past));
+        let said: Vec<_> = extract.lines.iter().map(|line| (line.path, change(line))).collect();
+        assert_eq!(said, [("/a", "8".to_owned()), ("/b", "new".to_owned()), ("/c", "gone".to_owned())]);
+        let half = Report { complete: false, ..past };
+        let extract = Extract::of_report(&now, Some(&half));
+        assert_eq!(change(&extract.lines[1]), "", "not seen there yet is not new");
+        let unfinished = Report { complete: false, ..now };
+        assert_eq!(Extract::of_report(&unfinished, Some(&half)).lines.len(), 2, "not seen yet is not gone");
+    }
+
+    #[test]
+    fn the_name_of_the_file_says_what_is_in_it() {
+        let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
+        let past = report(PAST, &[], true);
+        let all = Extract::of_report(&now, None);
+        assert_eq!(all.file_name(Format::Csv), "docdeck-views-2026-11-14_2026-11-20.csv");
+        assert!(all.is_complete() && all.missing().is_empty());
+        let compared = Extract::of_pages(&now, Some(&past), now.rows.iter().skip(1));
+        assert_eq!(
+            compared.file_name(Format::Markdown),
+            "docdeck-views-2026-11-14_2026-11-20-vs-2026-11-07_2026-11-13-filtered.md"
+        );
+        assert_eq!(compared.missing(), ["Left out: 1 more loaded page."]);
+        let half = Report { complete: false, ..now };
+        let partial = Extract::of_report(&half, None);
+        assert_eq!(partial.file_name(Format::Json), "docdeck-views-2026-11-14_2026-11-20-partial.json");
+        assert!(!partial.is_complete());
+    }
+
+    #[test]
+    fn one_answer_is_whole_only_where_that_is_known() {
+        let now = report(NOW, &[("/a", 5, 5)], true);
+        let answer = ViewsPage { totals: counts(5, 5), rows: now.rows.clone(), has_more: Some(true) };
+        let extract = Extract::of_answer(now.range, &answer, false, now.as_of);
+        assert_eq!(extract.missing(), ["Partial: more pages were not loaded."]);
+        assert_eq!(extract.lines.len(), 1);
+    }
+}

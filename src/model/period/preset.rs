@@ -1,0 +1,276 @@
+//! Periods: what a range was chosen as, which decides what it is called and where the period before it lies.
+
+use super::DateRange;
+use chrono::{Datelike as _, Days, NaiveDate};
+
+/// What a period is made of, and so by how much it steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Unit {
+    /// Any days; the period before has as many.
+    Days,
+    /// One month of the calendar.
+    Month,
+    /// One quarter of the calendar.
+    Quarter,
+}
+
+/// A stretch of days with the step to the one before it. Its days may lie in the future: [`Period::range`] gives those
+/// that have come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Period {
+    whole: DateRange,
+    unit: Unit,
+}
+
+impl Period {
+    /// These days; a whole month or quarter steps as such.
+    pub fn days(range: DateRange) -> Self {
+        if range == DateRange::month_of(range.from()) {
+            Self { whole: range, unit: Unit::Month }
+        } else if range == DateRange::quarter_of(range.from()) {
+            Self { whole: range, unit: Unit::Quarter }
+        } else {
+            Self { whole: range, unit: Unit::Days }
+        }
+    }
+
+    /// Today and the days before it, `days` in all; they step as days, also where they happen to be a whole month.
+    pub fn last_days(days: u32, today: NaiveDate) -> Self {
+        Self { whole: DateRange::last_days(days, today), unit: Unit::Days }
+    }
+
+    /// The month that the day lies in.
+    pub fn month(day: NaiveDate) -> Self {
+        Self { whole: DateRange::month_of(day), unit: Unit::Month }
+    }
+
+    /// The quarter that the day lies in.
+    pub fn quarter(day: NaiveDate) -> Self {
+        Self { whole: DateRange::quarter_of(day), unit: Unit::Quarter }
+    }
+
+    /// All its days, those included that have not come yet.
+    pub fn whole(&self) -> DateRange {
+        self.whole
+    }
+
+    /// Its days that have come, today included; none when it begins after today.
+    pub fn range(&self, today: NaiveDate) -> Option<DateRange> {
+        self.whole.until(today)
+    }
+
+    /// The period right before (`-1`) or after (`1`), by `steps` of them; none beyond the calendar.
+    pub fn step(&self, steps: i32) -> Option<Self> {
+        let months = match self.unit {
+            Unit::Days => return self.whole.step(steps).map(|whole| Self { whole, unit: Unit::Days }),
+            Unit::Month => 1,
+            Unit::Quarter => 3,
+        };
+        let by = chrono::Months::new(steps.unsigned_abs().checked_mul(months)?);
+        let from = self.whole.from();
+        let from = if steps < 0 { from.checked_sub_months(by) } else { from.checked_add_months(by) }?;
+        Some(if self.unit == Unit::Month { Self::month(from) } else { Self::quarter(from) })
+    }
+
+    /// The preset that gives this period today.
+    pub fn preset(&self, today: NaiveDate) -> Option<Preset> {
+        Preset::ALL.into_iter().find(|preset| preset.period(today) == *self)
+    }
+
+    /// The name of a month or quarter, like `2026-09` and `2026-Q3`; none for other days.
+    pub fn name(&self) -> Option<String> {
+        let from = self.whole.from();
+        match self.unit {
+            Unit::Days => None,
+            Unit::Month => Some(format!("{}", from.format("%Y-%m"))),
+            Unit::Quarter => Some(format!("{:04}-Q{}", from.year(), from.month0() / 3 + 1)),
+        }
+    }
+}
+
+impl DateRange {
+    /// The period before: the month or quarter before a whole one, else as many days. None beyond the calendar.
+    pub fn before(&self) -> Option<Self> {
+        Period::days(*self).step(-1).map(|before| before.whole())
+    }
+}
+
+/// The ranges that one key goes through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Preset {
+    SevenDays,
+    ThirtyDays,
+    NinetyDays,
+    /// From the first of this month to today.
+    ThisMonth,
+    LastMonth,
+    /// From the first day of this quarter to today.
+    ThisQuarter,
+    LastQuarter,
+}
+
+impl Preset {
+    /// In the order in which the key goes through them.
+    pub const ALL: [Self; 7] = [
+        Self::SevenDays,
+        Self::ThirtyDays,
+        Self::NinetyDays,
+        Self::ThisMonth,
+        Self::LastMonth,
+        Self::ThisQuarter,
+        Self::LastQuarter,
+    ];
+
+    /// The name on the screen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SevenDays => "7d",
+            Self::ThirtyDays => "30d",
+            Self::NinetyDays => "90d",
+            Self::ThisMonth => "month",
+            Self::LastMonth => "last month",
+            Self::ThisQuarter => "quarter",
+            Self::LastQuarter => "last quarter",
+        }
+    }
+
+    /// The next one, round and round.
+    #[must_use]
+    pub fn next(self) -> Self {
+        let all = Self::ALL.into_iter();
+        all.skip_while(|preset| *preset != self).nth(1).unwrap_or(Self::SevenDays)
+    }
+
+    /// The period that it means today.
+    pub fn period(self, today: NaiveDate) -> Period {
+        let day_before = |range: DateRange| range.from().checked_sub_days(Days::new(1)).unwrap_or(today);
+        match self {
+            Self::SevenDays => Period::last_days(7, today),
+            Self::ThirtyDays => Period::last_days(30, today),
+            Self::NinetyDays => Period::last_days(90, today),
+            Self::ThisMonth => Period::month(today),
+            Self::LastMonth => Period::month(day_before(DateRange::month_of(today))),
+            Self::ThisQuarter => Period::quarter(today),
+            Self::LastQuarter => Period::quarter(day_before(DateRange::quarter_of(today))),
+        }
+    }
+
+    /// The days that it means today.
+    pub fn range(self, today: NaiveDate) -> DateRange {
+        // No preset begins after today.
+        self.period(today).range(today).unwrap_or_else(|| DateRange::last_days(1, today))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn day(text: &str) -> NaiveDate {
+        text.parse().expect("a date")
+    }
+
+    fn ranges(today: &str) -> Vec<String> {
+        Preset::ALL.iter().map(|preset| preset.range(day(today)).to_string()).collect()
+    }
+
+    #[test]
+    fn months_and_quarters_run_to_today_and_the_last_ones_are_whole() {
+        assert_eq!(
+            ranges("2026-11-20"),
+            [
+                "2026-11-14 … 2026-11-20",
+                "2026-10-22 … 2026-11-20",
+                "2026-08-23 … 2026-11-20",
+                "2026-11-01 … 2026-11-20",
+                "2026-10-01 … 2026-10-31",
+                "2026-10-01 … 2026-11-20",
+                "2026-07-01 … 2026-09-30",
+            ]
+        );
+    }
+
+    #[test]
+    fn on_the_first_of_january_the_last_ones_lie_in_the_year_before() {
+        let range = |preset: Preset| preset.range(day("2027-01-01")).to_string();
+        assert_eq!(range(Preset::ThisMonth), "2027-01-01 … 2027-01-01");
+        assert_eq!(range(Preset::LastMonth), "2026-12-01 … 2026-12-31");
+        assert_eq!(range(Preset::ThisQuarter), "2027-01-01 … 2027-01-01");
+        assert_eq!(range(Preset::LastQuarter), "2026-10-01 … 2026-12-31");
+    }
+
+    #[test]
+    fn a_month_steps_to_whole_months_and_comes_back_to_today() {
+        let today = day("2026-11-20");
+        let this = Preset::ThisMonth.period(today);
+        let before = this.step(-1).expect("a month");
+        assert_eq!(before.range(today).map(|range| range.to_string()).as_deref(), Some("2026-10-01 … 2026-10-31"));
+        assert_eq!(before.preset(today), Some(Preset::LastMonth));
+        let september = before.step(-1).expect("a month");
+        assert_eq!((september.preset(today), september.name().as_deref()), (None, Some("2026-09")));
+        let back = september.step(2).expect("a month");
+        assert_eq!(back.range(today), Some(Preset::ThisMonth.range(today)));
+        assert_eq!(back.step(1).expect("a month").range(today), None, "nothing after today");
+    }
+
+    #[test]
+    fn months_step_through_a_leap_february_whatever_their_length() {
+        let today = day("2028-03-31");
+        let names: Vec<_> =
+            (0..4).filter_map(|n| Period::month(today).step(-n)?.range(today)).map(|r| r.days()).collect();
+        assert_eq!(names, [31, 29, 31, 31]);
+    }
+
+    #[test]
+    fn thirty_days_that_happen_to_be_a_month_step_as_thirty_days() {
+        let today = day("2026-04-30");
+        let thirty = Preset::ThirtyDays.period(today);
+        assert_eq!(thirty.range(today), Some(Preset::ThisMonth.range(today)), "the same days");
+        let before = thirty.step(-1).and_then(|before| before.range(today)).expect("a range");
+        assert_eq!(before.to_string(), "2026-03-02 … 2026-03-31");
+    }
+
+    #[test]
+    fn days_that_are_a_whole_month_or_quarter_are_called_and_stepped_as_such() {
+        let range = |from: &str, to: &str| DateRange::new(day(from), day(to)).expect("a range");
+        let quarter = Period::days(range("2026-04-01", "2026-06-30"));
+        assert_eq!(quarter.name().as_deref(), Some("2026-Q2"));
+        assert_eq!(quarter.step(-1).and_then(|before| before.name()).as_deref(), Some("2026-Q1"));
+        assert_eq!(quarter.step(-2).and_then(|before| before.name()).as_deref(), Some("2025-Q4"));
+        assert_eq!(Period::days(range("2026-04-01", "2026-06-29")).name(), None);
+    }
+
+    fn any_day() -> impl Strategy<Value = NaiveDate> {
+        // 1990 to 2120: leap years, and 2100, which is none.
+        (726_000_i32..774_000).prop_filter_map("a day", NaiveDate::from_num_days_from_ce_opt)
+    }
+
+    proptest! {
+        #[test]
+        fn stepping_back_and_forth_returns(today in any_day(), n in 0_usize..7, steps in 1_i32..40) {
+            let period = Preset::ALL[n].period(today);
+            let back = period.step(-steps).expect("in the calendar");
+            prop_assert_eq!(back.step(steps), Some(period));
+            let mut one_by_one = period;
+            for _ in 0..steps {
+                let before = one_by_one.step(-1).expect("in the calendar");
+                let (now, then) = (one_by_one.range(today).expect("has begun"), before.range(today).expect("has begun"));
+                prop_assert_eq!(then.to().succ_opt(), Some(now.from()), "it touches");
+                one_by_one = before;
+            }
+            prop_assert_eq!(one_by_one, back);
+        }
+
+        #[test]
+        fn every_preset_ends_no_later_than_today(today in any_day()) {
+            for preset in Preset::ALL {
+                let range = preset.range(today);
+                prop_assert!(range.from() <= range.to() && range.to() <= today);
+                prop_assert_eq!(preset.period(today).range(today), Some(range));
+                let last = matches!(preset, Preset::LastMonth | Preset::LastQuarter);
+                prop_assert_eq!(range.contains(today), !last);
+            }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Ranges as people type them, and what is wrong with one, said while it is being typed.
+
+use super::{DateRange, Period, Preset};
+use crate::model::text::CleanText;
+use chrono::{Datelike as _, NaiveDate};
+
+/// Most days that `30d` may ask for: ten years.
+const MOST_DAYS: u32 = 3660;
+/// Characters of a word that are said again in a complaint.
+const QUOTED: usize = 16;
+
+/// A range that was understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Typed {
+    pub period: Period,
+    /// The preset, where it was asked for by its words rather than by dates.
+    pub preset: Option<Preset>,
+    /// Its days that have come.
+    pub range: DateRange,
+    /// The last day as typed, where that has not come yet: the range was cut at today.
+    pub cut: Option<NaiveDate>,
+}
+
+/// What is wrong with a typed range; the text is shown while typing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RangeError {
+    #[error("two dates, like 2026-11-01 2026-11-20")]
+    Nothing,
+    #[error("{0} is not a whole date yet: YYYY-MM-DD")]
+    Unfinished(CleanText),
+    #[error("{0} is no date: write 2026-11-20, 2026-10, 2026-q3, 7d or last month")]
+    Unknown(CleanText),
+    #[error("there is no month {0:02}")]
+    NoMonth(u32),
+    #[error("{month} has {days} days, so there is no {day:02}")]
+    NoDay { month: String, days: u32, day: u32 },
+    #[error("there is no quarter {0}: q1 to q4")]
+    NoQuarter(u32),
+    #[error("{0} is one too many: a range has a first and a last day")]
+    TooMany(CleanText),
+    #[error("from 1 to {MOST_DAYS} days")]
+    Days,
+    #[error("{from} comes after {to}: the earlier date goes first")]
+    Reversed { from: NaiveDate, to: NaiveDate },
+    #[error("{from} has not come yet: today is {today} UTC")]
+    Future { from: NaiveDate, today: NaiveDate },
+}
+
+/// Reads a typed range: two dates, or one for a single day, apart by spaces, `..`, `…`, `/` or `to`; a month (`2026-10`)
+/// or a quarter (`2026-q3`), also as one end; `7d`; `yesterday`; `last month` and the like. A range that goes on after
+/// today is cut there.
+///
+/// # Errors
+/// What is wrong with it, as a phrase to be shown.
+pub fn parse_range(typed: &str, today: NaiveDate) -> Result<DateRange, RangeError> {
+    parse_period(typed, today).map(|typed| typed.range)
+}
+
+/// As [`parse_range`], with the period that it is: a typed month steps by months.
+///
+/// # Errors
+/// What is wrong with it, as a phrase to be shown.
+pub fn parse_period(typed: &str, today: NaiveDate) -> Result<Typed, RangeError> {
+    let lower = typed.to_lowercase().replace("..", " ").replace(['…', ',', '/', '–'], " ");
+    let words: Vec<&str> = lower.split_whitespace().filter(|word| *word != "to" && *word != "-").collect();
+    if let Some(preset) = preset(&words) {
+        return Ok(Typed { preset: Some(preset), ..cut(preset.period(today), today)? });
+    }
+    let period = match words.as_slice() {
+        [] => return Err(RangeError::Nothing),
+        [word] => match days(word)? {
+            Some(days) => {
+                let period = Period::last_days(days, today);
+                return Ok(Typed { preset: period.preset(today), ..cut(period, today)? });
+            }
+            None => end(word, today)?,
+        },
+        [from, to] => {
+            let (from, to) = (end(from, today)?.whole().from(), end(to, today)?.whole().to());
+            Period::days(DateRange::new(from, to).ok_or(RangeError::Reversed { from, to })?)
+        }
+        [_, _, more, ..] => return Err(RangeError::TooMany(quoted(more))),
+    };
+    cut(period, today)
+}
+
+/// A period without its days that have not come; a month that goes on is a month all the same.
+fn cut(period: Period, today: NaiveDate) -> Result<Typed, RangeError> {
+    let whole = period.whole();
+    let range = period.range(today).ok_or(RangeError::Future { from: whole.from(), today })?;
+    let cut = (whole.to() > today).then_some(whole.to());
+    let period = if cut.is_some() && period.name().is_none() { Period::days(range) } else { period };
+    Ok(Typed { period, preset: None, range, cut })
+}
+
+fn preset(words: &[&str]) -> Option<Preset> {
+    match words {
+        ["month"] | ["this", "month"] => Some(Preset::ThisMonth),
+        ["last", "month"] => Some(Preset::LastMonth),
+        ["quarter"] | ["this", "quarter"] => Some(Preset::ThisQuarter),
+        ["last", "quarter"] => Some(Preset::LastQuarter),
+        _ => None,
+    }
+}
+
+/// `7d`: so many days, today included.
+fn days(word: &str) -> Result<Option<u32>, RangeError> {
+    let Some(digits) = word.strip_suffix('d').filter(|digits| is_number(digits)) else { return Ok(None) };
+    let days = digits.parse().ok().filter(|days| (1..=MOST_DAYS).contains(days));
+    days.map(Some).ok_or(RangeError::Days)
+}
+
+/// One end of a range, or all of it: a day, a month or a quarter.
+fn end(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
+    let parts: Vec<&str> = word.split('-').collect();
+    match parts.as_slice() {
+        ["today"] => Ok(one_day(today)),
+        ["yesterday"] => Ok(one_day(today.pred_opt().unwrap_or(today))),
+        [year, quarter] if is_year(year) && quarter.starts_with('q') => {
+            let Some(n) = quarter.strip_prefix('q').filter(|n| is_number(n)) else { return Err(unfinished(word)) };
+            let n: u32 = n.parse().map_err(|_| unknown(word))?;
+            let month = (1..=4).contains(&n).then(|| n * 3).ok_or(RangeError::NoQuarter(n))?;
+            Ok(Period::quarter(first_of(year, month).ok_or_else(|| unknown(word))?))
+        }
+        [year, month] if is_year(year) && is_two(month) => {
+            let first = first_of(year, checked_month(month)?).ok_or_else(|| unknown(word))?;
+            Ok(Period::month(first))
+        }
+        [year, month, day] if is_year(year) && is_two(month) && is_two(day) => {
+            let first = first_of(year, checked_month(month)?).ok_or_else(|| unknown(word))?;
+            let day: u32 = day.parse().map_err(|_| unknown(word))?;
+            let no_day = || RangeError::NoDay {
+                month: first.format("%B %Y").to_string(),
+                days: DateRange::month_of(first).days(),
+                day,
+            };
+            first.with_day(day).map(one_day).ok_or_else(no_day)
+        }
+        // What can still become a date is no mistake yet.
+        _ if word.len() < 10 && word.chars().all(|c| c.is_ascii_digit() || c == '-') => Err(unfinished(word)),
+        _ => Err(unknown(word)),
+    }
+}
+
+fn one_day(day: NaiveDate) -> Period {
+    Period::last_days(1, day)
+}
+
+fn checked_month(text: &str) -> Result<u32, RangeError> {
+    let month: u32 = text.parse().map_err(|_| unknown(text))?;
+    if (1..=12).contains(&month) { Ok(month) } else { Err(RangeError::NoMonth(month)) }
+}
+
+fn first_of(year: &str, month: u32) -> Option<NaiveDate> {
+    NaiveDate::from_ymd_opt(year.parse().ok()?, month, 1).filter(|day| day.year() > 0)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
+}
+
+fn is_year(text: &str) -> bool {
+    text.len() == 4 && is_number(text)
+}
+
+fn is_two(text: &str) -> bool {
+    text.len() == 2 && is_number(text)
+}
+
+fn quoted(word: &str) -> CleanText {
+    CleanText::title(word, QUOTED)
+}
+
+fn unknown(word: &str) -> RangeError {
+    RangeError::Unknown(quoted(word))
+}
+
+fn unfinished(word: &str) -> RangeError {
+    RangeError::Unfinished(quoted(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn today() -> NaiveDate {
+        "2026-11-20".parse().expect("a date")
+    }
+
+    fn read(typed: &str) -> String {
+        parse_range(typed, today()).map_or_else(|error| error.to_string(), |range| range.to_string())
+    }
+
+    #[test]
+    fn two_dates_are_read_whatever_stands_between_them() {
+        for typed in [
+            "2026-11-01 2026-11-05",
+            "2026-11-01..2026-11-05",
+            "2026-11-01 … 2026-11-05",
+            " 2026-11-01 to 2026-11-05 ",
+            "2026-11-01 - 2026-11-05",
+            "2026-11-01/2026-11-05",
+        ] {
+            assert_eq!(read(typed), "2026-11-01 … 2026-11-05", "{typed}");
+        }
+        assert_eq!(read("2026-11-05"), "2026-11-05 … 2026-11-05");
+    }
+
+    #[test]
+    fn short_forms_are_read() {
+        for (typed, range) in [
+            ("7d", "2026-11-14 … 2026-11-20"),
+            ("30D", "2026-10-22 … 2026-11-20"),
+            ("last month", "2026-10-01 … 2026-10-31"),
+            ("this month", "2026-11-01 … 2026-11-20"),
+            ("last  quarter", "2026-07-01 … 2026-09-30"),
+            ("quarter", "2026-10-01 … 2026-11-20"),
+            ("2026-10", "2026-10-01 … 2026-10-31"),
+            ("2026-11", "2026-11-01 … 2026-11-20"),
+            ("2026-q3", "2026-07-01 … 2026-09-30"),
+            ("2026-Q4", "2026-10-01 … 2026-11-20"),
+            ("yesterday", "2026-11-19 … 2026-11-19"),
+            ("2026-09 to 2026-10", "2026-09-01 … 2026-10-31"),
+            ("2026-11-18 today", "2026-11-18 … 2026-11-20"),
+            ("2028-02-29", "2028-02-29 has not come yet: today is 2026-11-20 UTC"),
+            ("2024-02-29", "2024-02-29 … 2024-02-29"),
+        ] {
+            assert_eq!(read(typed), range, "{typed}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_precisely() {
+        for (typed, said) in [
+            ("", "two dates, like 2026-11-01 2026-11-20"),
+            ("2026-1", "2026-1 is not a whole date yet: YYYY-MM-DD"),
+            ("2026-11-01 2026-11-", "2026-11- is not a whole date yet: YYYY-MM-DD"),
+            ("2026-13-01", "there is no month 13"),
+            ("2026-02-30 2026-03-01", "February 2026 has 28 days, so there is no 30"),
+            ("2026-11-00", "November 2026 has 30 days, so there is no 00"),
+            ("2026-q5", "there is no quarter 5: q1 to q4"),
+            ("0d", "from 1 to 3660 days"),
+            ("99999999999d", "from 1 to 3660 days"),
+            ("2026-03-01 2026-02-01", "2026-03-01 comes after 2026-02-01: the earlier date goes first"),
+            ("2026-12-01 2026-12-03", "2026-12-01 has not come yet: today is 2026-11-20 UTC"),
+            ("2026-11-01 2026-11-02 x", "x is one too many: a range has a first and a last day"),
+            ("soon", "soon is no date: write 2026-11-20, 2026-10, 2026-q3, 7d or last month"),
+        ] {
+            assert_eq!(read(typed), said, "{typed}");
+        }
+    }
+
+    #[test]
+    fn days_that_have_not_come_are_cut_and_that_is_told() {
+        let typed = parse_period("2026-11-10 2026-12-05", today()).expect("read");
+        assert_eq!(typed.range.to_string(), "2026-11-10 … 2026-11-20");
+        assert_eq!(typed.cut.map(|day| day.to_string()).as_deref(), Some("2026-12-05"));
+        let month = parse_period("2026-11", today()).expect("read");
+        assert_eq!(month.period, Preset::ThisMonth.period(today()), "it goes on, and steps as a month");
+        assert!(parse_period("2026-10", today()).is_ok_and(|typed| typed.cut.is_none()));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_typed_gives_a_range_up_to_today_or_a_complaint(typed in "[0-9a-zA-Z .…/,-]{0,30}|\\PC{0,20}") {
+            match parse_period(&typed, today()) {
+                Ok(typed) => {
+                    prop_assert!(typed.range.from() <= typed.range.to() && typed.range.to() <= today());
+                    prop_assert_eq!(typed.period.range(today()), Some(typed.range));
+                }
+                Err(error) => prop_assert!(!error.to_string().is_empty()),
+            }
+        }
+
+        #[test]
+        fn a_printed_range_is_read_back(back in 0_u64..4000, days in 0_u64..400) {
+            let to = today() - chrono::Days::new(back);
+            let range = DateRange::new(to - chrono::Days::new(days), to).expect("a range");
+            prop_assert_eq!(parse_range(&range.to_string(), today()), Ok(range));
+        }
+    }
+}
