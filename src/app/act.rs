@@ -119,6 +119,10 @@ impl App {
 
     fn act_on_views(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         let effect = match action {
+            Action::NextPage | Action::PreviousPage if self.views.table.is_tree() => {
+                self.walk_tree(action == Action::NextPage);
+                None
+            }
             Action::NextPage => self.views.turn_page(true),
             Action::PreviousPage => self.views.turn_page(false),
             Action::NextRange => self.views.next_preset(now),
@@ -157,14 +161,18 @@ impl App {
             Action::Trend => self.open_trend(now, effects),
             Action::Movers => self.open_movers(now),
             Action::NewJob => self.open_job_about_pages(now, effects),
-            Action::Open => self.open_card(effects),
+            Action::Open => {
+                if !self.views.table.toggle_folder() {
+                    self.open_card(effects);
+                }
+            }
             Action::Export => self.open_export(now),
             Action::ListKept => self.open_kept(effects),
             _ => self.act_on_choice(action, now, effects),
         }
     }
 
-    /// The keys of the layers in which a range or an export is chosen.
+    /// The keys of the layers in which a range or an export is chosen, else of the table of pages.
     fn act_on_choice(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         match (action, self.overlays.last_mut()) {
             (Action::NextDay, Some(Overlay::Calendar(open))) => open.move_days(1),
@@ -174,12 +182,17 @@ impl App {
             (Action::CompareBefore(before), _) => self.take_before(before, now, effects),
             (Action::NextChoice, Some(Overlay::Export(_))) => self.change_export(true),
             (Action::PreviousChoice, Some(Overlay::Export(_))) => self.change_export(false),
+            (_, None) => self.shape_table(action, now),
             _ => {}
         }
     }
 
     pub(super) fn has_layer(&self) -> bool {
-        let narrowed = self.screen == Screen::Jobs && (self.jobs.marked() > 0 || !self.filter_text().trim().is_empty());
+        let narrowed = match self.screen {
+            Screen::Jobs => self.jobs.marked() > 0 || !self.filter_text().trim().is_empty(),
+            Screen::Views => self.views.table.marked() > 0 || self.views.table.is_filtered(),
+            Screen::Welcome | Screen::Log => false,
+        };
         !self.overlays.is_empty() || self.pane == Pane::Detail || narrowed
     }
 
@@ -197,6 +210,7 @@ impl App {
             None if self.pane == Pane::Detail => self.pane = Pane::List,
             None if jobs && self.jobs.marked() > 0 => self.jobs.clear_marks(),
             None if jobs && self.clear_filter() => {}
+            None if self.screen == Screen::Views && self.open_up_table() => {}
             None => self.notice = None,
         }
     }
@@ -372,7 +386,8 @@ impl App {
             help.scroll = by.apply(help.scroll, g.help_rows(), (total + 1).saturating_sub(g.help_rows()));
             return;
         }
-        if !self.overlays.is_empty() {
+        // A filter lies beside its list, not over it.
+        if !matches!(self.overlays.last(), None | Some(Overlay::Filter(_))) {
             self.scroll_layer(by);
             return;
         }

@@ -8,6 +8,12 @@ impl App {
     /// What the footer says beside a key.
     pub fn hint(&self, row: &Binding) -> String {
         let selected = self.jobs.selected().filter(|_| self.screen == Screen::Jobs && self.overlays.is_empty());
+        if self.screen == Screen::Views
+            && self.overlays.is_empty()
+            && let Some(hint) = self.table_hint(row.action)
+        {
+            return hint.to_owned();
+        }
         let marked = self.jobs.marked() > 0;
         match (row.action, selected) {
             (Action::Drafts, _) => format::plural(self.draft_count(), "draft"),

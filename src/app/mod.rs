@@ -272,6 +272,12 @@ impl App {
 
     /// Whether an action would do something now: such keys are hinted at, others stay out of the footer.
     fn is_possible(&self, action: Action) -> bool {
+        if self.screen == Screen::Views
+            && self.overlays.is_empty()
+            && let Some(possible) = self.can_shape_table(action)
+        {
+            return possible;
+        }
         let selected = self.jobs.selected();
         let ready = self.record == Record::Read;
         if let (Action::CompareWith, Some(Overlay::Kept(kept))) = (action, self.overlays.last()) {

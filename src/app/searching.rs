@@ -5,7 +5,7 @@ use super::filter::Filter;
 use super::order::Sorting;
 use super::overlay::Overlay;
 use super::text_input::TextInput;
-use super::{App, Effect, Record, Tone};
+use super::{App, Effect, Record, Screen, Tone};
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::row::JobKey;
@@ -21,9 +21,9 @@ pub(super) struct Search {
 }
 
 impl App {
-    /// The text that is typed into the filter, kept or still being typed.
+    /// The text that is typed into the filter of the screen, kept or still being typed.
     pub fn filter_text(&self) -> &str {
-        &self.search.typed
+        if self.screen == Screen::Views { self.views.table.filter_text() } else { &self.search.typed }
     }
 
     /// The names of the saved filters, all jobs first, with the one that holds; none when nothing is saved.
@@ -49,9 +49,12 @@ impl App {
 
     /// The text of the filter changed under the keys.
     pub(super) fn filter_typed(&mut self) {
-        if let Some(text) = self.filter_input().map(TextInput::text)
-            && text != self.search.typed
-        {
+        let Some(text) = self.filter_input().map(TextInput::text).filter(|text| text != self.filter_text()) else {
+            return;
+        };
+        if self.screen == Screen::Views {
+            self.views.table.set_filter(&text);
+        } else {
             self.search.typed = text;
             self.apply_filter();
         }
@@ -59,7 +62,11 @@ impl App {
 
     /// Takes away what is typed; whether there was anything.
     pub(super) fn clear_filter(&mut self) -> bool {
-        let had = !self.search.typed.trim().is_empty();
+        let had = !self.filter_text().trim().is_empty();
+        if self.screen == Screen::Views {
+            self.views.table.set_filter("");
+            return had;
+        }
         self.search.typed.clear();
         self.apply_filter();
         had

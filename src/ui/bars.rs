@@ -1,24 +1,67 @@
-//! Bars: human `█` and AI `▒` side by side, told apart without any colour.
+//! Bars: human `█` and AI `▒` side by side or each alone, told apart without any colour; a plain total is `■`.
 
 use super::theme::Theme;
+use crate::app::format::number;
+use crate::app::views::table::{Figures, Metric, Scale, Then};
 use crate::model::views::{Counts, as_f64};
+use ratatui::style::Style;
 use ratatui::text::Span;
+use unicode_width::UnicodeWidthStr;
 
 const HUMAN: &str = "█";
 const AI: &str = "▒";
+const WHOLE: &str = "■";
 
-/// Cells for `value` on a scale that ends at `full` in `width` cells; something is never nothing.
-pub(super) fn cells(value: u64, full: f64, width: usize) -> usize {
-    if value == 0 || full <= 0.0 || width == 0 {
+/// Signs and style of one number's bar: a total on a log scale is not its parts side by side, and looks like neither.
+pub(super) fn look(metric: Metric, theme: &Theme) -> (&'static str, Style) {
+    match metric {
+        Metric::Human => (HUMAN, theme.human),
+        Metric::Ai | Metric::Share => (AI, theme.ai),
+        Metric::Total => (WHOLE, theme.text),
+    }
+}
+
+/// Cells for a part of a whole, 0 to 1, in `width` cells; something is never nothing.
+fn cells_of(part: f64, width: usize) -> usize {
+    if part <= 0.0 || width == 0 {
         return 0;
     }
-    let share = (as_f64(value) / full).clamp(0.0, 1.0);
     // Widths are far below 2³²: the search for the nearest number of cells stays exact.
     let nearest = (0..=width).min_by(|a, b| {
-        let off = |n: usize| (as_f64(n as u64) / as_f64(width as u64) - share).abs();
+        let off = |n: usize| (as_f64(n as u64) / as_f64(width as u64) - part.min(1.0)).abs();
         off(*a).total_cmp(&off(*b))
     });
     nearest.unwrap_or(0).max(1)
+}
+
+/// Cells for `value` on a scale that ends at `full` in `width` cells; something is never nothing.
+pub(super) fn cells(value: u64, full: f64, width: usize) -> usize {
+    if full <= 0.0 { 0 } else { cells_of(as_f64(value) / full, width) }
+}
+
+/// The bar of a page or of a folder by the metric on a scale, in at most `width` cells. Nothing is drawn of what is no
+/// count, and of a page that is gone.
+pub(super) fn of(
+    figures: &Figures<'_>,
+    metric: Metric,
+    scale: Scale,
+    width: usize,
+    theme: &Theme,
+) -> Vec<Span<'static>> {
+    if matches!(figures.then, Then::Gone(_)) {
+        return Vec::new();
+    }
+    let part = match (scale, metric) {
+        (Scale::Linear(full), Metric::Total) => {
+            return stacked(figures.counts, as_f64(full), width, theme).into();
+        }
+        (Scale::Share, _) => figures.counts.ai_share().unwrap_or(0.0),
+        (scale, metric) => metric.length(figures.counts).map_or(0.0, |views| scale.part(views)),
+    };
+    // A single view lies at the very start of a log scale; it is something all the same.
+    let something = metric.length(figures.counts).is_some_and(|views| views > 0);
+    let (sign, style) = look(metric, theme);
+    vec![Span::styled(sign.repeat(cells_of(part, width).max(usize::from(something && width > 0))), style)]
 }
 
 /// A stacked bar on a scale that ends at `full`, in at most `width` cells. Nothing is drawn of what is no count.
@@ -34,10 +77,45 @@ pub(super) fn stacked(counts: &Counts, full: f64, width: usize, theme: &Theme) -
     [Span::styled(HUMAN.repeat(human_cells), theme.human), Span::styled(AI.repeat(whole - human_cells), theme.ai)]
 }
 
-/// A printed scale, `0 ──── 13,430`, in exactly `width` cells where that fits.
-pub(super) fn scale(full: &str, width: usize) -> String {
-    let line = width.saturating_sub(full.len() + 3);
+/// A printed scale, `total 0 ──── 13,430`, in exactly `width` cells: where there is little room without the metric's name,
+/// and then without its start.
+pub(super) fn scale(metric: Metric, scale: Scale, width: usize) -> String {
+    let (log, start, end) = match scale {
+        Scale::Linear(full) => ("", "0", number(full)),
+        Scale::Log(full) => ("log ", "1", number(full)),
+        Scale::Share => ("", "0", "100%".to_owned()),
+    };
+    let named = format!("{log}{} {start}", metric.name());
+    for start in [named, format!("{log}{start}")] {
+        let line = width.saturating_sub(start.width() + end.width() + 2);
+        if line >= 2 {
+            return format!("{start} {} {end}", "─".repeat(line));
+        }
+    }
+    let end = match scale {
+        Scale::Linear(full) | Scale::Log(full) if log.len() + end.width() > width => short(full),
+        _ => end,
+    };
+    super::text::right(&format!("{log}{end}"), width)
+}
+
+/// A printed scale from 0 of something that its head names, `0 ──── 13,430`, in exactly `width` cells where that fits.
+pub(super) fn plain_scale(full: &str, width: usize) -> String {
+    let line = width.saturating_sub(full.width() + 3);
     if line < 2 { super::text::right(full, width) } else { format!("0 {} {full}", "─".repeat(line)) }
+}
+
+/// A number in at most six cells, rounded down: `9,999`, `13k`, `1,204m`, `9e18`.
+pub(super) fn short(n: u64) -> String {
+    match n {
+        ..10_000 => number(n),
+        10_000..10_000_000 => format!("{}k", number(n / 1000)),
+        10_000_000..10_000_000_000 => format!("{}m", number(n / 1_000_000)),
+        _ => {
+            let digits = n.to_string();
+            format!("{}e{}", digits.chars().next().unwrap_or('0'), digits.len() - 1)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -67,7 +145,40 @@ mod tests {
 
     #[test]
     fn the_scale_fills_its_width() {
-        assert_eq!(scale("13,430", 20), "0 ─────────── 13,430");
-        assert_eq!(scale("13,430", 6), "13,430");
+        let linear = |width| scale(Metric::Total, Scale::Linear(13_430), width);
+        assert_eq!(linear(24), "total 0 ───────── 13,430");
+        assert_eq!(linear(14), "0 ───── 13,430");
+        assert_eq!([6, 5].map(linear), ["13,430", "  13k"]);
+        assert_eq!(scale(Metric::Total, Scale::Log(13_430), 8), " log 13k");
+        assert_eq!([9_999, 1_204_000_000, u64::MAX].map(short), ["9,999", "1,204m", "1e19"]);
+        assert_eq!(scale(Metric::Ai, Scale::Log(99), 15), "log AI 1 ─── 99");
+        assert_eq!(scale(Metric::Share, Scale::Share, 15), "AI % 0 ─── 100%");
+    }
+
+    fn plain(human: i64, ai: i64, metric: Metric, scale: Scale) -> String {
+        let counts = Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) };
+        let figures = Figures { counts: &counts, then: Then::Uncompared };
+        of(&figures, metric, scale, 10, &Theme::new(Depth::None)).iter().map(|span| span.content.as_ref()).collect()
+    }
+
+    #[test]
+    fn each_metric_has_a_look_of_its_own_and_a_log_scale_is_never_stacked() {
+        assert_eq!(plain(5, 5, Metric::Human, Scale::Linear(10)), "█████");
+        assert_eq!(plain(5, 5, Metric::Ai, Scale::Linear(10)), "▒▒▒▒▒");
+        assert_eq!(plain(50, 50, Metric::Total, Scale::Log(10_000)), "■■■■■");
+        assert_eq!(plain(60, 40, Metric::Share, Scale::Share), "▒▒▒▒");
+    }
+
+    #[test]
+    fn on_a_log_scale_one_view_is_drawn_and_none_is_not() {
+        assert_eq!(plain(1, 0, Metric::Human, Scale::Log(10_000)), "█");
+        assert_eq!(plain(0, 1, Metric::Human, Scale::Log(10_000)), "");
+    }
+
+    #[test]
+    fn the_old_numbers_of_a_page_that_is_gone_have_no_bar() {
+        let before = Counts { human: Count::Known(9), ai: Count::Known(9), total: Count::Known(18) };
+        let figures = Figures { counts: &before, then: Then::Gone(&before) };
+        assert!(of(&figures, Metric::Total, Scale::Linear(18), 10, &Theme::new(Depth::None)).is_empty());
     }
 }

@@ -11,7 +11,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-type Part<'a> = Vec<Span<'a>>;
+pub(super) type Part<'a> = Vec<Span<'a>>;
 
 pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let theme = view.theme;
@@ -62,7 +62,7 @@ pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     Line::from(spans)
 }
 
-fn cells<'s, 'a: 's>(parts: impl Iterator<Item = &'s Part<'a>>) -> usize {
+pub(super) fn cells<'s, 'a: 's>(parts: impl Iterator<Item = &'s Part<'a>>) -> usize {
     parts.flatten().map(|span| span.content.width()).sum()
 }
 
@@ -83,7 +83,7 @@ fn head<'a>(view: View<'_>) -> Part<'a> {
 }
 
 /// The filter's text in so many cells; with its cursor while it is typed.
-fn filter<'a>(view: View<'_>, room: usize) -> Option<Part<'a>> {
+pub(super) fn filter<'a>(view: View<'_>, room: usize) -> Option<Part<'a>> {
     let theme = view.theme;
     let Some(input) = view.app.filter_input() else {
         let text = view.app.filter_text().trim();

@@ -4,6 +4,7 @@
 
 mod pictures;
 mod ranges;
+mod report;
 mod world;
 
 use crossterm::event::{Event, KeyCode};

@@ -136,7 +136,7 @@ fn thread() -> Thread {
     }
 }
 
-fn counts(human: i64, ai: i64) -> Counts {
+pub(crate) fn counts(human: i64, ai: i64) -> Counts {
     Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
 }
 

@@ -10,6 +10,7 @@ pub mod kept;
 pub mod movers;
 pub(in crate::app) mod page_job;
 mod ranges;
+mod shape;
 pub mod table;
 pub mod trend;
 
@@ -18,7 +19,7 @@ use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::{Load, Stamped};
 use crate::model::period::{DateRange, Period, Preset};
-use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PageRow, ViewsPage, ViewsQuery, as_f64};
+use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PageRow, ViewsPage, ViewsQuery};
 
 /// An answer with the question that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,15 +90,6 @@ impl Views {
     /// Whether there is a page after this one: known only once this one is loaded.
     pub fn has_next(&self) -> bool {
         self.load.shown().is_some_and(|shown| shown.value.query == self.query && self.query.has_next(&shown.value.page))
-    }
-
-    /// The largest number on the printed scale: the total of the largest row, at least 1.
-    pub fn scale(&self) -> f64 {
-        let whole = |row: &PageRow| {
-            let parts = row.counts.human.value().unwrap_or(0).saturating_add(row.counts.ai.value().unwrap_or(0));
-            parts.max(row.counts.total.value().unwrap_or(0))
-        };
-        as_f64(self.rows().iter().map(whole).max().unwrap_or(0).max(1))
     }
 
     /// The first look at this screen asks; later ones don't.

@@ -340,7 +340,7 @@ impl Periods {
         }
         row.push(right(human, self.number()), theme.human).push(right(ai, self.number()), theme.ai);
         if self.bar > 0 {
-            row.push("  ", theme.text).push(bars::scale(&said(self.full), self.bar + 3), theme.muted);
+            row.push("  ", theme.text).push(bars::plain_scale(&said(self.full), self.bar + 3), theme.muted);
         }
         row.line()
     }

@@ -13,6 +13,7 @@ pub(super) mod card;
 pub(super) mod export;
 pub(super) mod kept;
 pub(super) mod movers;
+mod place;
 mod presets;
 mod table;
 pub(super) mod trend;
@@ -29,7 +30,6 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
-use table::Columns;
 use unicode_width::UnicodeWidthStr;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
@@ -41,23 +41,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     };
     put(frame, area, 1, state_line(view, shown, width));
     put(frame, area, 2, totals_line(view, &shown.value.page.totals, width));
-    let columns = Columns::fitting(view, width);
-    put(frame, area, 4, columns.heads(view));
-    let rows = view.app.geometry().views_rows();
-    let top = view.app.views.table.top();
-    for (n, row) in view.app.views.rows().iter().enumerate().skip(top).take(rows) {
-        put(frame, area, 5 + n - top, columns.row(view, shown.value.query.offset(), n, row));
-    }
-    if shown.value.page.rows.is_empty() {
-        let text = if shown.value.query.page > 1 {
-            "  No rows on this page: ← goes back."
-        } else {
-            "  No page was viewed in this range."
-        };
-        put(frame, area, 6, Line::styled(text, view.theme.muted));
-    }
+    table::draw(frame, view, area);
     let last = usize::from(area.height.saturating_sub(1));
-    put(frame, area, last, place_line(view, shown, width));
+    put(frame, area, last, place::line(view, width));
 }
 
 /// Before the first answer: loading, or why there is none.
@@ -160,26 +146,4 @@ pub(in crate::ui) fn count_text(count: &Count) -> String {
 /// A sign on numbers that don't add up; they are shown as received.
 pub(in crate::ui) fn mark(counts: &Counts) -> &'static str {
     if counts.add_up() { "" } else { "≠" }
-}
-
-/// Which rows these are, and whether there are more.
-fn place_line<'a>(view: View<'_>, shown: &Stamped<Answered>, width: usize) -> Line<'a> {
-    let theme = view.theme;
-    let query = shown.value.query;
-    let n = u64::try_from(shown.value.page.rows.len()).unwrap_or(0);
-    let (first, last) = (query.offset().saturating_add(1), query.offset().saturating_add(n));
-    let more = if query.has_next(&shown.value.page) { "more →" } else { "the last page" };
-    let rows = if n == 0 { "no rows".to_owned() } else { format!("rows {}–{}", number(first), number(last)) };
-    let mut row = Row::new(width);
-    row.push(format!(" page {}, {rows}, {more}", number(query.page)), theme.text);
-    let legend = "  █ human  ▒ AI";
-    if row.room() > legend.chars().count() + 40 {
-        row.push(format!("   {} per page, in the service's order", query.limit), theme.muted);
-    }
-    if row.room() <= legend.chars().count() {
-        return row.line();
-    }
-    row.to(width.saturating_sub(legend.chars().count() + 1));
-    row.push("  █", theme.human).push(" human", theme.muted).push("  ▒", theme.ai).push(" AI", theme.muted);
-    row.line()
 }

@@ -1,95 +1,354 @@
-//! The table of pages: columns for the present width, one line a page.
+//! The table of pages: columns for the present width, one line a page or folder.
+//!
+//! ```text
+//!    #  path                    human        Δ       AI        Δ   AI %    total 0 ─────────── 13,430
+//! ▌* 1  ▾ /api/ 12 pages        3,002   ▲ 4.1%    7,744    ▼ 12%    72%    █████▒▒▒▒▒▒▒▒▒▒▒▒▒▒
+//!    2      create-job          9,120      new    4,310      new    32%    ████████████████▒▒▒▒▒▒▒▒
+//! ```
 
-use super::{count_text, mark};
-use crate::app::format::number;
-use crate::model::views::{Count, PageRow};
-use crate::ui::text::{Row, fit_end, left, right};
-use crate::ui::{View, bars};
+use super::count_text;
+use crate::app::format::{count, number, plural};
+use crate::app::views::table::{Change, Column, Figures, Kind, Metric, Shown, Table, Then};
+use crate::model::views::as_f64;
+use crate::ui::text::{Row, fit, fit_end, left, right};
+use crate::ui::{View, bars, put};
+use ratatui::Frame;
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthStr;
 
-/// Widths of the columns at the present width.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Columns {
-    rank: usize,
-    path: usize,
-    number: usize,
-    /// Whether human and AI have columns of their own.
-    split: bool,
-    bar: usize,
-    width: usize,
+/// Row of the column heads; the pages follow.
+const HEADS: usize = 4;
+const SHARE: usize = 6;
+/// A change with its sign: ` ▲ <0.1%`.
+const CHANGE: usize = 9;
+/// The sign on numbers that don't add up, and air before the bar.
+const SIGN: usize = 3;
+
+/// Heads, pages, and what to say where there are none.
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+    let table = &view.app.views.table;
+    let columns = Columns::fitting(view, usize::from(area.width));
+    put(frame, area, HEADS, columns.heads(view));
+    for (n, shown) in table.visible(view.app.geometry().views_rows()).enumerate() {
+        put(frame, area, HEADS + 1 + n, columns.row(view, &shown));
+    }
+    if table.is_empty() {
+        let rows = view.app.geometry().views_rows().saturating_sub(1);
+        for (n, text) in empty(view).into_iter().take(rows).enumerate() {
+            let text = fit(&text, usize::from(area.width));
+            put(frame, area, HEADS + 2 + n, Line::styled(text, view.theme.muted));
+        }
+    }
 }
 
-const SHARE: usize = 6;
+fn empty(view: View<'_>) -> Vec<String> {
+    let views = &view.app.views;
+    let table = &views.table;
+    if table.is_filtered() && !table.rows().is_empty() {
+        let none = format!("  None of the {} passes.", plural(table.rows().len(), "page"));
+        let mut lines = vec![none, "  Esc clears the filter.".to_owned(), String::new()];
+        lines.push("  words  !word  ai>50%  share<10%  human>1000  total<=1k".to_owned());
+        if table.before().is_some() {
+            lines.push("  Δ<-20%  Δhuman>100  Δai>5%  new  gone".to_owned());
+        }
+        return lines;
+    }
+    let beyond = !table.is_report() && views.load().shown().is_some_and(|shown| shown.value.query.page > 1);
+    let text = if beyond { "  No rows on this page: ← goes back." } else { "  No page was viewed in this range." };
+    vec![text.to_owned()]
+}
+
+/// One column of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cell {
+    Now(Metric),
+    Change(Metric),
+}
+
+/// Widths of the columns at the present width.
+#[derive(Debug)]
+struct Columns {
+    /// Digits of the largest place; 0 where places have no column.
+    rank: usize,
+    marks: bool,
+    path: usize,
+    /// With their widths.
+    cells: Vec<(Cell, usize)>,
+    bar: usize,
+    width: usize,
+    /// Rows before the first one of an answer.
+    offset: u64,
+}
 
 impl Columns {
-    pub(super) fn fitting(view: View<'_>, width: usize) -> Self {
-        let longest = view.app.views.rows().iter().flat_map(|row| {
-            [&row.counts.human, &row.counts.ai, &row.counts.total].map(|count| count_text(count).chars().count())
-        });
-        let number = longest.max().unwrap_or(0).clamp(6, 14) + 1;
-        let split = width >= 70;
-        let rank = if width >= 60 { 6 } else { 0 };
-        let fixed = rank + number * if split { 3 } else { 1 } + SHARE + 3;
-        let room = width.saturating_sub(fixed + 2);
-        let bar = (room * 2 / 5).clamp(6, 60);
-        Self { rank, path: room.saturating_sub(bar), number, split, bar, width }
+    fn fitting(view: View<'_>, width: usize) -> Self {
+        let views = &view.app.views;
+        let table = &views.table;
+        let offset = match views.load().shown() {
+            Some(shown) if !table.is_report() => shown.value.query.offset(),
+            _ => 0,
+        };
+        let rows = u64::try_from(table.rows().len()).unwrap_or(0);
+        let rank = if width >= 60 { number(offset.saturating_add(rows)).len().max(2) } else { 0 };
+        let mut columns =
+            Self { rank, marks: rank > 0 || table.marked() > 0, path: 0, cells: Vec::new(), bar: 0, width, offset };
+        // Numbers that would leave no path to read are cut, and say so.
+        for most in [26, 14] {
+            let with_width = |cell: Cell| (cell, cell_width(cell, table, most));
+            columns.cells = cells(table, width).into_iter().map(with_width).collect();
+            let numbers: usize = columns.cells.iter().map(|(_, cells)| cells).sum();
+            let room = width.saturating_sub(columns.lead() + numbers + SIGN + 1);
+            columns.bar = (room * 2 / 5).clamp(6, 60);
+            columns.path = room.saturating_sub(columns.bar);
+            if columns.path >= 16 {
+                break;
+            }
+        }
+        columns
     }
 
-    pub(super) fn heads<'a>(&self, view: View<'_>) -> Line<'a> {
+    /// Cells before the path: what is selected, what is marked, the place.
+    fn lead(&self) -> usize {
+        1 + usize::from(self.marks) + if self.rank > 0 { self.rank + 2 } else { 0 }
+    }
+
+    fn heads<'a>(&self, view: View<'_>) -> Line<'a> {
         let theme = view.theme;
+        let table = &view.app.views.table;
+        let sorting = table.is_report().then(|| table.sorting());
+        let arrow = |column: Column| sorting.filter(|sorting| sorting.by == column).map(|sorting| sorting.arrow());
+        let style = |column: Column, style: Style| if arrow(column).is_some() { theme.mark } else { style };
         let mut row = Row::new(self.width);
-        if self.rank > 0 {
-            row.push(right("#", self.rank - 2), theme.muted).push("  ", theme.muted);
-        } else {
-            row.push(" ", theme.muted);
+        let lead = self.lead();
+        row.push(if self.rank > 0 { format!("{}  ", right("#", lead - 2)) } else { " ".repeat(lead) }, theme.muted);
+        let path = format!("path{}", arrow(Column::Path).map(|arrow| format!(" {arrow}")).unwrap_or_default());
+        row.push(left(&path, self.path), style(Column::Path, theme.muted));
+        for (cell, width) in &self.cells {
+            let (name, column, usual) = match *cell {
+                Cell::Now(metric) => (metric.name(), Column::Now(metric), head_style(metric, view)),
+                Cell::Change(metric) => ("Δ", Column::Change(metric), head_style(metric, view)),
+            };
+            let name = format!("{name}{}", arrow(column).unwrap_or_default());
+            row.push(right(&name, *width), style(column, usual));
         }
-        row.push(left("path", self.path), theme.muted);
-        if self.split {
-            row.push(right("human", self.number), theme.human).push(right("AI", self.number), theme.ai);
-        }
-        row.push(right("total", self.number), theme.muted).push(right("AI %", SHARE), theme.muted);
-        let full = whole_number(view.app.views.scale());
-        row.push("   ", theme.muted).push(bars::scale(&full, self.bar), theme.muted);
+        row.push(" ".repeat(SIGN), theme.muted);
+        row.push(bars::scale(table.metric(), table.scale(), self.bar), theme.muted);
         row.line()
     }
 
-    pub(super) fn row<'a>(&self, view: View<'_>, offset: u64, n: usize, page: &PageRow) -> Line<'a> {
+    fn row<'a>(&self, view: View<'_>, shown: &Shown<'_>) -> Line<'a> {
         let View { app, theme, .. } = view;
-        let selected = app.views.table.selected() == n;
-        let stale = !app.views.is_current();
-        let text = match (selected, stale) {
+        let table = &app.views.table;
+        let selected = table.selected() == shown.at;
+        let gone = matches!(shown.figures.then, Then::Gone(_));
+        let text = match (selected, gone || is_stale(view)) {
             (true, _) => theme.selected,
             (false, true) => theme.muted,
             (false, false) => theme.text,
         };
         let mut row = Row::new(self.width);
         row.push(if selected { "▌" } else { " " }, theme.mark);
+        if self.marks {
+            row.push(if shown.marked { "*" } else { " " }, theme.mark);
+        }
         if self.rank > 0 {
-            // The service's order, not a rank: not all rows are known.
-            let place = offset.saturating_add(u64::try_from(n).unwrap_or(0)).saturating_add(1);
-            row.push(right(&number(place), self.rank - 3), theme.muted).push("  ", theme.text);
+            let (place, style) = self.place(view, shown);
+            row.push(right(&place, self.rank), style).push("  ", theme.text);
         }
-        row.push(left(&fit_end(page.path.as_str(), self.path.saturating_sub(1)), self.path), text);
-        let mut cell = |count: &Count, style: Style| {
-            row.push(right(&count_text(count), self.number), style);
-        };
-        if self.split {
-            cell(&page.counts.human, text);
-            cell(&page.counts.ai, text);
+        self.name(&mut row, view, shown, text);
+        for (cell, width) in &self.cells {
+            let (said, style) = cell_text(*cell, &shown.figures, view, text);
+            // What is cut still stands apart from the column before.
+            row.push(right(&fit(&said, width - 1), *width), style);
         }
-        cell(&page.counts.total, text);
-        let share = page.counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
-        row.push(right(&share, SHARE), theme.muted);
-        row.push(left(mark(&page.counts), 3), theme.warning);
-        for Span { content, style, .. } in bars::stacked(&page.counts, app.views.scale(), self.bar, theme) {
+        row.push(left(if shown.adds_up { "" } else { "≠" }, SIGN), theme.warning);
+        for Span { content, style, .. } in bars::of(&shown.figures, table.metric(), table.scale(), self.bar, theme) {
             row.push(content, style);
         }
         row.line()
     }
+
+    /// The place by the metric where all pages are known, else that in the service's order, which is no rank.
+    fn place(&self, view: View<'_>, shown: &Shown<'_>) -> (String, Style) {
+        let theme = view.theme;
+        let table = &view.app.views.table;
+        match shown.kind {
+            Kind::Folder(_) => (String::new(), theme.muted),
+            Kind::Page { rank: Some(rank), .. } => (number(rank), theme.text),
+            Kind::Page { .. } if table.report().is_some_and(|report| report.complete) => ("–".to_owned(), theme.muted),
+            Kind::Page { order, .. } => {
+                let order = order.and_then(|order| u64::try_from(order).ok());
+                let place = order.map(|order| self.offset.saturating_add(order).saturating_add(1));
+                (place.map_or_else(|| "–".to_owned(), number), theme.muted)
+            }
+        }
+    }
+
+    /// The path, or in a tree what the folders around it don't say; with a folder its number of pages.
+    fn name(&self, row: &mut Row<'_>, view: View<'_>, shown: &Shown<'_>, text: Style) {
+        let indent = " ".repeat((shown.depth * 2).min(self.path / 2));
+        let (sign, pages) = match shown.kind {
+            Kind::Folder(folder) => (if folder.open { "▾ " } else { "▸ " }, format!(" {} pages", count(folder.pages))),
+            Kind::Page { .. } if view.app.views.table.is_tree() => ("  ", String::new()),
+            Kind::Page { .. } => ("", String::new()),
+        };
+        let pages = if self.path < 24 { String::new() } else { pages };
+        let room = self.path.saturating_sub(indent.len() + sign.width() + pages.len() + 1);
+        let name = fit_end(shown.name, room);
+        let used = indent.len() + sign.width() + name.width() + pages.len();
+        row.push(indent, text).push(sign, view.theme.key).push(name, text).push(pages, view.theme.muted);
+        row.push(" ".repeat(self.path.saturating_sub(used)), text);
+    }
 }
 
-fn whole_number(n: f64) -> String {
-    let digits = format!("{n:.0}");
-    digits.parse::<i128>().map(number).unwrap_or(digits)
+/// The most telling columns for the width: all where there is room, at the least the metric.
+fn cells(table: &Table, width: usize) -> Vec<Cell> {
+    let metric = table.metric();
+    let compared = table.before().is_some();
+    let both = |metric: Metric| [Cell::Now(metric), Cell::Change(metric)];
+    let wide = [Metric::Human, Metric::Ai].map(both).concat();
+    let share = both(Metric::Share);
+    match (compared, width) {
+        (false, 70..) => Metric::ALL.map(Cell::Now).into(),
+        (false, _) if metric == Metric::Share => vec![Cell::Now(Metric::Total), Cell::Now(metric)],
+        (false, _) => vec![Cell::Now(metric), Cell::Now(Metric::Share)],
+        (true, 160..) => Metric::ALL.map(both).concat(),
+        (true, 120..) if metric == Metric::Share => [wide.as_slice(), &share].concat(),
+        (true, 120..) => [wide.as_slice(), &[Cell::Now(Metric::Share)]].concat(),
+        (true, 60..) if metric == Metric::Share => [&[Cell::Now(Metric::Total)], share.as_slice()].concat(),
+        (true, 60..) => [both(metric).as_slice(), &[Cell::Now(Metric::Share)]].concat(),
+        (true, _) => both(metric).into(),
+    }
+}
+
+/// Whether a column is shown at this width; its head then says which way it is sorted.
+pub(super) fn has_column(table: &Table, width: usize, column: Column) -> bool {
+    let cells = cells(table, width);
+    match column {
+        Column::Path => true,
+        Column::Now(metric) => cells.contains(&Cell::Now(metric)),
+        Column::Change(metric) => cells.contains(&Cell::Change(metric)),
+    }
+}
+
+fn cell_width(cell: Cell, table: &Table, most: usize) -> usize {
+    match cell {
+        Cell::Change(_) => CHANGE,
+        Cell::Now(Metric::Share) => SHARE,
+        Cell::Now(metric) => table.measures().cells(metric).clamp(6, most) + 1,
+    }
+}
+
+fn head_style(metric: Metric, view: View<'_>) -> Style {
+    match metric {
+        Metric::Human => view.theme.human,
+        Metric::Ai => view.theme.ai,
+        Metric::Total | Metric::Share => view.theme.muted,
+    }
+}
+
+fn cell_text(cell: Cell, figures: &Figures<'_>, view: View<'_>, text: Style) -> (String, Style) {
+    let theme = view.theme;
+    let said = match cell {
+        Cell::Change(metric) => {
+            let said = match metric {
+                Metric::Share => points_text(figures),
+                metric => change_text(figures.change(metric)),
+            };
+            let style = match said.chars().next() {
+                Some('▲') => theme.good,
+                Some('▼') => theme.bad,
+                _ => theme.muted,
+            };
+            return (said, style);
+        }
+        Cell::Now(Metric::Share) => {
+            let share = figures.counts_shown().ai_share();
+            share.map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0))
+        }
+        Cell::Now(metric) => metric.count(figures.counts_shown()).map(count_text).unwrap_or_default(),
+    };
+    let style = if cell == Cell::Now(Metric::Share) { theme.muted } else { text };
+    // Numbers of the range before stand in brackets.
+    if matches!(figures.then, Then::Gone(_)) { (format!("({said})"), theme.muted) } else { (said, style) }
+}
+
+/// How a number of views changed, in at most 8 cells.
+pub(super) fn change_text(change: Change) -> String {
+    let (now, before) = match change {
+        Change::Unknown => return "–".to_owned(),
+        Change::New(_) => return "new".to_owned(),
+        Change::Gone(_) => return "gone".to_owned(),
+        Change::Of { now, before } if now == before => return "=".to_owned(),
+        Change::Of { now, before } => (now, before),
+    };
+    let sign = if now > before { "▲" } else { "▼" };
+    let Some(percent) = change.percent().map(f64::abs) else {
+        return format!("{sign} +{}", bars::short(now));
+    };
+    match percent {
+        ..0.05 => format!("{sign} <0.1%"),
+        0.05..9.95 => format!("{sign} {percent:.1}%"),
+        9.95..999.5 => format!("{sign} {percent:.0}%"),
+        _ => format!("{sign} ×{:.0}", (as_f64(now) / as_f64(before)).min(99_999.0)),
+    }
+}
+
+/// How the share of AI changed, in percentage points.
+fn points_text(figures: &Figures<'_>) -> String {
+    match (figures.then, figures.share_change()) {
+        (Then::New, _) => "new".to_owned(),
+        (Then::Gone(_), _) => "gone".to_owned(),
+        (_, None) => "–".to_owned(),
+        (_, Some(points)) if points.abs() < 0.05 => "=".to_owned(),
+        (_, Some(points)) => {
+            let sign = if points > 0.0 { "▲" } else { "▼" };
+            if points.abs() < 9.95 {
+                format!("{sign} {:.1}pp", points.abs())
+            } else {
+                format!("{sign} {:.0}pp", points.abs())
+            }
+        }
+    }
+}
+
+/// Whether what is listed is not what is asked for.
+fn is_stale(view: View<'_>) -> bool {
+    let views = &view.app.views;
+    match views.table.report() {
+        Some(report) => report.range != views.query().range,
+        None => !views.is_current(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_said_with_a_sign_in_little_room() {
+        let of = |now: u64, before: u64| change_text(Change::Of { now, before });
+        assert_eq!(of(1041, 1000), "▲ 4.1%");
+        assert_eq!(of(80, 100), "▼ 20%");
+        assert_eq!(of(0, 100), "▼ 100%");
+        assert_eq!(of(10_000, 9_999), "▲ <0.1%");
+        assert_eq!(of(12_000, 1000), "▲ ×12");
+        assert_eq!(of(7, 7), "=");
+        assert_eq!([of(12, 0), of(12_345, 0)], ["▲ +12", "▲ +12k"], "no percentage of nothing");
+        assert_eq!([Change::New(3), Change::Gone(3), Change::Unknown].map(change_text), ["new", "gone", "–"]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_change_fits_its_column(now: u64, before: u64, small in 0_u64..2000) {
+            for (now, before) in [(now, before), (small, before), (now, small), (small, 1), (small, 1000)] {
+                if before > 0 || now < 1_000_000_000 {
+                    let change = Change::Of { now, before };
+                    proptest::prop_assert!(change_text(change).width() < CHANGE);
+                }
+            }
+        }
+    }
 }

@@ -1,0 +1,106 @@
+//! The keys that shape the list of pages: order, filter, folding, metric, scale and marks; and what they are called now.
+
+use super::super::keymap::Action;
+use super::super::overlay::Overlay;
+use super::super::text_input::TextInput;
+use super::super::{App, Tone};
+use super::table::{Metric, Sorting, Table};
+use crate::model::Time;
+
+impl App {
+    /// Carries out a key that changes what is listed and how, asking nothing of the service.
+    pub(in crate::app) fn shape_table(&mut self, action: Action, now: Time) {
+        if let Some(what) = needs_all(action)
+            && !self.views.table.is_report()
+        {
+            self.say(Tone::Info, &format!("{what} needs all pages: a loads them."), now);
+            return;
+        }
+        let table = &mut self.views.table;
+        let sorting = table.sorting();
+        match action {
+            Action::NextSort => table.sort(Sorting::by(sorting.by.next(table.before().is_some()))),
+            Action::ReverseSort => table.sort(Sorting { descending: !sorting.descending, ..sorting }),
+            Action::Fold => table.toggle_tree(),
+            Action::Metric => table.set_metric(table.metric().next()),
+            Action::LogScale if table.metric() == Metric::Share => {
+                self.say(Tone::Info, "A share is drawn from 0 to 100%: m goes to another metric.", now);
+            }
+            Action::LogScale => table.toggle_log(),
+            Action::Mark => table.toggle_mark(),
+            Action::MarkRange => table.mark_range(),
+            Action::Filter => {
+                let input = TextInput::line(table.filter_text());
+                self.overlays.push(Overlay::Filter(Box::new(input)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Right and left in a tree: into a folder and out of it.
+    pub(in crate::app) fn walk_tree(&mut self, inwards: bool) {
+        if inwards { self.views.table.go_in() } else { self.views.table.go_out() }
+    }
+
+    /// Takes away the marks, else the filter; whether there was anything.
+    pub(in crate::app) fn open_up_table(&mut self) -> bool {
+        let table = &mut self.views.table;
+        if table.marked() > 0 {
+            table.clear_marks();
+            return true;
+        }
+        let filtered = table.is_filtered();
+        if filtered {
+            table.set_filter("");
+        }
+        filtered
+    }
+
+    /// Whether a key of the list would do something now; none where others decide.
+    pub(in crate::app) fn can_shape_table(&self, action: Action) -> Option<bool> {
+        let table: &Table = &self.views.table;
+        let folder = table.selected_folder();
+        Some(match action {
+            Action::NextSort | Action::ReverseSort | Action::Fold => table.is_report(),
+            Action::Filter => table.is_report() || table.is_filtered(),
+            Action::LogScale => !table.rows().is_empty() && table.metric() != Metric::Share,
+            Action::Metric => !table.rows().is_empty(),
+            Action::Mark | Action::MarkRange | Action::Open => !table.is_empty(),
+            Action::NewJob => folder.is_none() && !table.is_empty() || table.marked() > 0,
+            Action::CopyMain => table.selected_row().is_some(),
+            Action::NextPage if table.is_tree() => folder.is_some(),
+            Action::PreviousPage if table.is_tree() => true,
+            // All pages stand in one list.
+            Action::NextPage | Action::PreviousPage if table.is_report() => false,
+            _ => return None,
+        })
+    }
+
+    /// What a key of the list is called now; none where its usual name holds.
+    pub(in crate::app) fn table_hint(&self, action: Action) -> Option<&'static str> {
+        let table: &Table = &self.views.table;
+        let folder = table.selected_folder();
+        match action {
+            Action::Open | Action::NextPage if folder.is_some_and(|folder| !folder.open) => Some("open folder"),
+            Action::Open | Action::PreviousPage if folder.is_some_and(|folder| folder.open) => Some("close folder"),
+            Action::NextPage if folder.is_some() => Some("into it"),
+            Action::PreviousPage if table.is_tree() => Some("folder above"),
+            Action::Fold if table.is_tree() => Some("unfold"),
+            Action::LogScale if table.is_log() => Some("linear"),
+            Action::NewJob if table.marked() > 0 => Some("job about them"),
+            Action::Close if table.marked() > 0 => Some("unmark"),
+            Action::Close if table.is_filtered() => Some("clear filter"),
+            _ => None,
+        }
+    }
+}
+
+/// What an action does to the list that one page of rows is not enough for, as the beginning of a sentence.
+fn needs_all(action: Action) -> Option<&'static str> {
+    match action {
+        Action::NextSort | Action::ReverseSort => Some("Sorting"),
+        Action::Filter => Some("Filtering"),
+        Action::Fold => Some("Folding into a tree"),
+        _ => None,
+    }
+}

@@ -1,0 +1,426 @@
+//! The filter of the pages: what is typed, read into terms, and whether a page passes them all.
+//!
+//! ```text
+//! filter     = term { " " term }                     all of them hold
+//! term       = [ "!" ] word                          the path has it, or with ! has it not; letters of either case
+//!            | [ "!" ] "new" | [ "!" ] "gone"        in a comparison; else they are words
+//!            | '"' word                              a word whatever it looks like
+//!            | number operator value                 blanks around the operator don't matter
+//! number     = "human" | "ai" | "total" | "share"    share is that of AI in human + AI
+//!            | change [ "human" | "ai" | "total" | "share" ]
+//! change     = "Δ" | "d"                             since the range that is compared with, of the total unless said
+//! operator   = "<" | "<=" | ">" | ">=" | "="         also ≤ and ≥
+//! value      = [ "+" | "-" ] digits [ "." digits ] [ "k" | "m" ] [ "%" ]
+//!                                                    thousands may stand apart: 1,000
+//! ```
+//!
+//! `ai>50%` is about the share, `ai>200` about views. A change with `%` is relative to the range before, without it in
+//! views; that of the share is in percentage points either way. A page that is gone is down by all it had, a new one has
+//! no percentage. What is unknown matches no comparison. A term that can't be read is left out, and said.
+
+use super::change::{Change, Figures, Then};
+use super::metric::Metric;
+
+/// What a filter asks for; a page passes when it passes every term.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct PageFilter {
+    terms: Vec<Term>,
+    /// What is wrong with the first term that can't be read, and what would be right.
+    problem: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Term {
+    /// Lower case.
+    Word {
+        word: String,
+        not: bool,
+    },
+    New {
+        not: bool,
+    },
+    Gone {
+        not: bool,
+    },
+    /// Views, or a change of views.
+    Views {
+        number: Number,
+        operator: Operator,
+        value: i64,
+    },
+    /// Percent, or percentage points.
+    Percent {
+        number: Number,
+        operator: Operator,
+        value: f64,
+        /// Half of the last digit typed: what is equal as far as it was said.
+        near: f64,
+    },
+}
+
+/// A number of a page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Number {
+    Now(Metric),
+    Change(Metric),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Operator {
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+    Equal,
+}
+
+const OPERATORS: [char; 5] = ['<', '>', '=', '≤', '≥'];
+
+impl PageFilter {
+    /// Reads what is typed, for a comparison of two ranges or not.
+    pub(super) fn parse(typed: &str, compared: bool) -> Self {
+        let mut filter = Self::default();
+        for token in tokens(typed) {
+            match read(&token, compared) {
+                Ok(term) => filter.terms.extend(term),
+                Err(problem) => {
+                    filter.problem.get_or_insert(problem);
+                }
+            }
+        }
+        filter
+    }
+
+    /// What can't be read, as a sentence.
+    pub(super) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// Whether a page passes.
+    pub(super) fn passes(&self, path: &str, figures: &Figures<'_>) -> bool {
+        self.terms.iter().all(|term| match term {
+            Term::Word { word, not } => has_word(path, word) != *not,
+            Term::New { not } => matches!(figures.then, Then::New) != *not,
+            Term::Gone { not } => matches!(figures.then, Then::Gone(_)) != *not,
+            Term::Views { number, operator, value } => {
+                let known = match number {
+                    Number::Now(metric) => metric.key(figures.counts),
+                    Number::Change(metric) => figures.change(*metric).difference(),
+                };
+                known.is_some_and(|known| operator.holds(&known, value, known == *value))
+            }
+            Term::Percent { number, operator, value, near } => {
+                let known = match number {
+                    Number::Now(_) => figures.counts.ai_share().map(|share| share * 100.0),
+                    Number::Change(Metric::Share) => figures.share_change(),
+                    Number::Change(metric) => Change::percent(figures.change(*metric)),
+                };
+                known.is_some_and(|known| operator.holds(&known, value, (known - value).abs() <= *near))
+            }
+        })
+    }
+}
+
+impl Operator {
+    fn holds<T: PartialOrd>(self, known: &T, value: &T, equal: bool) -> bool {
+        match self {
+            Self::Less => known < value,
+            Self::AtMost => known <= value,
+            Self::More => known > value,
+            Self::AtLeast => known >= value,
+            Self::Equal => equal,
+        }
+    }
+}
+
+/// Whether the word, in lower case, stands in the path in letters of either case.
+fn has_word(path: &str, word: &str) -> bool {
+    let may_differ = |path: &str| path.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii());
+    path.contains(word) || (may_differ(path) && path.to_lowercase().contains(word))
+}
+
+/// The words that are typed; blanks around an operator are taken out.
+fn tokens(typed: &str) -> Vec<String> {
+    let mut tokens: Vec<String> = Vec::new();
+    for word in typed.split_whitespace() {
+        let goes_on = tokens.last().is_some_and(|last| {
+            let begins = word.starts_with(OPERATORS) && number(last).is_some();
+            let is_open =
+                last.strip_suffix(OPERATORS).is_some_and(|name| number(name.trim_end_matches(OPERATORS)).is_some());
+            let is_percent = word == "%" && last.contains(OPERATORS);
+            begins || is_open || is_percent
+        });
+        match tokens.last_mut() {
+            Some(last) if goes_on => last.push_str(word),
+            _ => tokens.push(word.to_owned()),
+        }
+    }
+    tokens
+}
+
+/// A number by its name.
+fn number(name: &str) -> Option<Number> {
+    let name = name.to_lowercase();
+    let metric = |name: &str| match name {
+        "human" => Some(Metric::Human),
+        "ai" => Some(Metric::Ai),
+        "total" => Some(Metric::Total),
+        "share" => Some(Metric::Share),
+        _ => None,
+    };
+    if let Some(metric) = metric(&name) {
+        return Some(Number::Now(metric));
+    }
+    // `δ` is what lower case makes of the letter; the sign of a difference is another character and stays.
+    let of = name.strip_prefix(['d', 'δ', '∆'])?;
+    if of.is_empty() { Some(Number::Change(Metric::Total)) } else { metric(of).map(Number::Change) }
+}
+
+/// A term; none where there is nothing to it yet.
+fn read(token: &str, compared: bool) -> Result<Option<Term>, String> {
+    if let Some(word) = token.strip_prefix('"') {
+        let word = word.trim_end_matches('"').to_lowercase();
+        return Ok((!word.is_empty()).then_some(Term::Word { word, not: false }));
+    }
+    if token.contains(OPERATORS) {
+        return comparison(token, compared).map(Some);
+    }
+    let (not, word) = token.strip_prefix('!').map_or((false, token), |word| (true, word));
+    let word = word.to_lowercase();
+    Ok(match word.as_str() {
+        "" => None,
+        "new" if compared => Some(Term::New { not }),
+        "gone" if compared => Some(Term::Gone { not }),
+        _ => Some(Term::Word { word, not }),
+    })
+}
+
+fn comparison(token: &str, compared: bool) -> Result<Term, String> {
+    let at = token.find(OPERATORS).unwrap_or(token.len());
+    let (name, rest) = token.split_at_checked(at).unwrap_or((token, ""));
+    let typed = rest.trim_start_matches(OPERATORS);
+    let sign = rest.strip_suffix(typed).unwrap_or(rest);
+    let operator = match sign {
+        "<" => Operator::Less,
+        "<=" | "=<" | "≤" => Operator::AtMost,
+        ">" => Operator::More,
+        ">=" | "=>" | "≥" => Operator::AtLeast,
+        "=" | "==" => Operator::Equal,
+        _ => return Err(format!("{sign} is no comparison: write < <= > >= or =")),
+    };
+    if name.starts_with('!') {
+        return Err(format!("{token}: ! goes before words; turn the comparison round instead"));
+    }
+    let Some(number) = number(name) else {
+        return Err(format!("{name}{sign} compares nothing known: human ai total share Δ, or \" before a word"));
+    };
+    if matches!(number, Number::Change(_)) && !compared {
+        return Err(format!("{name}{sign} needs a comparison: c compares with the period before"));
+    }
+    let like = match number {
+        Number::Now(Metric::Human | Metric::Total) => format!("{name}{sign}1000"),
+        Number::Now(Metric::Ai | Metric::Share) => format!("{name}{sign}50%"),
+        Number::Change(_) => format!("{name}{sign}-20%"),
+    };
+    if typed.is_empty() {
+        return Err(format!("{name}{sign} needs a number, like {like}"));
+    }
+    let (digits, percent) = typed.strip_suffix('%').map_or((typed, false), |digits| (digits, true));
+    let wrong = || format!("{typed} is no number: write {like}, thousands as 1k or 1,000");
+    let in_percent = match number {
+        Number::Now(Metric::Share) | Number::Change(Metric::Share) => true,
+        Number::Now(Metric::Human | Metric::Total) if percent => {
+            return Err(format!(
+                "{name}{sign}{typed}: that is a number of views, like {like}; the share is share{sign}50%"
+            ));
+        }
+        _ => percent,
+    };
+    if in_percent {
+        let value: f64 = plain(digits).and_then(|digits| digits.parse().ok()).ok_or_else(wrong)?;
+        let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len().min(6));
+        let near = (0..decimals).fold(0.5, |near, _| near / 10.0);
+        return Ok(Term::Percent { number, operator, value, near });
+    }
+    Ok(Term::Views { number, operator, value: whole(digits).ok_or_else(wrong)? })
+}
+
+/// Digits with a sign and a decimal point at most, commas taken out.
+fn plain(typed: &str) -> Option<String> {
+    let plain = typed.replace(',', "");
+    let unsigned = plain.strip_prefix(['+', '-']).unwrap_or(&plain);
+    let is_digit = |byte: u8| byte.is_ascii_digit() || byte == b'.';
+    (unsigned.starts_with(|c: char| c.is_ascii_digit()) && unsigned.bytes().all(is_digit)).then_some(plain)
+}
+
+/// A whole number, as it may be written short: 1k, 1.5k, 2m.
+fn whole(typed: &str) -> Option<i64> {
+    let (digits, zeros) = match typed.strip_suffix(['k', 'K', 'm', 'M']) {
+        Some(digits) => (digits, if typed.ends_with(['k', 'K']) { 3 } else { 6 }),
+        None => (typed, 0),
+    };
+    let digits = plain(digits)?;
+    let (digits, decimals) = digits.split_once('.').unwrap_or((&digits, ""));
+    (decimals.len() <= zeros).then(|| format!("{digits}{decimals:0<zeros$}").parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::views::{Count, Counts};
+
+    fn counts(human: i64, ai: i64) -> Counts {
+        Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+    }
+
+    /// A page of 1,200 human and 800 AI views, with 1,000 and 1,000 before.
+    fn passes(typed: &str) -> bool {
+        let (now, before) = (counts(1200, 800), counts(1000, 1000));
+        let figures = Figures { counts: &now, then: Then::Counts(&before) };
+        let filter = PageFilter::parse(typed, true);
+        assert_eq!(filter.problem(), None, "{typed}");
+        filter.passes("/Guides/Deploy-new", &figures)
+    }
+
+    #[test]
+    fn every_kind_of_term_looks_at_its_own_part_of_a_page() {
+        for typed in [
+            "",
+            "guides",
+            "DEPLOY guides",
+            "!billing",
+            "!",
+            "\"new",
+            "\"",
+            "!gone",
+            "!new",
+            "ai=40%",
+            "ai>=40%",
+            "ai<=40.0%",
+            "ai>799",
+            "ai=800",
+            "share<41",
+            "share=40%",
+            "human>1k",
+            "human>=1,200",
+            "human=1.2k",
+            "total<=2000",
+            "total<0.1m",
+            "Δ=0%",
+            "d=0",
+            "Δhuman>100",
+            "dhuman=20%",
+            "dai<-19%",
+            "Δai=-200",
+            "Δshare=-10%",
+            "dshare<-9",
+            "HUMAN > 1000",
+            "human >1000",
+            "human> 1000 guides",
+            "ai > 39 %",
+            "ai≥40%",
+            "human>+5",
+            "total>-1",
+        ] {
+            assert!(passes(typed), "{typed:?} passes");
+        }
+        for typed in [
+            "billing",
+            "!guides",
+            "new",
+            "gone",
+            "ai>40%",
+            "ai<800",
+            "share>50%",
+            "human>1200",
+            "total<2k",
+            "Δ<-20%",
+            "Δhuman<0",
+            "dai>0%",
+            "guides human<5",
+            "ai = 39%",
+            "ai=40.5%",
+        ] {
+            assert!(!passes(typed), "{typed:?} does not pass");
+        }
+    }
+
+    #[test]
+    fn what_is_unknown_matches_no_comparison() {
+        let unknown = Counts { human: Count::Odd("99999999999999999999".into_clean()), ..Counts::default() };
+        let figures = Figures { counts: &unknown, then: Then::Unknown };
+        for typed in ["human>0", "human<1", "ai<=50%", "ai>50%", "total=0", "Δ<5", "Δ>-5%", "Δshare=0", "new", "gone"]
+        {
+            assert!(!PageFilter::parse(typed, true).passes("/a", &figures), "{typed}");
+        }
+    }
+
+    trait IntoClean {
+        fn into_clean(self) -> crate::model::text::CleanText;
+    }
+
+    impl IntoClean for &str {
+        fn into_clean(self) -> crate::model::text::CleanText {
+            crate::model::text::CleanText::line(self)
+        }
+    }
+
+    #[test]
+    fn new_and_gone_pages_are_found_by_name_and_by_what_they_gained_or_lost() {
+        let (some, none) = (counts(30, 10), Counts::default());
+        let (new, gone) =
+            (Figures { counts: &some, then: Then::New }, Figures { counts: &none, then: Then::Gone(&some) });
+        let passing = |typed: &str| {
+            let filter = PageFilter::parse(typed, true);
+            (filter.passes("/a", &new), filter.passes("/a", &gone))
+        };
+        assert_eq!(passing("new"), (true, false));
+        assert_eq!(passing("gone"), (false, true));
+        assert_eq!(passing("!new !gone"), (false, false));
+        assert_eq!(passing("Δ>=40"), (true, false));
+        assert_eq!(passing("Δ<-20%"), (false, true));
+        assert_eq!(passing("Δ>20%"), (false, false), "a new page has no percentage");
+    }
+
+    #[test]
+    fn without_a_comparison_new_is_a_word_like_any_other() {
+        let now = counts(1, 0);
+        let figures = Figures { counts: &now, then: Then::Uncompared };
+        let filter = PageFilter::parse("new", false);
+        assert!(filter.passes("/whats-new", &figures) && !filter.passes("/old", &figures));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_and_the_rest_still_holds() {
+        for (typed, said) in [
+            ("ai>", "ai> needs a number, like ai>50%"),
+            ("human>x1", "x1 is no number: write human>1000, thousands as 1k or 1,000"),
+            ("human>50%", "human>50%: that is a number of views, like human>1000; the share is share>50%"),
+            ("hits>3", "hits> compares nothing known: human ai total share Δ, or \" before a word"),
+            ("!ai>50%", "!ai>50%: ! goes before words; turn the comparison round instead"),
+            ("ai<>5", "<> is no comparison: write < <= > >= or ="),
+            ("Δ<-20%", "Δ< needs a comparison: c compares with the period before"),
+            ("human>1.5", "1.5 is no number: write human>1000, thousands as 1k or 1,000"),
+            (
+                "total>99999999999999999999",
+                "99999999999999999999 is no number: write total>1000, thousands as 1k or 1,000",
+            ),
+            ("share>1e3", "1e3 is no number: write share>50%, thousands as 1k or 1,000"),
+        ] {
+            let filter = PageFilter::parse(&format!("guide {typed}"), false);
+            assert_eq!(filter.problem(), Some(said));
+            let now = counts(1, 0);
+            let figures = Figures { counts: &now, then: Then::Uncompared };
+            assert!(filter.passes("/guide", &figures) && !filter.passes("/other", &figures), "{typed}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn anything_can_be_typed(typed in "[aidΔhumnew!<>=≤%.,k0-9\" -]{0,24}", compared in proptest::bool::ANY) {
+            let now = counts(3, 4);
+            let figures = Figures { counts: &now, then: Then::Uncompared };
+            PageFilter::parse(&typed, compared).passes("/a", &figures);
+        }
+    }
+}

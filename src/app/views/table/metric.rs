@@ -1,0 +1,135 @@
+//! The four numbers of a page: human, AI and total views, and the share of AI in them. One of them, the metric, decides
+//! the bars and the rank.
+
+use crate::model::views::{Count, Counts, as_f64};
+
+/// One of the numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Metric {
+    Human,
+    Ai,
+    #[default]
+    Total,
+    Share,
+}
+
+impl Metric {
+    /// In the order of the columns.
+    pub const ALL: [Self; 4] = [Self::Human, Self::Ai, Self::Total, Self::Share];
+
+    /// The name on the screen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Ai => "AI",
+            Self::Total => "total",
+            Self::Share => "AI %",
+        }
+    }
+
+    /// The next one; the last is followed by the first.
+    #[must_use]
+    pub fn next(self) -> Self {
+        match self {
+            Self::Human => Self::Ai,
+            Self::Ai => Self::Total,
+            Self::Total => Self::Share,
+            Self::Share => Self::Human,
+        }
+    }
+
+    /// The number as received; none for the share, which is not received.
+    pub fn count(self, counts: &Counts) -> Option<&Count> {
+        match self {
+            Self::Human => Some(&counts.human),
+            Self::Ai => Some(&counts.ai),
+            Self::Total => Some(&counts.total),
+            Self::Share => None,
+        }
+    }
+
+    /// The number as one to sort by: views as they are, negative ones too, a share in its own order. None where there is
+    /// no such number.
+    pub(super) fn key(self, counts: &Counts) -> Option<i64> {
+        match self.count(counts) {
+            Some(Count::Known(n)) => Some(*n),
+            Some(Count::Odd(_) | Count::Missing) => None,
+            None => counts.ai_share().map(float_key),
+        }
+    }
+
+    /// What a bar of it is as long as, in views: the total's is as long as its parts where they are more. None for the
+    /// share and for what is no count.
+    pub fn length(self, counts: &Counts) -> Option<u64> {
+        let parts = || Some(counts.human.value()?.saturating_add(counts.ai.value()?));
+        match self {
+            Self::Human => counts.human.value(),
+            Self::Ai => counts.ai.value(),
+            Self::Total => parts().max(counts.total.value()),
+            Self::Share => None,
+        }
+    }
+}
+
+/// A whole number in the order of a float (`f64::total_cmp`'s).
+pub(super) fn float_key(value: f64) -> i64 {
+    let bits = value.to_bits().cast_signed();
+    if bits < 0 { bits ^ i64::MAX } else { bits }
+}
+
+/// The scale of the bars.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Scale {
+    /// From 0 to so many views.
+    Linear(u64),
+    /// From 1 to so many views, logarithmic.
+    Log(u64),
+    /// From 0 to 100% of AI views.
+    Share,
+}
+
+impl Scale {
+    /// Part of the whole bar that so many views take, 0 to 1.
+    pub fn part(self, views: u64) -> f64 {
+        match self {
+            Self::Share => 0.0,
+            Self::Linear(full) | Self::Log(full) if views == 0 || full == 0 => 0.0,
+            Self::Log(full) if full > 1 => (as_f64(views).ln() / as_f64(full).ln()).clamp(0.0, 1.0),
+            Self::Linear(full) | Self::Log(full) => (as_f64(views) / as_f64(full)).clamp(0.0, 1.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_keep_their_order_as_whole_numbers() {
+        let values = [f64::NEG_INFINITY, -2.5, -0.1, -0.0, 0.0, 1e-300, 0.5, 1.0, f64::INFINITY];
+        assert!(values.map(float_key).is_sorted());
+    }
+
+    #[test]
+    fn a_log_scale_goes_from_one_to_the_largest() {
+        let scale = Scale::Log(10_000);
+        assert_eq!([0, 1, 100, 10_000].map(|views| scale.part(views)), [0.0, 0.0, 0.5, 1.0]);
+        assert_eq!(Scale::Log(1).part(1), 1.0, "a scale of one view has no room below it");
+        assert_eq!(Scale::Linear(0).part(0), 0.0);
+    }
+
+    #[test]
+    fn the_bar_of_a_total_is_never_shorter_than_its_parts() {
+        let counts = Counts { human: Count::Known(6), ai: Count::Known(7), total: Count::Known(9) };
+        assert_eq!(Metric::Total.length(&counts), Some(13));
+        assert_eq!(Metric::Share.length(&counts), None);
+        assert_eq!(Metric::Human.length(&Counts::default()), None, "unknown is not 0");
+    }
+
+    #[test]
+    fn the_metric_goes_round() {
+        let mut metric = Metric::default();
+        (0..Metric::ALL.len()).for_each(|_| metric = metric.next());
+        assert_eq!(metric, Metric::default());
+    }
+}

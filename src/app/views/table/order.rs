@@ -1,0 +1,154 @@
+//! The order of the pages: by which column, which way round. Unknown values come last whichever way, equal ones are in
+//! the order of their paths.
+
+use super::change::Figures;
+use super::metric::Metric;
+use std::cmp::Ordering;
+
+/// What pages are sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Column {
+    Path,
+    Now(Metric),
+    /// The change since the range that is compared with.
+    Change(Metric),
+}
+
+impl Column {
+    const ALL: [Self; 9] = [
+        Self::Path,
+        Self::Now(Metric::Human),
+        Self::Now(Metric::Ai),
+        Self::Now(Metric::Total),
+        Self::Now(Metric::Share),
+        Self::Change(Metric::Human),
+        Self::Change(Metric::Ai),
+        Self::Change(Metric::Total),
+        Self::Change(Metric::Share),
+    ];
+
+    /// The name on the screen.
+    pub fn name(self) -> String {
+        match self {
+            Self::Path => "path".to_owned(),
+            Self::Now(metric) => metric.name().to_owned(),
+            Self::Change(metric) => format!("Δ {}", metric.name()),
+        }
+    }
+
+    /// The next column; changes are passed over where nothing is compared.
+    #[must_use]
+    pub fn next(self, compared: bool) -> Self {
+        let there = |column: &Self| compared || !matches!(column, Self::Change(_));
+        let after = Self::ALL.into_iter().skip_while(|column| *column != self).skip(1);
+        after.chain(Self::ALL).find(there).unwrap_or(Self::Path)
+    }
+
+    /// The number to sort by; none where it is unknown, and for the path.
+    pub(super) fn key(self, figures: &Figures<'_>) -> Option<i64> {
+        match self {
+            Self::Path => None,
+            Self::Now(metric) => metric.key(figures.counts),
+            Self::Change(metric) => figures.change_key(metric),
+        }
+    }
+}
+
+/// An order: by a column, from the top down or the other way round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sorting {
+    pub by: Column,
+    pub descending: bool,
+}
+
+impl Default for Sorting {
+    fn default() -> Self {
+        Self::by(Column::Now(Metric::Total))
+    }
+}
+
+impl Sorting {
+    /// By this column, as it starts: numbers from the largest down, paths from the first on.
+    pub fn by(by: Column) -> Self {
+        Self { by, descending: by != Column::Path }
+    }
+
+    /// The sign of the direction.
+    pub fn arrow(self) -> &'static str {
+        if self.descending { "↓" } else { "↑" }
+    }
+
+    /// A key that puts things into this order: those with a number by it, then those without, equal ones by `place`.
+    pub(super) fn sort_key(self, number: Option<i64>, place: u32) -> u128 {
+        // The order of signed numbers, as one of unsigned numbers.
+        let rising = |n: i64| n.cast_unsigned() ^ (1 << 63);
+        let number = match (number, self.descending) {
+            (Some(n), false) => u128::from(rising(n)),
+            (Some(n), true) => u128::from(!rising(n)),
+            (None, _) => 1 << 64,
+        };
+        let place = if self.by == Column::Path && self.descending { !place } else { place };
+        (number << 32) | u128::from(place)
+    }
+}
+
+/// The order of paths: a folder's pages stand together, right behind the page of the folder's name.
+pub(super) fn compare_paths(a: &str, b: &str) -> Ordering {
+    let weight = |byte: u8| if byte == b'/' { 0 } else { byte };
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    // Paths begin alike: eight bytes at a time up to the first difference.
+    let eights = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
+    let same = 8 * eights.take_while(|(a, b)| a == b).count();
+    match a.iter().zip(b).skip(same).find(|(a, b)| a != b) {
+        Some((a, b)) => weight(*a).cmp(&weight(*b)),
+        None => a.len().cmp(&b.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_not_torn_apart_by_its_siblings() {
+        let mut paths = ["/api-v2", "/api/x", "/api", "/api/y", "/b", "/api.html"];
+        paths.sort_by(|a, b| compare_paths(a, b));
+        assert_eq!(paths, ["/api", "/api/x", "/api/y", "/api-v2", "/api.html", "/b"]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn long_paths_are_in_the_same_order_as_their_bytes(same in "[a-c/]{0,30}", a in "[a-c/é-]{0,12}", b in "[a-c/é-]{0,12}") {
+            let (a, b) = (format!("{same}{a}"), format!("{same}{b}"));
+            let plain = |path: &str| path.replace('/', "\0");
+            proptest::prop_assert_eq!(compare_paths(&a, &b), plain(&a).cmp(&plain(&b)));
+        }
+    }
+
+    #[test]
+    fn unknown_values_come_last_whichever_way() {
+        for descending in [true, false] {
+            let sorting = Sorting { by: Column::Now(Metric::Total), descending };
+            let known = [i64::MIN, -1, 0, 7, i64::MAX].map(|n| sorting.sort_key(Some(n), 9));
+            assert!(known.iter().all(|key| *key < sorting.sort_key(None, 0)));
+            assert_eq!(known.is_sorted(), !descending);
+            assert!(sorting.sort_key(Some(7), 1) < sorting.sort_key(Some(7), 2), "equal ones by path");
+        }
+    }
+
+    #[test]
+    fn the_columns_go_round_and_leave_out_what_is_not_compared() {
+        let round = |compared: bool| {
+            let mut seen = vec![Column::Path];
+            loop {
+                let next = seen[seen.len() - 1].next(compared);
+                if next == Column::Path {
+                    return seen.len();
+                }
+                seen.push(next);
+            }
+        };
+        assert_eq!((round(true), round(false)), (9, 5));
+        assert_eq!(Column::Change(Metric::Ai).next(false), Column::Path, "where a comparison went away");
+    }
+}

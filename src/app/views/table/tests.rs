@@ -1,0 +1,477 @@
+use super::*;
+use crate::model::Time;
+use crate::model::period::DateRange;
+use crate::model::text::CleanText;
+use crate::model::views::{Count, Counts, ViewsPage};
+use proptest::prelude::*;
+
+fn counts(human: i64, ai: i64) -> Counts {
+    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+}
+
+fn row(path: &str, human: i64, ai: i64) -> PageRow {
+    PageRow { path: CleanText::line(path), counts: counts(human, ai) }
+}
+
+fn report(rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
+    let range = DateRange::last_days(7, chrono::NaiveDate::default());
+    let answer = ViewsPage { totals: counts(1000, 1000), rows, has_more: None };
+    Arc::new(Report::begin(range, answer, complete, Time::default()))
+}
+
+/// Six pages, the largest first but for the last.
+fn site() -> Vec<PageRow> {
+    vec![
+        row("/quickstart", 90, 10),
+        row("/api/create", 20, 60),
+        row("/api", 30, 20),
+        row("/guides/deploy/aws", 25, 5),
+        row("/guides/deploy/gcp", 5, 15),
+        row("/Changelog", 40, 30),
+    ]
+}
+
+fn table() -> Table {
+    let mut table = Table::default();
+    table.show_report(report(site(), true), None);
+    table
+}
+
+/// The lines as they read, a folder with a slash at its end and its pages behind it.
+fn lines(table: &Table) -> Vec<String> {
+    let line = |shown: Shown<'_>| {
+        let indent = " ".repeat(shown.depth);
+        match shown.kind {
+            Kind::Page { .. } => format!("{indent}{}", shown.name),
+            Kind::Folder(folder) => format!("{indent}{} {}", shown.name, folder.pages),
+        }
+    };
+    table.visible(usize::MAX).map(line).collect()
+}
+
+fn selected(table: &Table) -> Option<&str> {
+    table.selected_row().map(|row| row.path.as_str())
+}
+
+fn select(table: &mut Table, path: &str) {
+    table.move_to_end(false);
+    for _ in 0..table.len() {
+        if selected(table) == Some(path) {
+            return;
+        }
+        table.move_by(1);
+    }
+    panic!("{path} is not listed");
+}
+
+#[test]
+fn pages_are_sorted_by_total_until_another_column_is_chosen() {
+    let mut table = table();
+    assert_eq!(
+        lines(&table),
+        ["/quickstart", "/api/create", "/Changelog", "/api", "/guides/deploy/aws", "/guides/deploy/gcp"]
+    );
+    table.sort(Sorting::by(Column::Now(Metric::Share)));
+    assert_eq!(lines(&table)[..2], ["/api/create", "/guides/deploy/gcp"]);
+    table.sort(Sorting { descending: false, ..table.sorting() });
+    assert_eq!(lines(&table)[0], "/quickstart");
+    table.sort(Sorting::by(Column::Path));
+    assert_eq!(lines(&table)[..3], ["/Changelog", "/api", "/api/create"]);
+    table.sort(Sorting { by: Column::Path, descending: true });
+    assert_eq!(lines(&table)[0], "/quickstart");
+}
+
+#[test]
+fn an_answer_stays_in_the_services_order_and_is_not_narrowed() {
+    let mut table = table();
+    table.set_filter("api");
+    table.toggle_tree();
+    table.show_answer(&site());
+    assert_eq!(lines(&table).len(), 6);
+    assert_eq!(lines(&table)[4], "/guides/deploy/gcp");
+    assert!(!table.is_tree() && !table.is_filtered() && table.rank("/api").is_none());
+    table.show_report(report(site(), true), None);
+    assert_eq!(lines(&table), ["/api/create", "/api"], "two pages of a folder's name and in it");
+    assert!(table.is_tree());
+}
+
+#[test]
+fn ranks_follow_the_metric_and_know_all_pages_whatever_is_filtered() {
+    let mut table = table();
+    table.set_filter("guides");
+    let ranks = |table: &Table| ["/guides/deploy/aws", "/guides/deploy/gcp"].map(|path| table.rank(path));
+    assert_eq!(ranks(&table), [Some(5), Some(6)]);
+    table.set_metric(Metric::Share);
+    assert_eq!(ranks(&table), [Some(5), Some(1)], "75% each, for two pages");
+    assert_eq!(table.rank("/api/create"), Some(1));
+    table.show_report(report(site(), false), None);
+    assert_eq!(ranks(&table), [None, None], "no rank while pages may be missing");
+}
+
+#[test]
+fn the_selection_stays_on_its_page_through_every_change() {
+    let mut table = table();
+    select(&mut table, "/api");
+    table.sort(Sorting::by(Column::Path));
+    assert_eq!(selected(&table), Some("/api"));
+    table.set_filter("api");
+    assert_eq!(selected(&table), Some("/api"));
+    table.set_filter("guides");
+    assert_eq!(selected(&table), Some("/guides/deploy/aws"), "hidden: the place stays");
+    table.set_filter("");
+    assert_eq!(selected(&table), Some("/api"), "and it is selected again");
+    let mut other = site();
+    other.reverse();
+    table.show_report(report(other, true), Some(report(Vec::new(), true)));
+    assert_eq!(selected(&table), Some("/api"));
+    table.show_answer(&site());
+    assert_eq!(selected(&table), Some("/api"));
+    table.show_answer(&site()[..2]);
+    assert_eq!(table.selected(), 1, "the place, as near as there is one");
+}
+
+#[test]
+fn in_a_tree_the_folder_around_the_page_is_selected_until_it_opens() {
+    let mut table = table();
+    select(&mut table, "/guides/deploy/gcp");
+    table.toggle_tree();
+    assert_eq!(table.selected_folder().map(|folder| folder.pages), Some(2));
+    assert!(table.selected_row().is_none() && table.chosen().is_empty());
+    table.toggle_tree();
+    assert_eq!(selected(&table), Some("/guides/deploy/gcp"));
+}
+
+#[test]
+fn folders_are_joined_summed_and_sorted() {
+    let mut table = table();
+    table.toggle_tree();
+    assert_eq!(lines(&table), ["/quickstart", "/api/create", "/Changelog", "/api", "/guides/deploy/ 2"]);
+    table.move_to_end(true);
+    let sums = table.selected_folder().map(|folder| folder.counts.clone());
+    assert_eq!(sums, Some(counts(30, 20)));
+    assert!(table.toggle_folder());
+    assert_eq!(lines(&table)[4..], ["/guides/deploy/ 2", " aws", " gcp"]);
+    table.sort(Sorting::by(Column::Now(Metric::Ai)));
+    assert_eq!(lines(&table)[2..], ["/api", "/guides/deploy/ 2", " gcp", " aws", "/quickstart"]);
+    table.set_filter("gcp");
+    assert_eq!(lines(&table), ["/guides/deploy/gcp"], "a folder of one page is that page");
+    assert!(!table.toggle_folder());
+}
+
+#[test]
+fn a_page_that_is_a_folder_too_stands_beside_it() {
+    let mut table = Table::default();
+    let rows = ["/api", "/api/a", "/api/b", "/api/b/1", "/api/b/2", "/api/", "/api-v2", "x/y", "x/z", "/"];
+    table.show_report(report(rows.map(|path| row(path, 1, 1)).into(), true), None);
+    table.toggle_tree();
+    assert_eq!(lines(&table), ["/api/ 5", "x/ 2", "/", "/api", "/api-v2"]);
+    table.move_to_end(false);
+    table.go_in();
+    assert_eq!(lines(&table)[..5], ["/api/ 5", " b/ 2", " /api/", " a", " b"]);
+}
+
+#[test]
+fn walking_a_tree_goes_into_folders_and_out_again() {
+    let mut table = table();
+    table.toggle_tree();
+    table.move_to_end(true);
+    table.go_in();
+    table.go_in();
+    assert_eq!(selected(&table), Some("/guides/deploy/aws"));
+    table.go_in();
+    assert_eq!(selected(&table), Some("/guides/deploy/aws"), "nothing lies in a page");
+    table.go_out();
+    assert!(table.selected_folder().is_some_and(|folder| folder.open));
+    table.go_out();
+    table.go_out();
+    assert!(table.selected_folder().is_some_and(|folder| !folder.open));
+}
+
+fn compared(complete: bool) -> Table {
+    let before = vec![row("/quickstart", 50, 50), row("/api", 60, 40), row("/old/a", 7, 1), row("/old/b", 1, 1)];
+    let mut table = Table::default();
+    table.show_report(report(site(), true), Some(report(before, complete)));
+    table
+}
+
+#[test]
+fn a_comparison_tells_new_gone_and_unknown_pages_apart() {
+    let table = compared(true);
+    let change = |table: &Table, path: &str| table.figures(path).map(|figures| figures.change(Metric::Total));
+    assert_eq!(change(&table, "/quickstart"), Some(Change::Of { now: 100, before: 100 }));
+    assert_eq!(change(&table, "/Changelog"), Some(Change::New(70)));
+    assert_eq!(change(&table, "/old/a"), Some(Change::Gone(8)));
+    assert_eq!((table.gone(), table.len(), table.rows().len()), (2, 8, 6));
+    let partial = compared(false);
+    assert_eq!(change(&partial, "/Changelog"), Some(Change::Unknown), "it may be on an answer that is not loaded");
+    assert_eq!(partial.gone(), 2, "the present report is whole");
+    let mut table = Table::default();
+    table.show_report(report(site(), false), Some(report(vec![row("/old", 1, 1)], true)));
+    assert_eq!(table.gone(), 0, "the present report may have more");
+}
+
+#[test]
+fn a_page_that_is_gone_has_no_number_of_the_present_range() {
+    let mut table = compared(true);
+    select(&mut table, "/old/a");
+    assert_eq!(table.selected_row().map(|row| row.counts.clone()), Some(Counts::default()));
+    assert_eq!(table.rank("/old/a"), None);
+    assert_eq!(table.scale(), Scale::Linear(100));
+    table.show_report(Arc::clone(table.report().expect("a report")), None);
+    assert_eq!((table.len(), table.selected() < 6), (6, true));
+}
+
+#[test]
+fn changes_are_sorted_by_views_with_what_is_unknown_last() {
+    let mut table = compared(true);
+    table.sort(Sorting::by(Column::Change(Metric::Total)));
+    assert_eq!(
+        lines(&table),
+        [
+            "/api/create",
+            "/Changelog",
+            "/guides/deploy/aws",
+            "/guides/deploy/gcp",
+            "/quickstart",
+            "/old/b",
+            "/old/a",
+            "/api"
+        ]
+    );
+    table.show_report(Arc::clone(table.report().expect("a report")), None);
+    assert_eq!(table.sorting(), Sorting::default(), "no change without a comparison");
+}
+
+#[test]
+fn a_folder_changes_by_what_its_pages_gained_and_lost() {
+    let mut table = compared(true);
+    table.toggle_tree();
+    let folder = |table: &Table, name: &str| {
+        let mut lines = table.visible(99);
+        lines.find_map(|shown| (shown.name == name).then(|| shown.figures.change(Metric::Total)))
+    };
+    assert_eq!(folder(&table, "/old/"), Some(Change::Gone(10)));
+    assert_eq!(folder(&table, "/guides/deploy/"), Some(Change::New(50)));
+    let mut partial = compared(false);
+    partial.toggle_tree();
+    assert_eq!(folder(&partial, "/guides/deploy/"), Some(Change::Unknown));
+}
+
+#[test]
+fn marks_that_the_filter_hides_do_not_count() {
+    let mut table = table();
+    let chosen = |table: &Table| table.chosen().iter().map(|row| row.path.to_string()).collect::<Vec<_>>();
+    assert_eq!(chosen(&table), ["/quickstart"], "none is marked: the selected one");
+    table.toggle_mark();
+    table.move_by(1);
+    table.mark_range();
+    assert_eq!((table.marked(), chosen(&table).len()), (3, 3));
+    table.set_filter("api");
+    assert_eq!(chosen(&table), ["/api/create"]);
+    table.set_filter("guides");
+    assert_eq!((table.marked(), chosen(&table)), (0, vec!["/guides/deploy/gcp".to_owned()]));
+    table.set_filter("");
+    table.show_report(report(site(), true), None);
+    assert_eq!(table.marked(), 3, "they are kept by path");
+    table.show_answer(&site()[..1]);
+    assert_eq!(table.marked(), 1, "what is not listed doesn't count");
+    table.toggle_mark();
+    table.show_report(report(site(), true), None);
+    assert_eq!(table.marked(), 2, "it is unmarked, the others are still marked");
+    table.clear_marks();
+    assert_eq!(table.marked(), 0);
+}
+
+#[test]
+fn a_mark_on_a_folder_is_one_on_all_its_pages() {
+    let mut table = table();
+    table.toggle_tree();
+    table.move_to_end(true);
+    table.toggle_mark();
+    assert_eq!(table.marked(), 2);
+    assert!(table.visible(99).last().is_some_and(|shown| shown.marked));
+    table.toggle_mark();
+    assert_eq!(table.marked(), 0);
+}
+
+#[test]
+fn the_scale_is_that_of_all_lines_and_of_the_metric() {
+    let mut table = table();
+    assert_eq!(table.scale(), Scale::Linear(100));
+    table.set_metric(Metric::Ai);
+    assert_eq!(table.scale(), Scale::Linear(60));
+    table.toggle_log();
+    assert_eq!(table.scale(), Scale::Log(60));
+    table.set_filter("quick");
+    assert_eq!(table.scale(), Scale::Log(10));
+    table.set_metric(Metric::Share);
+    assert_eq!((table.scale(), table.is_log()), (Scale::Share, false));
+}
+
+#[test]
+fn widths_are_those_of_the_numbers_as_they_are_printed() {
+    let mut table = Table::default();
+    let odd = Counts { human: Count::Odd(CleanText::line("12.5")), ai: Count::Known(-1234), total: Count::Missing };
+    let rows = vec![row("/a", 1_234_567, 0), PageRow { path: CleanText::line("/b"), counts: odd }];
+    table.show_report(report(rows, true), None);
+    let measures = table.measures();
+    assert_eq!((measures.human, measures.ai, measures.total), (9, 6, 9));
+}
+
+/// Something that a user does, or that comes.
+#[derive(Debug, Clone)]
+enum Step {
+    Sort(usize, bool),
+    Filter(&'static str),
+    Tree,
+    Folder,
+    In(bool),
+    Metric,
+    Log,
+    Move(isize),
+    End(bool),
+    Mark(bool),
+    Clear,
+    Report(Vec<PageRow>, bool, Option<(Vec<PageRow>, bool)>),
+    Answer(Vec<PageRow>),
+    Nothing,
+}
+
+fn some_rows() -> impl Strategy<Value = Vec<PageRow>> {
+    let path = prop::collection::vec(prop::sample::select(vec!["a", "b", "B", "é", "", "ab"]), 0..5)
+        .prop_map(|segments| format!("/{}", segments.join("/")));
+    let count = prop_oneof![
+        8 => (0_i64..50).prop_map(Count::Known),
+        1 => any::<i64>().prop_map(Count::Known),
+        1 => Just(Count::Missing),
+        1 => Just(Count::Odd(CleanText::line("99999999999999999999"))),
+    ];
+    let page = (path, count.clone(), count.clone(), count).prop_map(|(path, human, ai, total)| PageRow {
+        path: CleanText::line(&path),
+        counts: Counts { human, ai, total },
+    });
+    prop::collection::vec(page, 0..14)
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let filters = vec!["", "a", "!b", "ai>50%", "human>10 a", "Δ<-20%", "new", "gone", "total>", "zzz", "Δ>0 !a"];
+    let step = prop_oneof![
+        (0_usize..9, any::<bool>()).prop_map(|(column, descending)| Step::Sort(column, descending)),
+        prop::sample::select(filters).prop_map(Step::Filter),
+        Just(Step::Tree),
+        Just(Step::Folder),
+        any::<bool>().prop_map(Step::In),
+        Just(Step::Metric),
+        Just(Step::Log),
+        (-9_isize..9).prop_map(Step::Move),
+        any::<bool>().prop_map(Step::End),
+        any::<bool>().prop_map(Step::Mark),
+        Just(Step::Clear),
+        (some_rows(), any::<bool>(), prop::option::of((some_rows(), any::<bool>())))
+            .prop_map(|(rows, complete, before)| Step::Report(rows, complete, before)),
+        some_rows().prop_map(Step::Answer),
+        Just(Step::Nothing),
+    ];
+    prop::collection::vec(step, 1..60)
+}
+
+fn take(table: &mut Table, step: Step) {
+    match step {
+        Step::Sort(column, descending) => {
+            let by = (0..column).fold(Column::Path, |by, _| by.next(true));
+            table.sort(Sorting { by, descending });
+        }
+        Step::Filter(typed) => table.set_filter(typed),
+        Step::Tree => table.toggle_tree(),
+        Step::Folder => {
+            let is_folder = table.selected_folder().is_some();
+            assert_eq!(table.toggle_folder(), is_folder);
+        }
+        Step::In(true) => table.go_in(),
+        Step::In(false) => table.go_out(),
+        Step::Metric => table.set_metric(table.metric().next()),
+        Step::Log => table.toggle_log(),
+        Step::Move(by) => table.move_by(by),
+        Step::End(last) => table.move_to_end(last),
+        Step::Mark(false) => table.toggle_mark(),
+        Step::Mark(true) => table.mark_range(),
+        Step::Clear => table.clear_marks(),
+        Step::Report(rows, complete, before) => {
+            table.show_report(report(rows, complete), before.map(|(rows, complete)| report(rows, complete)));
+        }
+        Step::Answer(rows) => table.show_answer(&rows),
+        Step::Nothing => table.clear(),
+    }
+}
+
+fn paths<'a>(rows: impl Iterator<Item = &'a PageRow>) -> Vec<&'a str> {
+    rows.map(|row| row.path.as_str()).collect()
+}
+
+fn whole(table: &Table) -> Result<(), TestCaseError> {
+    prop_assert!(table.is_empty() && table.selected() == 0 || table.selected() < table.len());
+    prop_assert!(table.is_empty() || table.selected_row().is_some() != table.selected_folder().is_some());
+    let shown = paths(table.shown_pages());
+    prop_assert_eq!(shown.len(), table.passing());
+    let before = table.before().map(|before| before.rows.as_slice()).unwrap_or_default();
+    let mut known = paths(table.rows().iter().chain(before));
+    known.sort_unstable();
+    prop_assert!(shown.iter().all(|path| known.binary_search(path).is_ok()));
+    let chosen = paths(table.chosen().into_iter());
+    prop_assert!(chosen.iter().all(|path| shown.contains(path)), "nothing hidden is chosen");
+    prop_assert!(table.marked() == 0 || chosen.len() == table.marked());
+    // The lines on top, and those in each open folder, hold every page that passes, and sum to the same.
+    let lines: Vec<Shown<'_>> = table.visible(usize::MAX).collect();
+    prop_assert_eq!(lines.len(), table.len() - table.top());
+    if table.top() == 0 {
+        let sums = |depth: usize, lines: &[Shown<'_>]| {
+            let on_level = lines.iter().filter(|shown| shown.depth == depth);
+            on_level.fold((0, Sums::default(), false), |(pages, sums, odd), shown| {
+                let more = match shown.kind {
+                    Kind::Page { .. } => 1,
+                    Kind::Folder(folder) => folder.pages,
+                };
+                let beyond = [&shown.figures.counts.human, &shown.figures.counts.ai, &shown.figures.counts.total];
+                let odd = odd || beyond.iter().any(|count| matches!(count, Count::Odd(_)));
+                (pages + more, sums.with(shown.figures.counts), odd)
+            })
+        };
+        let (pages, top, _) = sums(0, &lines);
+        prop_assert_eq!(pages, table.passing());
+        let all = table.shown_pages().fold(Sums::default(), |sums, row| sums.with(&row.counts));
+        let is_beyond = |sum: u128| sum > u128::from(u64::try_from(i64::MAX).unwrap_or(0));
+        if !is_beyond(all.human) && !is_beyond(all.ai) && !is_beyond(all.total) {
+            prop_assert_eq!(top, all);
+        }
+        for (at, shown) in lines.iter().enumerate() {
+            let Kind::Folder(folder) = shown.kind else { continue };
+            let inside: Vec<Shown<'_>> =
+                lines.iter().skip(at + 1).take_while(|other| other.depth > shown.depth).copied().collect();
+            prop_assert_eq!(inside.is_empty(), !folder.open);
+            if folder.open {
+                let (pages, own, odd) = sums(shown.depth + 1, &inside);
+                prop_assert_eq!(pages, folder.pages);
+                if !odd {
+                    prop_assert_eq!(own, Sums::default().with(&folder.counts));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_done_the_list_stays_whole(steps in steps()) {
+        let mut table = Table::default();
+        for step in steps {
+            let stays = matches!(step, Step::Sort(..) | Step::Metric | Step::Log);
+            let page = table.selected_row().map(|row| row.path.clone());
+            take(&mut table, step);
+            whole(&table)?;
+            if stays {
+                prop_assert_eq!(table.selected_row().map(|row| row.path.clone()), page, "the selection moved");
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Folding by path: folders with the sums of the pages in them, sorted like pages within each folder.
+//!
+//! Built from pages in the order of their paths, so that each folder is a stretch of them. Only open folders are looked
+//! into. A folder that holds nothing but a folder is joined with it, one that holds a single page is that page.
+
+use super::change::{Figures, Then};
+use super::order::{Column, Sorting};
+use super::pages::Pages;
+use crate::app::format::number;
+use crate::model::report::Sums;
+use crate::model::text::CleanText;
+use crate::model::views::{Count, Counts};
+use std::collections::HashSet;
+
+/// How deep folders nest; what lies deeper is listed by the rest of its path.
+const MAX_DEPTH: u8 = 40;
+
+/// A line of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) what: What,
+    /// Folders around it.
+    pub(super) depth: u8,
+    /// Bytes of its path that the folder around it says already.
+    pub(super) said: u32,
+}
+
+impl Line {
+    /// What of a path the folder around doesn't say; the whole where that would be nothing.
+    pub(super) fn name<'a>(&self, path: &'a str) -> &'a str {
+        path.get(self.said as usize..).filter(|name| !name.is_empty()).unwrap_or(path)
+    }
+}
+
+/// What stands on a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    /// An entry.
+    Page(u32),
+    /// A place among the folders.
+    Folder(u32),
+}
+
+/// A folder and the sums over the pages in it that pass the filter.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    /// The first of its pages in the order of the paths; its path begins with that of the folder.
+    page: u32,
+    /// Bytes of the folder's path, the slash at its end included.
+    length: usize,
+    /// Sums; beyond 64 bits as text. What is no count adds nothing.
+    pub counts: Counts,
+    then: Summed,
+    /// Pages in it.
+    pub pages: usize,
+    /// How many of them are marked.
+    pub marked: usize,
+    /// Whether all numbers in it are counts that add up.
+    pub adds_up: bool,
+    pub open: bool,
+}
+
+/// [`Then`] of a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Summed {
+    Uncompared,
+    Counts(Counts),
+    New,
+    Gone(Counts),
+    Unknown,
+}
+
+impl Folder {
+    /// Its sums, now and before. New and gone pages count as what they gained and lost; one page of which nothing is known
+    /// before makes the whole unknown.
+    pub fn figures(&self) -> Figures<'_> {
+        let then = match &self.then {
+            Summed::Uncompared => Then::Uncompared,
+            Summed::Counts(counts) => Then::Counts(counts),
+            Summed::New => Then::New,
+            Summed::Gone(counts) => Then::Gone(counts),
+            Summed::Unknown => Then::Unknown,
+        };
+        Figures { counts: &self.counts, then }
+    }
+
+    /// The first of its pages that pass the filter, in the order of the paths.
+    pub(super) fn page(&self) -> u32 {
+        self.page
+    }
+
+    /// Its path, with a slash at its end.
+    pub(super) fn path<'a>(&self, pages: &'a Pages) -> &'a str {
+        pages.path(self.page).get(..self.length).unwrap_or("")
+    }
+}
+
+/// What the tree is built from.
+#[derive(Debug)]
+pub(super) struct Forest<'a> {
+    pub(super) pages: &'a Pages,
+    pub(super) sorting: Sorting,
+    /// Paths of the open folders.
+    pub(super) open: &'a HashSet<Box<str>>,
+    /// Marked or not, by entry.
+    pub(super) marked: &'a [bool],
+}
+
+impl Forest<'_> {
+    /// The lines for these pages, which are in the order of their paths, and the folders on them.
+    pub(super) fn lines(&self, entries: &[u32]) -> (Vec<Line>, Vec<Folder>) {
+        let (mut lines, mut folders) = (Vec::new(), Vec::new());
+        self.level(entries, 0, 0, &mut lines, &mut folders);
+        (lines, folders)
+    }
+
+    fn level(&self, entries: &[u32], said: usize, depth: u8, lines: &mut Vec<Line>, folders: &mut Vec<Folder>) {
+        let mut nodes: Vec<(u128, What, &[u32])> = Vec::new();
+        let mut rest = entries;
+        while let Some(first) = rest.first() {
+            let (stretch, after) = rest.split_at_checked(self.stretch(rest, said, depth)).unwrap_or((rest, &[]));
+            let place = self.pages.place(*first);
+            let key = |figures: &Figures<'_>| self.sorting.sort_key(self.sorting.by.key(figures), place);
+            if stretch.len() == 1 {
+                nodes.extend(self.pages.figures(*first).map(|figures| (key(&figures), What::Page(*first), stretch)));
+            } else {
+                let folder = self.folder(stretch);
+                let at = super::pages::short(folders.len());
+                nodes.push((key(&folder.figures()), What::Folder(at), stretch));
+                folders.push(folder);
+            }
+            rest = after;
+        }
+        if self.sorting != Sorting::by(Column::Path) {
+            nodes.sort_unstable_by_key(|(key, ..)| *key);
+        }
+        let said_here = super::pages::short(said);
+        for (_, what, stretch) in nodes {
+            lines.push(Line { what, depth, said: said_here });
+            let open = match what {
+                What::Folder(at) => folders.get(at as usize).filter(|folder| folder.open).map(|folder| folder.length),
+                What::Page(_) => None,
+            };
+            if let Some(length) = open {
+                self.level(stretch, length, depth + 1, lines, folders);
+            }
+        }
+    }
+
+    /// How many of these pages, from the first on, lie in the same folder below `said` bytes; 1 for a page by itself.
+    fn stretch(&self, entries: &[u32], said: usize, depth: u8) -> usize {
+        let Some(first) = entries.first().filter(|_| depth < MAX_DEPTH) else { return 1 };
+        let path = self.pages.path(*first).as_bytes();
+        // A slash in front begins a path; it ends no folder.
+        let from = said.max(1);
+        let Some(slash) = path.iter().skip(from).position(|byte| *byte == b'/') else { return 1 };
+        let prefix = path.get(..=from + slash).unwrap_or(path);
+        entries.iter().take_while(|entry| self.pages.path(**entry).as_bytes().starts_with(prefix)).count()
+    }
+
+    /// The folder of these pages, as deep as all of them go.
+    fn folder(&self, stretch: &[u32]) -> Folder {
+        let path = |entry: Option<&u32>| entry.map_or("", |entry| self.pages.path(*entry)).as_bytes();
+        // In their order, what the first and the last have in common, all have.
+        let (first, last) = (path(stretch.first()), path(stretch.last()));
+        let common = first.iter().zip(last).take_while(|(a, b)| a == b).count();
+        let slash = first.iter().take(common).rposition(|byte| *byte == b'/');
+        let length = slash.map_or(common, |slash| slash + 1);
+        let page = stretch.first().copied().unwrap_or(0);
+        let open = self.pages.path(page).get(..length).is_some_and(|path| self.open.contains(path));
+        let mut sum = Summing::default();
+        stretch.iter().filter_map(|entry| self.pages.figures(*entry)).for_each(|figures| sum.add(&figures));
+        let is_marked = |entry: &&u32| self.marked.get(**entry as usize).copied().unwrap_or(false);
+        Folder {
+            page,
+            length,
+            counts: counts(sum.now),
+            then: sum.then(stretch.len()),
+            pages: stretch.len(),
+            marked: stretch.iter().filter(is_marked).count(),
+            adds_up: !sum.odd,
+            open,
+        }
+    }
+}
+
+/// Sums over the pages of a folder, as they are added up.
+#[derive(Debug, Default)]
+struct Summing {
+    now: Sums,
+    before: Sums,
+    odd: bool,
+    compared: bool,
+    unknown: bool,
+    new: usize,
+    gone: usize,
+}
+
+impl Summing {
+    fn add(&mut self, figures: &Figures<'_>) {
+        self.compared |= figures.then != Then::Uncompared;
+        if !matches!(figures.then, Then::Gone(_)) {
+            self.now = self.now.with(figures.counts);
+            self.odd |= !figures.counts.add_up();
+        }
+        match figures.then {
+            Then::Uncompared => {}
+            Then::Counts(before) => {
+                self.before = self.before.with(before);
+                self.unknown |= !before.add_up();
+            }
+            Then::Gone(before) => {
+                self.before = self.before.with(before);
+                self.unknown |= !before.add_up();
+                self.gone += 1;
+            }
+            Then::New => self.new += 1,
+            Then::Unknown => self.unknown = true,
+        }
+    }
+
+    fn then(&self, pages: usize) -> Summed {
+        if !self.compared {
+            Summed::Uncompared
+        } else if self.new == pages {
+            Summed::New
+        } else if self.gone == pages {
+            Summed::Gone(counts(self.before))
+        } else if self.unknown || self.odd {
+            Summed::Unknown
+        } else {
+            Summed::Counts(counts(self.before))
+        }
+    }
+}
+
+/// Sums as counts; as text where 64 bits don't hold them.
+fn counts(sums: Sums) -> Counts {
+    let text = |sum: u128| i128::try_from(sum).map_or_else(|_| sum.to_string(), number);
+    let count = |sum: u128| i64::try_from(sum).map_or_else(|_| Count::Odd(CleanText::line(&text(sum))), Count::Known);
+    Counts { human: count(sums.human), ai: count(sums.ai), total: count(sums.total) }
+}

@@ -1,0 +1,207 @@
+//! The line under the table: which pages these are, what narrows and orders them, whether they are all, and what the
+//! signs of the bars mean. What has no room is left out, the least important first.
+
+use crate::app::format::{count, number, plural};
+use crate::app::views::table::{Column, Metric, Scale, Sorting, Table};
+use crate::ui::list_title::{Part, cells, filter};
+use crate::ui::text::{Row, fit};
+use crate::ui::{View, bars};
+use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthStr;
+
+/// A part of the line: what has to be seen, or what may give way to what the signs of the bars mean.
+struct Said<'a> {
+    part: Part<'a>,
+    needed: bool,
+}
+
+fn needed(part: Part<'_>) -> Said<'_> {
+    Said { part, needed: true }
+}
+
+fn aside<'a>(view: View<'_>, text: String) -> Said<'a> {
+    Said { part: vec![Span::styled(text, view.theme.muted)], needed: false }
+}
+
+/// The line in so many cells.
+pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+    let table = &view.app.views.table;
+    let said = if table.is_report() { of_report(view, width) } else { of_answer(view) };
+    let legend = legend(view);
+    let legend_cells = cells([&legend].into_iter()) + 2;
+    let mut row = Row::new(width);
+    row.push(" ", view.theme.text);
+    for (n, Said { part, needed }) in said.into_iter().enumerate() {
+        let gap = if n == 0 { "" } else { " · " };
+        let room = row.room().saturating_sub(if needed { 0 } else { legend_cells });
+        if n == 0 || cells([&part].into_iter()) + gap.width() <= room {
+            row.push(gap, view.theme.muted);
+            part.into_iter().for_each(|Span { content, style, .. }| {
+                row.push(content, style);
+            });
+        }
+    }
+    if row.room() >= legend_cells {
+        row.to(width.saturating_sub(legend_cells - 1));
+        legend.into_iter().for_each(|Span { content, style, .. }| {
+            row.push(content, style);
+        });
+    }
+    row.line()
+}
+
+/// What the signs of the bars mean.
+fn legend<'a>(view: View<'_>) -> Part<'a> {
+    let theme = view.theme;
+    let table = &view.app.views.table;
+    let metrics: &[(Metric, &str)] = match (table.metric(), table.scale()) {
+        (Metric::Total, Scale::Log(_)) => &[(Metric::Total, "total")],
+        (Metric::Total, _) => &[(Metric::Human, "human"), (Metric::Ai, "AI")],
+        (Metric::Human, _) => &[(Metric::Human, "human")],
+        (Metric::Ai, _) => &[(Metric::Ai, "AI")],
+        (Metric::Share, _) => &[(Metric::Share, "share of AI")],
+    };
+    let mut part = Vec::new();
+    if table.measures().gone > 0 {
+        part.push(Span::styled("(n) before", theme.muted));
+    }
+    for (metric, name) in metrics {
+        let (sign, style) = bars::look(*metric, theme);
+        part.push(Span::styled(if part.is_empty() { "" } else { "  " }, theme.muted));
+        part.push(Span::styled(sign, style));
+        part.push(Span::styled(format!(" {name}"), theme.muted));
+    }
+    if table.is_log() {
+        part.push(Span::styled(", log", theme.muted));
+    }
+    part
+}
+
+/// One page of rows in the service's order: which, and whether there are more.
+fn of_answer<'a>(view: View<'_>) -> Vec<Said<'a>> {
+    let theme = view.theme;
+    let views = &view.app.views;
+    let mut parts: Vec<Said<'a>> = Vec::new();
+    if view.app.filter_input().is_some() {
+        let text = "the filter holds once all pages are loaded";
+        parts.extend(filter(view, 20).map(|mut part| {
+            part.push(Span::styled(format!("  {text}"), theme.muted));
+            needed(part)
+        }));
+    }
+    let Some(shown) = views.load().shown() else { return parts };
+    let query = shown.value.query;
+    let n = u64::try_from(shown.value.page.rows.len()).unwrap_or(0);
+    let (first, last) = (query.offset().saturating_add(1), query.offset().saturating_add(n));
+    let more = if query.has_next(&shown.value.page) { "more →" } else { "the last page" };
+    let rows = if n == 0 { "no rows".to_owned() } else { format!("rows {}–{}", number(first), number(last)) };
+    parts.push(needed(vec![Span::styled(format!("page {}, {rows}, {more}", number(query.page)), theme.text)]));
+    parts.extend(marked(view));
+    parts.push(aside(view, format!("{} per page, in the service's order", query.limit)));
+    parts
+}
+
+/// All pages of a range, as far as they are loaded: the most important first.
+fn of_report<'a>(view: View<'_>, width: usize) -> Vec<Said<'a>> {
+    let theme = view.theme;
+    let table = &view.app.views.table;
+    let warning = |text: String| needed(vec![Span::styled(text, theme.warning)]);
+    // Where there is little room, what is wrong with the filter comes before how many pass it.
+    let unread = table.filter_problem();
+    let mut head = if unread.is_some() && width < 60 { Part::new() } else { pages(view) };
+    let narrowing = view.app.filter_input().is_some() || table.is_filtered();
+    if narrowing && let Some(mut part) = filter(view, width.saturating_sub(cells([&head].into_iter()) + 4).max(8)) {
+        part.push(Span::raw("  "));
+        part.append(&mut head);
+        head = part;
+    }
+    let room = width.saturating_sub(cells([&head].into_iter()) + 4);
+    let mut parts = vec![needed(head)];
+    // It is cut before it is left out: a term that does nothing has to be seen.
+    parts.extend(unread.map(|problem| warning(fit(problem, room))));
+    parts.extend(marked(view));
+    parts.extend(incomplete(table, width).map(warning));
+    parts.extend(difference(table, width).map(warning));
+    if table.before().is_some_and(|before| !before.complete) {
+        parts.push(warning("before: not all loaded".to_owned()));
+    }
+    let sorting = table.sorting();
+    let is_said = super::table::has_column(table, width, sorting.by);
+    parts.push(Said { needed: !is_said, ..aside(view, by(sorting)) });
+    if table.metric() != Metric::Total {
+        parts.push(aside(view, format!("bars of {}", table.metric().name())));
+    }
+    let moved = table.report().map_or(0, |report| report.moved);
+    if moved > 0 {
+        let rows = plural(usize::try_from(moved).unwrap_or(usize::MAX), "row");
+        parts.push(aside(view, format!("{rows} moved while loading")));
+    }
+    parts
+}
+
+/// How many pages, or how many of them pass.
+fn pages<'a>(view: View<'_>) -> Part<'a> {
+    let theme = view.theme;
+    let table = &view.app.views.table;
+    let (measures, all) = (table.measures(), table.rows().len());
+    let text = if table.is_filtered() {
+        format!("{} of {}", count(measures.passing.saturating_sub(measures.gone)), plural(all, "page"))
+    } else {
+        plural(all, "page")
+    };
+    let mut part = vec![Span::styled(text, theme.text)];
+    if measures.gone > 0 {
+        part.push(Span::styled(format!(", {} gone", count(measures.gone)), theme.muted));
+    }
+    part
+}
+
+fn marked<'a>(view: View<'_>) -> Option<Said<'a>> {
+    let marked = view.app.views.table.marked();
+    (marked > 0).then(|| needed(vec![Span::styled(format!("{} marked", count(marked)), view.theme.mark)]))
+}
+
+fn by(sorting: Sorting) -> String {
+    match sorting.by {
+        Column::Path if sorting.descending => "by path, backwards".to_owned(),
+        by => format!("by {} {}", by.name(), sorting.arrow()),
+    }
+}
+
+/// Said of a report that is not whole: more is not loaded.
+fn incomplete(table: &Table, width: usize) -> Option<String> {
+    table.report().filter(|report| !report.complete)?;
+    Some(match table.measures().loaded {
+        // 100% of the views are not all pages: some may have none.
+        Some(share) => {
+            let what = if width < 60 { "" } else { " of the views loaded" };
+            format!("not all: {:.0}%{what}", (share * 100.0).floor())
+        }
+        None => "not all pages loaded".to_owned(),
+    })
+}
+
+/// Said when the rows don't sum to the total, as they should once all are there.
+fn difference(table: &Table, width: usize) -> Option<String> {
+    let report = table.report().filter(|report| report.complete)?;
+    let total = report.totals.total.value()?;
+    let sum = table.sums().total;
+    (sum != u128::from(total)).then(|| {
+        let sum = i128::try_from(sum).unwrap_or(i128::MAX);
+        let whole = format!("rows sum to {} of {} total", number(sum), number(total));
+        if whole.width() + 20 > width { "rows ≠ total".to_owned() } else { whole }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_legend_has_a_sign_of_its_own_for_each_metric() {
+        let theme = crate::ui::Theme::new(crate::ui::Depth::None);
+        let signs = [Metric::Human, Metric::Ai, Metric::Total].map(|metric| bars::look(metric, &theme).0);
+        assert!(signs[0] != signs[1] && signs[1] != signs[2] && signs[0] != signs[2]);
+        assert!(signs.iter().all(|sign| sign.width() == 1));
+    }
+}

@@ -1,0 +1,154 @@
+//! How long the keys of the views screen take with 25,000 pages, how long a frame takes, and how much memory it all
+//! needs. It measures and fails on nothing: 5 ms a key and 2 ms a frame of 160×48 are what is aimed at, and 40 MB.
+//!
+//! `cargo bench --bench views`
+
+#![expect(clippy::expect_used, reason = "a bench that can't build its world should fail")]
+
+use chrono::FixedOffset;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use divan::{AllocProfiler, Bencher};
+use docdeck::app::{App, Known, Msg, Screen, Start};
+use docdeck::model::Time;
+use docdeck::model::endpoint::Scope;
+use docdeck::model::period::DateRange;
+use docdeck::model::report::Report;
+use docdeck::model::text::CleanText;
+use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
+use docdeck::ui::{Depth, Theme, draw};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use std::sync::Arc;
+
+#[global_allocator]
+static ALLOC: AllocProfiler = AllocProfiler::system();
+
+const PAGES: i64 = 25_000;
+const SIZE: (u16, u16) = (160, 48);
+
+fn main() {
+    divan::main();
+}
+
+fn now() -> Time {
+    "2026-11-20T14:02:30Z".parse().unwrap_or_default()
+}
+
+/// Pages with a long tail, in folders three deep, some of them only in the range before.
+fn report(salt: i64) -> Arc<Report> {
+    let page = |n: i64| {
+        let human = 2_000_000 / (n + 20) + (n * 7919 + salt * 31) % 97;
+        let ai = human * ((n * 31 + salt) % 100) / 100;
+        let counts = Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) };
+        let section = match n % 4 {
+            0 => "guides",
+            1 => "reference",
+            2 => "api-reference",
+            _ => "changelog",
+        };
+        let name = (n + (n % 100 / 99) * salt * 1_000_000).to_string();
+        let path = format!("/{section}/product-{}/topic-{}/page-number-{name}", n % 23, n % 197);
+        PageRow { path: CleanText::line(&path), counts }
+    };
+    let rows: Vec<PageRow> = (0..PAGES).map(page).collect();
+    let sum: i64 = rows.iter().filter_map(|row| row.counts.total.value()).filter_map(|n| i64::try_from(n).ok()).sum();
+    let totals = Counts { human: Count::Known(0), ai: Count::Known(sum), total: Count::Known(sum) };
+    let range = DateRange::last_days(7, now().date_naive());
+    Arc::new(Report::begin(range, ViewsPage { totals, rows, has_more: None }, true, now()))
+}
+
+fn start() -> Start {
+    Start {
+        profile: CleanText::line("acme-docs"),
+        size: SIZE,
+        ..Start::new(
+            Scope { base_url: "https://api.example.com".to_owned(), project: "acme".to_owned(), organization: None },
+            FixedOffset::east_opt(0).expect("UTC"),
+        )
+    }
+}
+
+/// The views screen with all pages of a range listed, compared with the one before or not.
+fn app_of(now_shown: Arc<Report>, before: Option<Arc<Report>>) -> App {
+    let (mut app, _) = App::new(start(), now());
+    app.update(Msg::Loaded(Ok(Box::new(Known::default()))), now());
+    press(&mut app, KeyCode::Char('2'));
+    assert_eq!(app.screen, Screen::Views);
+    let query = app.views.query();
+    let answer = docdeck::model::load::Stamped { value: ViewsPage::default(), as_of: now() };
+    app.update(Msg::Views { query, result: Ok(answer), old: None }, now());
+    app.views.table.show_report(now_shown, before);
+    app
+}
+
+fn press(app: &mut App, code: KeyCode) {
+    drop(app.update(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))), now()));
+}
+
+fn type_all(app: &mut App, keys: &str) {
+    keys.chars().for_each(|c| press(app, KeyCode::Char(c)));
+}
+
+/// The keys under `before` and then, measured, the last one.
+#[divan::bench(sample_count = 30, sample_size = 1, args = [
+    "j", "G", "s", "ss", "sss", "ssss", "S", "z", "zs", "m", "mm", "x", "v", "vGV",
+    "/g", "/gu", "/guides", "/ai>50%", "/human>1k", "/1 !2 ai>20%", "z/guides",
+])]
+fn key(bencher: Bencher<'_, '_>, keys: &str) {
+    one_key(bencher, keys, false);
+}
+
+/// The same in a comparison.
+#[divan::bench(sample_count = 30, sample_size = 1, args = [
+    "j", "s", "sss", "ssss", "sssss", "z", "zllll", "zv", "zsss", "m", "x", "/Δ<-20%", "/new", "/gone g", "z/g",
+])]
+fn key_compared(bencher: Bencher<'_, '_>, keys: &str) {
+    one_key(bencher, keys, true);
+}
+
+fn one_key(bencher: Bencher<'_, '_>, keys: &str, compared: bool) {
+    let mut chars: Vec<char> = keys.chars().collect();
+    let last = chars.pop().unwrap_or('j');
+    let reports = (report(0), compared.then(|| report(1)));
+    bencher
+        .with_inputs(|| {
+            let mut app = app_of(Arc::clone(&reports.0), reports.1.clone());
+            chars.iter().for_each(|c| press(&mut app, KeyCode::Char(*c)));
+            app
+        })
+        .bench_local_refs(|app| press(app, KeyCode::Char(last)));
+}
+
+/// A comparison comes and goes, a report comes.
+#[divan::bench(sample_count = 30, sample_size = 1, args = ["compare", "alone", "another"])]
+fn show(bencher: Bencher<'_, '_>, what: &str) {
+    let (now, before) = (report(0), report(1));
+    bencher
+        .with_inputs(|| {
+            let mut table = docdeck::app::views::table::Table::default();
+            table.show_report(Arc::clone(&now), (what == "alone").then(|| Arc::clone(&before)));
+            let to = if what == "another" { Arc::clone(&before) } else { Arc::clone(&now) };
+            (table, to, (what == "compare").then(|| Arc::clone(&before)))
+        })
+        .bench_local_refs(|(table, now, before)| table.show_report(Arc::clone(now), before.clone()));
+}
+
+/// A frame: flat, in the middle of it, as a tree with its folders open, compared, filtered, on a log scale.
+#[divan::bench(sample_count = 100, args = ["", "G", "zjllj", "s", "/guides", "xmm"])]
+fn frame(bencher: Bencher<'_, '_>, keys: &str) {
+    let mut app = app_of(report(0), Some(report(1)));
+    type_all(&mut app, keys);
+    let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
+    let theme = Theme::new(Depth::Many);
+    bencher.bench_local(|| terminal.draw(|frame| draw(frame, &app, &theme, now())).map(|_| ()));
+}
+
+/// Memory: two reports and the table that compares them; see the bytes allocated, and those that stay.
+#[divan::bench(sample_count = 3, sample_size = 1)]
+fn memory_of_a_comparison(bencher: Bencher<'_, '_>) {
+    bencher.bench_local(|| {
+        let mut table = docdeck::app::views::table::Table::default();
+        table.show_report(report(0), Some(report(1)));
+        table
+    });
+}
