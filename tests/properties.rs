@@ -13,8 +13,9 @@ use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::job::{JobId, Status};
 use docdeck::model::load::Stamped;
 use docdeck::model::news::News;
+use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{Delivery, DeliveryKind, DraftSlot, Prompt, PromptId, PromptKind, Resolution, Thread};
-use docdeck::model::report::{Kept, KnownRange};
+use docdeck::model::report::{Kept, KnownRange, LoadEnd, LoadEnded, Recalled, Report};
 use docdeck::model::row::{JobKey, JobRow};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
@@ -23,6 +24,7 @@ use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// What happens to the dashboard.
 #[derive(Debug, Clone)]
@@ -119,6 +121,19 @@ fn delivery(n: u8, now: Time) -> Delivery {
         5 => Delivery::Rejected(why),
         _ => Delivery::Unconfirmed(why),
     }
+}
+
+fn totals(now: Time) -> Stamped<Counts> {
+    let value = Counts { human: Count::Known(500), ai: Count::Known(80), total: Count::Known(580) };
+    Stamped { value, as_of: now }
+}
+
+fn report(range: DateRange, complete: bool, now: Time) -> Report {
+    let odd = Counts { human: Count::Known(5), ai: Count::Known(-1), total: Count::Missing };
+    let path = |n: u32| CleanText::line(&format!("/{}/{n}", range.days()));
+    let row = |n: u32| PageRow { path: path(n), counts: if n == 3 { odd.clone() } else { totals(now).value } };
+    let page = ViewsPage { totals: totals(now).value, rows: (0..40).map(row).collect(), has_more: Some(!complete) };
+    Report::begin(range, page, complete, now)
 }
 
 /// The dashboard with what it asked for; plays the store and the service.
@@ -290,6 +305,33 @@ impl Play {
                 let value = ViewsPage { totals: counts, rows: vec![row; 60], has_more: None };
                 let result = if well { Ok(Stamped { value, as_of: now }) } else { Err(failure()) };
                 Msg::Views { query, result, old: None }
+            }
+            Effect::Recall(range) => {
+                let report = (revision % 2 == 0).then(|| Arc::new(report(range, revision % 4 == 0, now)));
+                let broken_off = report.as_ref().filter(|report| !report.complete).map(|report| report.answers);
+                let recalled = Recalled { report, broken_off, totals: None, last_time: Some(3) };
+                Msg::Recalled { range, recalled: if well { Ok(recalled) } else { Err(failure()) } }
+            }
+            Effect::LoadAll(order) => {
+                let complete = revision % 3 == 0;
+                let ended = match (well, complete) {
+                    (true, true) => LoadEnded::Complete,
+                    (true, false) => LoadEnded::AtMost,
+                    (false, _) => LoadEnded::Failed(failure()),
+                };
+                let complete = ended == LoadEnded::Complete;
+                let end = LoadEnd { report: Some(Arc::new(report(order.range, complete, now))), ended, requests: 2 };
+                Msg::LoadEnded { range: order.range, end }
+            }
+            Effect::RecallTotals(ranges) => {
+                let totals = ranges.into_iter().step_by(2).map(|range| (range, totals(now))).collect();
+                Msg::TotalsRecalled(if well { Ok(totals) } else { Err(failure()) })
+            }
+            Effect::LoadTotals(ranges) => {
+                for range in ranges {
+                    self.tell(Msg::News(News::Totals { range, totals: totals(now) }));
+                }
+                Msg::TotalsLoaded(if well { Ok(()) } else { Err(failure()) })
             }
             Effect::OpenUrl(what) | Effect::Copy { what, .. } => {
                 Msg::Handed { what, result: if well { Ok(()) } else { Err(failure()) } }

@@ -130,6 +130,10 @@ impl App {
                 self.step_period(if action == Action::PeriodAfter { 1 } else { -1 }, now, effects);
                 None
             }
+            Action::JumpToPage if self.views.table.report().is_some() => {
+                self.say(Tone::Info, "All pages are listed: g and G go to the ends.", now);
+                None
+            }
             Action::JumpToPage => {
                 self.ask(Wanted::Page, "");
                 None
@@ -158,9 +162,12 @@ impl App {
                 self.compare_with_kept(now, effects);
             }
             Action::CompareWith => self.open_calendar(Purpose::Compare, now),
+            Action::NextPane => self.turn_movers(),
+            Action::Metric if matches!(self.overlays.last(), Some(Overlay::Movers(_))) => self.weigh_movers(),
             Action::Trend => self.open_trend(now, effects),
             Action::Movers => self.open_movers(now),
             Action::NewJob => self.open_job_about_pages(now, effects),
+            Action::Open if matches!(self.overlays.last(), Some(Overlay::Movers(_))) => self.open_mover(now, effects),
             Action::Open => {
                 if !self.views.table.toggle_folder() {
                     self.open_card(effects);
@@ -190,7 +197,9 @@ impl App {
     pub(super) fn has_layer(&self) -> bool {
         let narrowed = match self.screen {
             Screen::Jobs => self.jobs.marked() > 0 || !self.filter_text().trim().is_empty(),
-            Screen::Views => self.views.table.marked() > 0 || self.views.table.is_filtered(),
+            Screen::Views => {
+                self.views.all.can_stop() || self.views.table.marked() > 0 || self.views.table.is_filtered()
+            }
             Screen::Welcome | Screen::Log => false,
         };
         !self.overlays.is_empty() || self.pane == Pane::Detail || narrowed
@@ -210,6 +219,9 @@ impl App {
             None if self.pane == Pane::Detail => self.pane = Pane::List,
             None if jobs && self.jobs.marked() > 0 => self.jobs.clear_marks(),
             None if jobs && self.clear_filter() => {}
+            None if self.screen == Screen::Views && self.views.all.can_stop() => {
+                self.stop_loading(effects);
+            }
             None if self.screen == Screen::Views && self.open_up_table() => {}
             None => self.notice = None,
         }
@@ -226,8 +238,8 @@ impl App {
             Consequence::QueueBatch => self.queue_batch(effects),
             Consequence::Queue(jobs, change) => effects.push(Effect::ChangeQueue(jobs, change)),
             Consequence::Bulk(bulk, keys) => self.carry_out(bulk, keys, now, effects),
-            Consequence::LoadAll(orders) => effects.extend(orders.into_iter().map(Effect::LoadAll)),
-            Consequence::LoadTotals(ranges) => effects.push(Effect::LoadTotals(ranges)),
+            Consequence::LoadAll(orders) => self.load_in_turn(orders, effects),
+            Consequence::LoadTotals(ranges) => self.load_totals(ranges, effects),
             Consequence::Overwrite { name, text } => {
                 effects.push(Effect::WriteFile { name, text, overwrite: Overwrite::Yes });
             }
@@ -320,7 +332,7 @@ impl App {
                 Some(_) => self.say(Tone::Info, "This job has no id yet, so there is nothing to ask for.", now),
                 None => {}
             },
-            Screen::Views if !self.views.load().is_loading() => effects.push(self.views.refresh(now)),
+            Screen::Views => self.refresh_views(now, effects),
             _ => {}
         }
     }

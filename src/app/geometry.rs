@@ -138,6 +138,21 @@ impl Geometry {
         self.layer_rows().saturating_sub(1).max(1)
     }
 
+    /// Rows of the two halves of the movers: side by side where there is room, else one above the other. Each has a head.
+    pub fn movers_rows(&self) -> (usize, usize) {
+        let rows = self.layer_rows();
+        if self.movers_side_by_side() {
+            return (rows.saturating_sub(1), rows.saturating_sub(1));
+        }
+        let upper = rows / 2;
+        (upper.saturating_sub(1), (rows - upper).saturating_sub(1))
+    }
+
+    /// Whether the two halves of the movers stand side by side.
+    pub fn movers_side_by_side(&self) -> bool {
+        self.layer_columns() >= 110
+    }
+
     /// A box in the middle for a question or a value.
     pub fn small(&self, height: u16) -> Rect {
         centered(self.body, 76, height)

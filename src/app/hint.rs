@@ -20,6 +20,13 @@ impl App {
             (Action::CopyMain, Some(job)) if !marked && job.pr_link.is_none() => "copy id".to_owned(),
             (Action::Dismiss, Some(job)) if !marked && job.dismissed => "take back".to_owned(),
             (Action::QueuePause, Some(job)) if job.undelivered == Some(DeliveryKind::Paused) => "release".to_owned(),
+            (Action::LoadAll, _) if self.overlays.is_empty() => self.load_all_hint().to_owned(),
+            (Action::Compare, _) if self.views.is_comparing() => "compare no more".to_owned(),
+            (Action::Close, _)
+                if self.overlays.is_empty() && self.screen == Screen::Views && self.views.all.can_stop() =>
+            {
+                "stop loading".to_owned()
+            }
             (Action::Close, _) if row.context == Context::Everywhere && self.overlays.is_empty() => {
                 // What Esc takes away, in the order in which it does.
                 let what = match self.pane {

@@ -34,6 +34,8 @@ impl App {
                 let rows = g.kept_rows();
                 kept.move_to(|at, total| by.apply(at, rows, total), rows);
             }
+            Some(Overlay::Trend(open)) => open.scroll(by, 8),
+            Some(Overlay::Movers(open)) => open.scroll(by, g.movers_rows()),
             _ => {}
         }
     }
@@ -63,6 +65,7 @@ impl App {
             }
             Some(Overlay::Card(_)) => self.keep_card_in_sight(),
             Some(Overlay::Kept(kept)) => kept.keep_in_sight(g.kept_rows()),
+            Some(Overlay::Movers(open)) => open.keep_in_sight(g.movers_rows()),
             _ => {}
         }
     }

@@ -304,6 +304,8 @@ impl App {
                         !row.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending)
                     })
             }
+            Action::LoadAll | Action::Compare | Action::Trend | Action::Movers => self.views_offer(action),
+            Action::Open if matches!(self.overlays.last(), Some(Overlay::Movers(_))) => true,
             Action::Open if matches!(self.overlays.last(), Some(Overlay::Card(_))) => self.card_job().is_some(),
             Action::Open => selected.is_some(),
             Action::BeforeAfter => selected.is_some_and(|row| !row.pages.is_empty()),
@@ -317,6 +319,7 @@ impl App {
             },
             Action::DeleteDraft => self.draft_count() > 0,
             Action::Refresh => self.overlays.is_empty() && matches!(self.screen, Screen::Jobs | Screen::Views),
+            Action::JumpToPage => self.views.table.report().is_none(),
             Action::NextPage => self.views.has_next(),
             Action::PreviousPage => self.views.query().page > 1,
             Action::EditPrompt | Action::LinkJob | Action::LookAtJob => self.resolve_offers(action),

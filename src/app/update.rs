@@ -86,6 +86,7 @@ impl App {
         self.jobs.keep_in_sight(g.list_rows());
         self.views.table.keep_in_sight(g.views_rows());
         self.keep_layer_in_sight();
+        self.settle_comparison();
         let selected = self.jobs.selected().map(|row| row.key);
         effects.extend(self.detail.show(selected).map(Effect::LoadThread));
         effects.extend(self.detail.about.show(self.jobs.selected()).map(Effect::RecallAbout));

@@ -53,8 +53,11 @@ impl App {
             _ => None,
         };
         let limited = if self.screen == Screen::Views { Limited::Views } else { Limited::Create };
-        let reset = self.budget(limited).resets_at.filter(|at| *at > now);
-        let reset = reset.map(|at| format::until_changes(at, now));
+        // A reset that has passed wakes at once: another message may have come between it and its wake.
+        let reset = self
+            .budget(limited)
+            .resets_at
+            .map(|at| if at > now { format::until_changes(at, now).min(at) } else { now });
         connection.into_iter().chain(reset).min()
     }
 
@@ -71,9 +74,8 @@ impl App {
                 ages.chain(detail).min()
             }
             Screen::Views => {
-                let as_of = self.views.load().shown().map(|shown| shown.as_of);
-                let kept = self.kept_as_of();
-                as_of.into_iter().chain(kept).map(|as_of| format::coarse_changes(as_of, now)).min()
+                let moments = self.views.as_of().into_iter().chain(self.kept_as_of());
+                moments.map(|as_of| format::coarse_changes(as_of, now)).min()
             }
             Screen::Welcome | Screen::Log => None,
         }

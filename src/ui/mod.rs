@@ -99,7 +99,9 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             Overlay::Batch(batch) => batch::draw(frame, view, batch, g.layer()),
             Overlay::Ask(ask) => overlays::ask(frame, view, ask, g.small(7)),
             Overlay::Resolve(open) => resolve::draw(frame, view, open, g.layer()),
-            Overlay::Question(question) => overlays::question(frame, view, question, g.small(7)),
+            Overlay::Question(question) => {
+                overlays::question(frame, view, question, g.small(overlays::question_height(question, g)))
+            }
             // It stands in the list's title.
             Overlay::Filter(_) => {}
             Overlay::Help(open) => help::draw(frame, view, open, g.help()),

@@ -2,11 +2,13 @@
 
 use super::{View, boxed};
 use crate::app::format::count;
+use crate::app::geometry::Geometry;
 use crate::app::overlay::{Ask, Question, Value};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
+use unicode_width::UnicodeWidthStr;
 
 fn padded(area: Rect) -> Rect {
     Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area }
@@ -26,6 +28,23 @@ pub(super) fn ask(frame: &mut Frame<'_>, view: View<'_>, ask: &Ask, area: Rect) 
     };
     let below = Rect { y: inner.y + 2, height: inner.height.saturating_sub(2), ..inner };
     frame.render_widget(Paragraph::new(said).wrap(Wrap { trim: true }), below);
+}
+
+/// Rows of the box that a question takes: its text, a gap, the keys, the borders.
+pub(super) fn question_height(question: &Question, g: Geometry) -> u16 {
+    let columns = usize::from(g.small(7).width.saturating_sub(4)).max(1);
+    let mut lines = 1;
+    let mut used = 0;
+    for word in question.text.split_whitespace() {
+        let needed = word.width() + usize::from(used > 0);
+        if used > 0 && used + needed > columns {
+            lines += 1;
+            used = word.width();
+        } else {
+            used += needed;
+        }
+    }
+    u16::try_from(lines + 4).unwrap_or(u16::MAX).max(7)
 }
 
 pub(super) fn question(frame: &mut Frame<'_>, view: View<'_>, question: &Question, area: Rect) {

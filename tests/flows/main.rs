@@ -8,6 +8,7 @@ mod desk;
 mod drafts;
 mod health;
 #[cfg(unix)]
+mod kept;
 mod killed;
 mod many;
 mod pages;
@@ -17,6 +18,7 @@ mod sending;
 mod sharing;
 mod unconfirmed;
 mod views;
+mod views_all;
 
 #[cfg(unix)]
 #[path = "../terminal/pty.rs"]

@@ -5,6 +5,7 @@
 mod pictures;
 mod ranges;
 mod report;
+mod reports;
 mod world;
 
 use crossterm::event::{Event, KeyCode};

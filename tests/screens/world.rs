@@ -185,6 +185,7 @@ impl World {
             let code = match name {
                 "Enter" => KeyCode::Enter,
                 "Esc" => KeyCode::Esc,
+                "Tab" => KeyCode::Tab,
                 one => KeyCode::Char(one.chars().next().expect("a key")),
             };
             self.tell(Msg::Input(Event::Key(KeyEvent::new(code, mods))));

@@ -228,7 +228,7 @@ impl App {
         };
         let before = match table.before() {
             Some(before) => Some((before.range, views_in(before, path))),
-            None => range.step(-1).map(|before| {
+            None => range.before().map(|before| {
                 let known = history.and_then(|history| history.periods.iter().find(|period| period.range == before));
                 (before, known.map_or(PageViews::Unknown, |period| PageViews::Known(period.views.clone())))
             }),

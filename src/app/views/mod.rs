@@ -1,14 +1,17 @@
 //! The page views: which range, which page of rows, what is loaded and how fresh it is.
 
-mod all;
+pub mod all;
 pub mod calendar;
 pub mod card;
 #[cfg(test)]
 mod choosing_tests;
+pub mod compare;
 pub mod export;
 pub mod kept;
+mod loading;
 pub mod movers;
 pub(in crate::app) mod page_job;
+pub mod price;
 mod ranges;
 mod shape;
 pub mod table;
@@ -19,7 +22,9 @@ use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::{Load, Stamped};
 use crate::model::period::{DateRange, Period, Preset};
+use crate::model::report::Report;
 use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PageRow, ViewsPage, ViewsQuery};
+use std::sync::Arc;
 
 /// An answer with the question that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +41,12 @@ pub struct Views {
     /// What the range is a part of: it says by how much `[` and `]` step.
     period: Period,
     query: ViewsQuery,
+    /// The one answer that is asked for or listed; idle while a report is listed.
     load: Load<Answered>,
+    /// Share of the site's views that the rows of a report hold that is not whole, worked out when it is listed.
+    loaded_share: Option<f64>,
+    /// The range of which the record is read before anything is asked of the service.
+    recalling: Option<DateRange>,
     /// What is listed.
     pub table: table::Table,
     /// What is known of whole ranges, and what is being loaded.
@@ -56,6 +66,8 @@ impl Views {
             period: preset.period(now.date_naive()),
             query,
             load: Load::Idle,
+            loaded_share: None,
+            recalling: None,
             table: table::Table::default(),
             all: all::All::default(),
             totals: trend::Totals::default(),
@@ -84,23 +96,42 @@ impl Views {
 
     /// Whether what is shown answers what is asked for.
     pub fn is_current(&self) -> bool {
-        self.load.shown().is_some_and(|shown| shown.value.query == self.query)
+        match self.table.report() {
+            Some(report) => report.range == self.query.range,
+            None => self.load.shown().is_some_and(|shown| shown.value.query == self.query),
+        }
+    }
+
+    /// Share of the site's views that the listed rows hold, 0 to 1, where a report is listed that is not whole.
+    pub fn loaded_share(&self) -> Option<f64> {
+        self.loaded_share
+    }
+
+    /// Lists what came of a range that is not known whole.
+    fn list_part(&mut self, report: Arc<Report>) {
+        self.loaded_share = report.loaded_share();
+        self.table.show_report(report, None);
+    }
+
+    /// When what is listed was true.
+    pub fn as_of(&self) -> Option<Time> {
+        let report = self.table.report().map(|report| report.as_of);
+        report.or_else(|| self.load.shown().map(|shown| shown.as_of))
     }
 
     /// Whether there is a page after this one: known only once this one is loaded.
     pub fn has_next(&self) -> bool {
-        self.load.shown().is_some_and(|shown| shown.value.query == self.query && self.query.has_next(&shown.value.page))
+        self.table.report().is_none()
+            && self
+                .load
+                .shown()
+                .is_some_and(|shown| shown.value.query == self.query && self.query.has_next(&shown.value.page))
     }
 
-    /// The first look at this screen asks; later ones don't.
+    /// The first look at this screen reads the record, then asks; later ones don't.
     pub fn shown_first(&mut self) -> Option<Effect> {
-        matches!(self.load, Load::Idle).then(|| self.ask(false))
-    }
-
-    /// Asks again, past the cache. The days of a preset are counted from today.
-    pub fn refresh(&mut self, now: Time) -> Effect {
-        self.follow_today(now);
-        self.ask(true)
+        let is_first = matches!(self.load, Load::Idle) && self.table.report().is_none();
+        is_first.then(|| self.recall())
     }
 
     fn ask(&mut self, force: bool) -> Effect {
@@ -108,13 +139,27 @@ impl Views {
         Effect::LoadViews { query: self.query, force }
     }
 
+    /// What is known comes first; what to ask for is decided once that is read.
+    fn recall(&mut self) -> Effect {
+        self.load.start();
+        self.recalling = Some(self.query.range);
+        Effect::Recall(self.query.range)
+    }
+
     fn turn_to(&mut self, query: ViewsQuery) -> Option<Effect> {
+        let same_range = query.range == self.query.range;
+        let lists_all = self.table.report().is_some() && self.is_current();
+        if same_range && lists_all {
+            // All pages are there: only the number of rows in one answer could change.
+            self.query.limit = query.limit;
+            return None;
+        }
         if query == self.query && !matches!(self.load, Load::Idle | Load::Failed { .. }) {
             return None;
         }
         self.query = query;
         self.table.move_to_end(false);
-        Some(self.ask(false))
+        Some(if same_range { self.ask(false) } else { self.recall() })
     }
 
     /// The page after or before.
@@ -154,6 +199,11 @@ impl Views {
         if query != self.query {
             return false;
         }
+        if self.table.report().is_some_and(|report| report.range == query.range) {
+            // All its pages came while this one answer was on its way.
+            self.load = Load::Idle;
+            return true;
+        }
         let answered = |stamped: Stamped<ViewsPage>| Stamped {
             value: Answered { query, page: stamped.value },
             as_of: stamped.as_of,
@@ -164,8 +214,14 @@ impl Views {
             }
             (result, _) => self.load.finish(result.map(answered), now),
         }
-        if let Some(shown) = self.load.shown() {
-            self.table.show_answer(&shown.value.page.rows);
+        match (self.load.shown(), self.all.report(query.range)) {
+            (Some(shown), _) => self.table.show_answer(&shown.value.page.rows),
+            // Nothing else is known of the range: what a load that was broken off had taken in.
+            (None, Some(report)) => {
+                let report = Arc::clone(report);
+                self.list_part(report);
+            }
+            (None, None) => {}
         }
         true
     }
@@ -196,13 +252,20 @@ mod tests {
         }
     }
 
+    fn recalled(effect: Option<Effect>) -> DateRange {
+        match effect {
+            Some(Effect::Recall(range)) => range,
+            other => panic!("expected a look into the record, got {other:?}"),
+        }
+    }
+
     #[test]
     fn pages_turn_only_where_there_are_some() {
         let mut views = Views::new(now());
-        let first = query(views.shown_first());
+        recalled(views.shown_first());
         assert!(views.turn_page(true).is_none(), "nothing known of a next page yet");
         assert!(views.turn_page(false).is_none());
-        views.take(first, Ok(page(50, true)), None, now());
+        views.take(views.query(), Ok(page(50, true)), None, now());
         let second = query(views.turn_page(true));
         assert_eq!((second.page, second.offset()), (2, 50));
         views.take(second, Ok(page(3, false)), None, now());
@@ -212,8 +275,9 @@ mod tests {
     #[test]
     fn an_answer_to_an_older_question_is_dropped() {
         let mut views = Views::new(now());
-        let first = query(views.shown_first());
-        query(views.next_preset(now()));
+        recalled(views.shown_first());
+        let first = views.query();
+        recalled(views.next_preset(now()));
         assert!(!views.take(first, Ok(page(5, false)), None, now()));
         assert!(views.load().is_loading());
     }
@@ -221,9 +285,10 @@ mod tests {
     #[test]
     fn what_was_loaded_stays_when_asking_again_fails() {
         let mut views = Views::new(now());
-        let first = query(views.shown_first());
+        views.shown_first();
+        let first = views.query();
         views.take(first, Ok(page(5, false)), None, now());
-        views.refresh(now());
+        views.ask(true);
         views.take(first, Err(Failure::new(FailureKind::Offline, "no network")), None, now());
         assert_eq!(views.rows().len(), 5);
         assert!(views.load().failure().is_some());

@@ -1,16 +1,373 @@
-//! Movers: the pages that gained and lost most between two ranges, by human or by AI views.
+//! Movers: the pages that gained and lost most between two ranges, by human, AI or all views. Worked out when the layer
+//! opens and when its metric changes, not when it is drawn.
 
-use super::super::App;
+use super::super::act::Scroll;
+use super::super::overlay::Overlay;
+use super::super::{App, Effect, Tone, scroll};
 use crate::model::Time;
+use crate::model::period::DateRange;
+use crate::model::report::Report;
+use crate::model::text::CleanText;
+use crate::model::views::{Count, Counts};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Pages kept in each half; more is no longer what moved most.
+const KEPT: usize = 250;
+
+/// By what pages move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MovedBy {
+    Human,
+    Ai,
+    Total,
+}
+
+impl MovedBy {
+    /// The word on the screen.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Ai => "AI",
+            Self::Total => "total",
+        }
+    }
+
+    fn next(self) -> Self {
+        match self {
+            Self::Human => Self::Ai,
+            Self::Ai => Self::Total,
+            Self::Total => Self::Human,
+        }
+    }
+
+    fn of(self, counts: &Counts) -> Option<u64> {
+        let count: &Count = match self {
+            Self::Human => &counts.human,
+            Self::Ai => &counts.ai,
+            Self::Total => &counts.total,
+        };
+        count.value()
+    }
+}
+
+/// One page that moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mover {
+    pub path: CleanText,
+    /// None for a new page: it is not among all pages of the other range.
+    pub before: Option<u64>,
+    /// None for a page that is gone: it is not among all pages of this range.
+    pub now: Option<u64>,
+}
+
+impl Mover {
+    /// By how much it moved.
+    pub fn delta(&self) -> i128 {
+        i128::from(self.now.unwrap_or(0)) - i128::from(self.before.unwrap_or(0))
+    }
+}
+
+/// One half of the layer.
+#[derive(Debug, Default)]
+pub struct Half {
+    movers: Vec<Mover>,
+    selected: usize,
+    top: usize,
+}
+
+impl Half {
+    /// How many pages it lists.
+    pub fn len(&self) -> usize {
+        self.movers.len()
+    }
+
+    /// Whether it lists none.
+    pub fn is_empty(&self) -> bool {
+        self.movers.is_empty()
+    }
+
+    /// The visible pages, each with whether it is the selected one.
+    pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&Mover, bool)> {
+        let selected = self.selected;
+        self.movers.iter().enumerate().skip(self.top).take(rows).map(move |(at, mover)| (mover, at == selected))
+    }
+
+    /// The largest number in it.
+    pub fn largest(&self) -> u64 {
+        self.movers.iter().flat_map(|mover| [mover.before, mover.now]).flatten().max().unwrap_or(0)
+    }
+
+    /// Pages below the visible ones.
+    pub fn hidden_below(&self, rows: usize) -> usize {
+        self.movers.len().saturating_sub(self.top + rows)
+    }
+
+    fn keep_in_sight(&mut self, rows: usize) {
+        self.top = scroll::follow(self.top, self.selected, rows, self.movers.len());
+    }
+}
+
+/// A page on its way into a half.
+struct Moved {
+    delta: i128,
+    then: Option<u64>,
+    after: Option<u64>,
+    pair: Pair,
+}
+
+/// Places of one page in the two reports.
+type Pair = (Option<usize>, Option<usize>);
 
 /// The layer.
 #[derive(Debug)]
 pub struct Movers {
-    /// By AI views instead of human ones.
-    pub by_ai: bool,
+    pub by: MovedBy,
+    pub gained: Half,
+    pub lost: Half,
+    /// Whether the lower half, or the right one, has the keys.
+    pub on_lost: bool,
+    /// Pages left out since one of their two numbers is no count.
+    pub odd: usize,
+    reports: [Arc<Report>; 2],
+    /// Every page that is known in both reports, or known to be missing from one of them.
+    pairs: Vec<Pair>,
+}
+
+/// Joins two reports by path. A page that is missing from a report that is not whole is unknown, and left out.
+fn pairs(before: &Report, now: &Report) -> Vec<Pair> {
+    let mut others: HashMap<&str, usize> =
+        before.rows.iter().enumerate().map(|(place, row)| (row.path.as_str(), place)).collect();
+    let mut pairs = Vec::with_capacity(now.rows.len());
+    for (place, row) in now.rows.iter().enumerate() {
+        match others.remove(row.path.as_str()) {
+            Some(other) => pairs.push((Some(other), Some(place))),
+            None if before.complete => pairs.push((None, Some(place))),
+            None => {}
+        }
+    }
+    if now.complete {
+        pairs.extend(others.into_values().map(|place| (Some(place), None)));
+    }
+    pairs
+}
+
+impl Movers {
+    /// What moved between two reports.
+    pub fn new(before: Arc<Report>, now: Arc<Report>, by: MovedBy) -> Self {
+        let pairs = pairs(&before, &now);
+        let reports = [before, now];
+        let (gained, lost) = (Half::default(), Half::default());
+        let mut movers = Self { by, gained, lost, on_lost: false, odd: 0, reports, pairs };
+        movers.weigh(by);
+        movers
+    }
+
+    /// The ranges, the other one first.
+    pub fn ranges(&self) -> [DateRange; 2] {
+        let [before, now] = &self.reports;
+        [before.range, now.range]
+    }
+
+    /// Orders the pages anew, by another metric.
+    fn weigh(&mut self, by: MovedBy) {
+        let [before, now] = &self.reports;
+        let count = |report: &Report, place: Option<usize>| match place.and_then(|place| report.rows.get(place)) {
+            Some(row) => by.of(&row.counts).map(Some),
+            None => Some(None),
+        };
+        let (mut gained, mut lost, mut odd) = (Vec::new(), Vec::new(), 0);
+        for &pair in &self.pairs {
+            let (Some(then), Some(after)) = (count(before, pair.0), count(now, pair.1)) else {
+                odd += 1;
+                continue;
+            };
+            let delta = i128::from(after.unwrap_or(0)) - i128::from(then.unwrap_or(0));
+            let moved = Moved { delta, then, after, pair };
+            match delta {
+                1.. => gained.push(moved),
+                ..=-1 => lost.push(moved),
+                0 => {}
+            }
+        }
+        (self.gained, self.lost) = (self.most(gained), self.most(lost));
+        (self.by, self.odd) = (by, odd);
+        self.on_lost = self.gained.is_empty() && !self.lost.is_empty();
+    }
+
+    /// Those that moved most, by path where they moved alike.
+    fn most(&self, mut moved: Vec<Moved>) -> Half {
+        if moved.len() > KEPT {
+            moved.select_nth_unstable_by_key(KEPT, |moved| Reverse(moved.delta.unsigned_abs()));
+            moved.truncate(KEPT);
+        }
+        let [before, now] = &self.reports;
+        let row = |report: &Report, place: Option<usize>| report.rows.get(place?).map(|row| row.path.clone());
+        let movers = moved.into_iter().filter_map(|moved| {
+            let path = row(now, moved.pair.1).or_else(|| row(before, moved.pair.0))?;
+            Some(Mover { path, before: moved.then, now: moved.after })
+        });
+        let mut movers: Vec<Mover> = movers.collect();
+        movers.sort_by(|a, b| {
+            let by_size = b.delta().unsigned_abs().cmp(&a.delta().unsigned_abs());
+            by_size.then_with(|| a.path.as_str().cmp(b.path.as_str()))
+        });
+        Half { movers, ..Half::default() }
+    }
+
+    fn half(&self) -> &Half {
+        if self.on_lost { &self.lost } else { &self.gained }
+    }
+
+    /// The selected page.
+    pub fn selected(&self) -> Option<&Mover> {
+        self.half().movers.get(self.half().selected)
+    }
+
+    pub(in crate::app) fn scroll(&mut self, by: Scroll, rows: (usize, usize)) {
+        let (half, rows) = if self.on_lost { (&mut self.lost, rows.1) } else { (&mut self.gained, rows.0) };
+        half.selected = by.apply(half.selected, rows, half.movers.len());
+        half.keep_in_sight(rows);
+    }
+
+    pub(in crate::app) fn keep_in_sight(&mut self, rows: (usize, usize)) {
+        self.gained.keep_in_sight(rows.0);
+        self.lost.keep_in_sight(rows.1);
+    }
 }
 
 impl App {
     /// The key that shows what moved.
-    pub(in crate::app) fn open_movers(&mut self, _now: Time) {}
+    pub(in crate::app) fn open_movers(&mut self, now: Time) {
+        let table = &self.views.table;
+        let (Some(before), Some(listed)) = (table.before(), table.report()) else {
+            let text = "Movers need two ranges: c compares with the period before, C with any other.";
+            self.say(Tone::Info, text, now);
+            return;
+        };
+        let movers = Movers::new(Arc::clone(before), Arc::clone(listed), MovedBy::Human);
+        self.overlays.push(Overlay::Movers(movers));
+    }
+
+    /// The other metric.
+    pub(in crate::app) fn weigh_movers(&mut self) {
+        if let Some(Overlay::Movers(open)) = self.overlays.last_mut() {
+            open.weigh(open.by.next());
+        }
+    }
+
+    /// The other half has the keys.
+    pub(in crate::app) fn turn_movers(&mut self) {
+        if let Some(Overlay::Movers(open)) = self.overlays.last_mut() {
+            open.on_lost = !open.on_lost;
+        }
+    }
+
+    /// Enter: the page is selected in the table and its card opens.
+    pub(in crate::app) fn open_mover(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(Overlay::Movers(open)) = self.overlays.last() else { return };
+        let Some(path) = open.selected().map(|mover| mover.path.clone()) else { return };
+        if self.select_page(&path) {
+            self.overlays.pop();
+            self.open_card(effects);
+        } else {
+            let text = "That page is not among those listed now: clear the filter, or unfold.";
+            self.say(Tone::Info, text, now);
+        }
+    }
+
+    /// Selects a page of the table, if it is listed; else the selection stays.
+    fn select_page(&mut self, path: &CleanText) -> bool {
+        let table = &mut self.views.table;
+        let at = table.selected();
+        table.move_to_end(false);
+        for _ in 0..table.len() {
+            if table.selected_row().is_some_and(|row| row.path == *path) {
+                return true;
+            }
+            table.move_by(1);
+        }
+        table.move_to_end(false);
+        table.move_by(isize::try_from(at).unwrap_or(0));
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::views::{PageRow, ViewsPage};
+
+    fn report(rows: &[(&str, i64, i64)], complete: bool) -> Arc<Report> {
+        let rows = rows.iter().map(|(path, human, ai)| PageRow {
+            path: CleanText::line(path),
+            counts: Counts { human: Count::Known(*human), ai: Count::Known(*ai), total: Count::Known(human + ai) },
+        });
+        let page = ViewsPage { rows: rows.collect(), ..ViewsPage::default() };
+        Arc::new(Report::begin(DateRange::last_days(7, chrono::NaiveDate::default()), page, complete, Time::default()))
+    }
+
+    fn told(half: &Half) -> Vec<(&str, i128)> {
+        half.visible(99).map(|(mover, _)| (mover.path.as_str(), mover.delta())).collect()
+    }
+
+    #[test]
+    fn pages_are_ordered_by_how_far_they_moved_and_new_and_gone_ones_are_told_apart() {
+        let before = report(&[("/a", 10, 0), ("/b", 50, 5), ("/gone", 7, 0), ("/same", 3, 9)], true);
+        let now = report(&[("/a", 100, 0), ("/b", 20, 95), ("/new", 8, 1), ("/same", 3, 9)], true);
+        let movers = Movers::new(before.clone(), now.clone(), MovedBy::Human);
+        assert_eq!(told(&movers.gained), [("/a", 90), ("/new", 8)]);
+        assert_eq!(told(&movers.lost), [("/b", -30), ("/gone", -7)]);
+        assert_eq!(movers.gained.movers.get(1).map(|mover| (mover.before, mover.now)), Some((None, Some(8))));
+        assert_eq!(movers.lost.movers.get(1).map(|mover| (mover.before, mover.now)), Some((Some(7), None)));
+        let by_ai = Movers::new(before.clone(), now.clone(), MovedBy::Ai);
+        assert_eq!(told(&by_ai.gained), [("/b", 90), ("/new", 1)]);
+        assert!(by_ai.lost.is_empty(), "a page without AI views that is gone lost none");
+    }
+
+    #[test]
+    fn a_page_that_is_missing_from_a_report_that_is_not_whole_is_unknown() {
+        let before = report(&[("/a", 10, 0), ("/z", 4, 0)], false);
+        let now = report(&[("/a", 11, 0), ("/b", 5, 0)], true);
+        assert_eq!(told(&Movers::new(before.clone(), now.clone(), MovedBy::Total).gained), [("/a", 1)]);
+        let before = Arc::new(Report { complete: true, ..(*before).clone() });
+        let now = Arc::new(Report { complete: false, ..(*now).clone() });
+        assert!(Movers::new(before.clone(), now.clone(), MovedBy::Total).lost.is_empty(), "/z may still come");
+    }
+
+    #[test]
+    fn what_is_no_count_is_counted_as_left_out() {
+        let before = report(&[("/a", -4, 0), ("/b", 1, 0)], true);
+        let now = report(&[("/a", 4, 0), ("/b", 3, 0)], true);
+        let movers = Movers::new(before.clone(), now.clone(), MovedBy::Human);
+        assert_eq!((movers.odd, told(&movers.gained)), (1, vec![("/b", 2)]));
+    }
+
+    #[test]
+    fn of_many_pages_those_that_moved_most_are_kept() {
+        let paths: Vec<String> = (0..600).map(|n| format!("/{n}")).collect();
+        let rows = |more: i64| -> Vec<(&str, i64, i64)> {
+            paths
+                .iter()
+                .enumerate()
+                .map(|(n, path)| (path.as_str(), more * i64::try_from(n).expect("small"), 0))
+                .collect()
+        };
+        let movers = Movers::new(report(&rows(1), true), report(&rows(2), true), MovedBy::Human);
+        let deltas: Vec<i128> = movers.gained.visible(999).map(|(mover, _)| mover.delta()).collect();
+        assert_eq!(deltas, (350..600).rev().collect::<Vec<i128>>());
+    }
+
+    #[test]
+    fn the_keys_move_in_the_half_that_has_them() {
+        let before = report(&[("/a", 1, 0), ("/b", 1, 0), ("/c", 9, 0)], true);
+        let now = report(&[("/a", 5, 0), ("/b", 3, 0), ("/c", 1, 0)], true);
+        let mut movers = Movers::new(before.clone(), now.clone(), MovedBy::Human);
+        movers.scroll(Scroll::By(1), (1, 1));
+        assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/b"));
+        assert_eq!(movers.gained.visible(1).map(|(mover, _)| mover.path.as_str()).collect::<Vec<_>>(), ["/b"]);
+        movers.on_lost = true;
+        assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/c"));
+    }
 }

@@ -1,8 +1,120 @@
-//! Movers: the pages that gained and lost most between two ranges, by human or by AI views.
+//! Movers: what gained and what lost, side by side where there is room, else one above the other.
 
-use crate::app::views::movers::Movers;
-use crate::ui::View;
+use super::totals::signed;
+use crate::app::format::{count, number, plural};
+use crate::app::views::movers::{Half, Mover, Movers};
+use crate::model::views::as_f64;
+use crate::ui::text::{Row, fit, fit_end, left, right};
+use crate::ui::{View, boxed, put};
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::text::Line;
 
-pub(in crate::ui) fn draw(_frame: &mut Frame<'_>, _view: View<'_>, _open: &Movers, _area: Rect) {}
+/// Cells of a change in percent.
+const PERCENT: usize = 10;
+
+pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, area: Rect) {
+    let theme = view.theme;
+    let width = usize::from(area.width);
+    let [before, now] = open.ranges();
+    let partial = if now.contains(view.now.date_naive()) { ", today partial" } else { "" };
+    let whole = format!(" Movers by {}: {now} against {before}{partial} ", open.by.word());
+    let title =
+        if whole.chars().count() + 2 > width { format!(" Movers by {}{partial} ", open.by.word()) } else { whole };
+    let inner = boxed(frame, area, Line::styled(title, theme.title), theme.focus);
+    let g = view.app.geometry();
+    let rows = g.movers_rows();
+    let (upper, lower) = if g.movers_side_by_side() {
+        let half = inner.width / 2;
+        (Rect { width: half, ..inner }, Rect { x: inner.x + half, width: inner.width - half, ..inner })
+    } else {
+        let height = u16::try_from(rows.0 + 1).unwrap_or(u16::MAX).min(inner.height);
+        (Rect { height, ..inner }, Rect { y: inner.y + height, height: inner.height - height, ..inner })
+    };
+    half(frame, view, ("gained", &open.gained, !open.on_lost), rows.0, upper);
+    half(frame, view, ("lost", &open.lost, open.on_lost), rows.1, lower);
+    if open.odd > 0 && width > 40 {
+        let text = format!(" {} left out: no counts ", plural(open.odd, "page"));
+        let cells = u16::try_from(text.chars().count()).unwrap_or(0).min(area.width.saturating_sub(4));
+        let spot = Rect::new(area.x + 2, area.bottom().saturating_sub(1), cells, 1);
+        frame.render_widget(Line::styled(text, theme.warning), spot);
+    }
+}
+
+fn half(frame: &mut Frame<'_>, view: View<'_>, (name, half, has_keys): (&str, &Half, bool), rows: usize, area: Rect) {
+    let theme = view.theme;
+    let width = usize::from(area.width);
+    let columns = Columns::fitting(half, width);
+    put(frame, area, 0, columns.head(view, (name, half, has_keys), rows));
+    if half.is_empty() {
+        put(frame, area, 1, Line::styled(format!("   No page {name} views."), theme.muted));
+    }
+    for (n, (mover, selected)) in half.visible(rows).enumerate() {
+        put(frame, area, n + 1, columns.row(view, mover, selected && has_keys));
+    }
+}
+
+/// Widths at the present width.
+struct Columns {
+    path: usize,
+    number: usize,
+    /// Whether the two numbers stand there, too.
+    numbers: bool,
+    width: usize,
+}
+
+impl Columns {
+    fn fitting(half: &Half, width: usize) -> Self {
+        let largest = half.largest();
+        let number = number(largest).len().max(6) + 2;
+        let numbers = width >= 58;
+        let rest = 2 + number + PERCENT + if numbers { 2 * number + 2 } else { 0 };
+        Self { path: width.saturating_sub(rest), number, numbers, width }
+    }
+
+    fn head<'a>(&self, view: View<'_>, (name, half, has_keys): (&str, &Half, bool), rows: usize) -> Line<'a> {
+        let theme = view.theme;
+        let mut row = Row::new(self.width);
+        let style = if has_keys { theme.mark } else { theme.muted };
+        let more = match half.hidden_below(rows) {
+            0 => String::new(),
+            n => format!(", {} more below", count(n)),
+        };
+        let title = format!("{name} {}{more}", count(half.len()));
+        row.push(if has_keys { "▌" } else { " " }, theme.mark).push(left(&fit(&title, self.path), self.path), style);
+        if self.numbers {
+            row.push(right("before", self.number), theme.muted).push("  ", theme.muted);
+            row.push(right("now", self.number), theme.muted);
+        }
+        row.push(right("Δ", self.number), theme.muted).push(right("Δ%", PERCENT), theme.muted);
+        row.line()
+    }
+
+    fn row<'a>(&self, view: View<'_>, mover: &Mover, selected: bool) -> Line<'a> {
+        let theme = view.theme;
+        let text = if selected { theme.selected } else { theme.text };
+        let mut row = Row::new(self.width);
+        row.push(if selected { "▌" } else { " " }, theme.mark);
+        row.push(left(&fit_end(mover.path.as_str(), self.path.saturating_sub(1)), self.path), text);
+        // A page that is not listed is new or gone; it did not have 0 views as others may.
+        let told = |n: Option<u64>| n.map_or_else(|| "–".to_owned(), number);
+        if self.numbers {
+            row.push(right(&told(mover.before), self.number), text).push(" →", theme.muted);
+            row.push(right(&told(mover.now), self.number), text);
+        }
+        let delta = mover.delta();
+        let sign = if delta > 0 { "+" } else { "" };
+        row.push(right(&format!("{sign}{}", number(delta)), self.number), text);
+        row.push(right(&percent(mover), PERCENT), theme.muted);
+        row.line()
+    }
+}
+
+fn percent(mover: &Mover) -> String {
+    match (mover.before, mover.now) {
+        (None, _) => "new".to_owned(),
+        (_, None) => "gone".to_owned(),
+        (Some(0), _) => "from 0".to_owned(),
+        (Some(before), Some(now)) => signed((as_f64(now) / as_f64(before) - 1.0) * 100.0, "%"),
+    }
+}

@@ -1,8 +1,338 @@
 //! The trend: human and AI views per day of the range, or per week of a long one, from the site's totals.
+//!
+//! ```text
+//!  6 of 7 days known: human 128,402  AI 61,220  mean of full days 31,603
+//!  31,603 │     ▒▒    ▒▒                        selected below, ▲ at its column
+//!         │ ██  ██ ━━ ██ ━━ ▒▒
+//!         │ ██  ██    ██    ██   ?
+//!       0 └─────────────────▲▲──═══──┄┄┄
+//!          11-14            11-17
+//! ▌Tue 2026-11-17: human 9,120  AI 4,310  total 13,430  AI share 32%  as of 14:02
+//!  1 of 7 days not known or not fresh: a asks, 1 request, 63 left here
+//! ```
 
-use crate::app::views::trend::Trend;
-use crate::ui::View;
+use super::state::as_of;
+use super::{count_text, mark};
+use crate::app::format::number;
+use crate::app::views::trend::{Bar, Trend, height};
+use crate::model::Time;
+use crate::model::views::as_f64;
+use crate::ui::text::{Row, right};
+use crate::ui::{View, bars, boxed, put};
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+use unicode_width::UnicodeWidthStr;
 
-pub(in crate::ui) fn draw(_frame: &mut Frame<'_>, _view: View<'_>, _open: &Trend, _area: Rect) {}
+/// Widest column of a bar, its gap included.
+const SLOT: usize = 14;
+
+/// What is drawn of one bar.
+struct Column {
+    bar: Bar,
+    /// Views per day; none where they are unknown or no counts.
+    human: Option<u64>,
+    ai: Option<u64>,
+    mean: Option<u64>,
+    partial: bool,
+}
+
+/// The part of the chart that is on screen.
+struct Chart {
+    columns: Vec<Column>,
+    /// First and last column, and the cells of each.
+    shown: std::ops::Range<usize>,
+    slot: usize,
+    /// Views at the top.
+    full: u64,
+    gutter: usize,
+    rows: usize,
+}
+
+pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Trend, area: Rect) {
+    let theme = view.theme;
+    let each = if open.is_weekly() { "mean per day of each week" } else { "views per day" };
+    let title = format!(" Trend, {each}: {} UTC ", open.range);
+    let inner = boxed(
+        frame,
+        area,
+        Line::styled(crate::ui::text::fit(&title, usize::from(area.width).saturating_sub(2)), theme.title),
+        theme.focus,
+    );
+    let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+    let (width, height) = (usize::from(text.width), usize::from(text.height));
+    let legend = usize::from(height >= 11);
+    let chart = chart(view, open, width, height.saturating_sub(5 + legend));
+    put(frame, text, 0, sums(view, open, &chart, width));
+    if legend == 1 {
+        put(frame, text, 1, legend_line(view, open, &chart, width));
+    }
+    let top = 1 + legend;
+    for row in 0..chart.rows {
+        put(frame, text, top + row, level(view, &chart, row, width));
+    }
+    put(frame, text, top + chart.rows, axis(view, open, &chart, width));
+    put(frame, text, top + chart.rows + 1, dates(view, &chart, width));
+    put(frame, inner, top + chart.rows + 2, selected(view, open, &chart, usize::from(inner.width)));
+    let price = view.app.trend_price(open, view.now, width < 70);
+    let mut row = Row::new(width);
+    row.push(price, theme.muted);
+    put(frame, text, top + chart.rows + 3, row.line());
+}
+
+fn chart(view: View<'_>, open: &Trend, width: usize, rows: usize) -> Chart {
+    let columns: Vec<Column> = open.bars(&view.app.views.totals).map(|bar| column(view, open, bar)).collect();
+    let tops =
+        columns.iter().flat_map(|column| [column.human.zip(column.ai).map(|(h, a)| h.saturating_add(a)), column.mean]);
+    let full = tops.flatten().max().unwrap_or(0).max(1);
+    let gutter = number(full).len() + 2;
+    let room = width.saturating_sub(gutter).max(1);
+    let slot = (room / columns.len().max(1)).clamp(1, SLOT);
+    let visible = (room / slot).min(columns.len()).max(1);
+    // By whole screenfuls, the last one full.
+    let start = (open.selected() / visible * visible).min(columns.len().saturating_sub(visible));
+    let shown = start..(start + visible).min(columns.len());
+    Chart { columns, shown, slot, full, gutter, rows }
+}
+
+fn column(view: View<'_>, open: &Trend, bar: Bar) -> Column {
+    let days = u64::from(if open.is_weekly() { bar.range.days() } else { 1 });
+    let counts = bar.totals.as_ref().map(|known| &known.value);
+    let per_day = |count: &crate::model::views::Count| count.value().map(|n| n / days);
+    let mean = if open.is_weekly() { None } else { view.app.views.totals.mean_up_to(bar.range.from()) };
+    let partial = bar.is_partial(view.now) || (open.is_weekly() && bar.range.days() < 7);
+    Column {
+        human: counts.and_then(|counts| per_day(&counts.human)),
+        ai: counts.and_then(|counts| per_day(&counts.ai)),
+        mean,
+        partial,
+        bar,
+    }
+}
+
+impl Chart {
+    fn visible(&self) -> impl Iterator<Item = (usize, &Column)> {
+        self.columns.iter().enumerate().skip(self.shown.start).take(self.shown.len())
+    }
+
+    /// Cells of the bar itself; the rest of its slot is the gap.
+    fn bar_width(&self) -> usize {
+        if self.slot > 1 { self.slot - 1 } else { 1 }
+    }
+}
+
+/// One row of the chart, counted from the top.
+fn level<'a>(view: View<'_>, chart: &Chart, from_top: usize, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let level = chart.rows - from_top;
+    let mut row = Row::new(width);
+    let label = if from_top == 0 {
+        number(chart.full)
+    } else if chart.rows >= 6 && level == chart.rows / 2 && chart.rows.is_multiple_of(2) {
+        number(chart.full / 2)
+    } else {
+        String::new()
+    };
+    row.push(right(&label, chart.gutter - 2), theme.muted).push(" │", theme.muted);
+    for (_, column) in chart.visible() {
+        let (glyph, style) = cell(view, chart, column, level);
+        let is_mean = column.mean.is_some_and(|mean| bars::cells(mean, as_f64(chart.full), chart.rows) == level);
+        if is_mean {
+            row.push("━".repeat(chart.slot), theme.title);
+            continue;
+        }
+        row.push(glyph.repeat(chart.bar_width()), style).push(" ".repeat(chart.slot - chart.bar_width()), theme.text);
+    }
+    row.line()
+}
+
+/// What stands in a column at this height, the lowest is 1: human below, AI above.
+fn cell(view: View<'_>, chart: &Chart, column: &Column, level: usize) -> (&'static str, Style) {
+    let theme = view.theme;
+    let (Some(human), Some(ai)) = (column.human, column.ai) else {
+        let sign = if column.bar.totals.is_some() { "≠" } else { "?" };
+        return if level == 1 { (sign, theme.muted) } else { (" ", theme.text) };
+    };
+    let whole = bars::cells(human.saturating_add(ai), as_f64(chart.full), chart.rows);
+    let human_cells = match (human, ai) {
+        (0, _) => 0,
+        (_, 0) => whole,
+        _ if whole < 2 => usize::from(human >= ai),
+        _ => bars::cells(human, as_f64(human) + as_f64(ai), whole).min(whole - 1),
+    };
+    match level {
+        level if level <= human_cells => ("█", theme.human),
+        level if level <= whole => ("▒", theme.ai),
+        _ => (" ", theme.text),
+    }
+}
+
+/// The line under the bars: weekends doubled, what is partial dotted, the selected one pointed at.
+fn axis<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let mut row = Row::new(width);
+    row.push(right("0", chart.gutter - 2), theme.muted).push(" └", theme.muted);
+    for (place, column) in chart.visible() {
+        let sign = match column {
+            column if column.partial => "┄",
+            column if column.bar.is_weekend() => "═",
+            _ => "─",
+        };
+        let width = chart.bar_width();
+        if place == open.selected() {
+            let side = (width - 1) / 2;
+            row.push(sign.repeat(side), theme.muted).push("▲", theme.mark);
+            row.push(sign.repeat(width - 1 - side), theme.muted);
+        } else {
+            row.push(sign.repeat(width), theme.muted);
+        }
+        row.push("─".repeat(chart.slot - chart.bar_width()), theme.muted);
+    }
+    row.line()
+}
+
+/// Dates where they have room; `…` where there is more to a side.
+fn dates<'a>(view: View<'_>, chart: &Chart, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let mut row = Row::new(width);
+    let more_before = if chart.shown.start > 0 { "…" } else { "" };
+    row.push(right(more_before, chart.gutter), theme.muted);
+    let each = 6_usize.div_ceil(chart.slot);
+    for (at, (_, column)) in chart.visible().enumerate() {
+        let from = column.bar.range.from();
+        let label =
+            if chart.slot >= 7 && column.bar.range.days() == 1 { from.format("%a %d") } else { from.format("%m-%d") };
+        if at.is_multiple_of(each) && chart.gutter + at * chart.slot + 5 <= width {
+            row.to(chart.gutter + at * chart.slot).push(label.to_string(), theme.muted);
+        }
+    }
+    if chart.shown.end < chart.columns.len() {
+        row.to(width.saturating_sub(1)).push("…", theme.muted);
+    }
+    row.line()
+}
+
+fn legend_line<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let mut row = Row::new(width);
+    row.push("█", theme.human).push(" human  ", theme.muted).push("▒", theme.ai).push(" AI  ", theme.muted);
+    if open.is_weekly() {
+        row.push("┄ part of a week  ? not known", theme.muted);
+        return row.line();
+    }
+    row.push("═ weekend  ┄ partial  ? not known", theme.muted);
+    if chart.columns.iter().any(|column| column.bar.totals.is_some() && column.human.zip(column.ai).is_none()) {
+        row.push("  ≠ odd", theme.muted);
+    }
+    let mean = if chart.columns.iter().any(|column| column.mean.is_some()) {
+        "  ━ mean of 7 days"
+    } else {
+        "  no 7 days in a row for a mean"
+    };
+    row.push(mean, theme.muted);
+    row.line()
+}
+
+/// Sums over what is known, and the mean per day over what is known in full.
+fn sums<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let known: Vec<&Column> = chart.columns.iter().filter(|column| column.bar.totals.is_some()).collect();
+    let (all, unit) = (chart.columns.len(), open.unit());
+    let mut row = Row::new(width);
+    let plural = if all == 1 { "" } else { "s" };
+    row.push(format!("{} of {all} {unit}{plural} known", known.len()), theme.text);
+    if known.is_empty() {
+        return row.line();
+    }
+    let counts = || known.iter().filter_map(|column| column.bar.totals.as_ref()).map(|known| &known.value);
+    let sum = counts().fold(crate::model::report::Sums::default(), crate::model::report::Sums::with);
+    let said = |n: u128| i128::try_from(n).map_or_else(|_| n.to_string(), number);
+    row.push(": ", theme.text).push(format!("human {}", said(sum.human)), theme.human);
+    row.push(format!("  AI {}", said(sum.ai)), theme.ai);
+    if let Some(mean) = mean_of_full_days(&known, view.now) {
+        row.push(format!("  mean of full days {}", number(mean)), theme.text);
+    }
+    row.line()
+}
+
+fn mean_of_full_days(known: &[&Column], now: Time) -> Option<u64> {
+    let full = known.iter().filter(|column| !column.bar.is_partial(now));
+    let (mut sum, mut days) = (0_u64, 0_u64);
+    for column in full {
+        sum = sum.checked_add(height(&column.bar.totals.as_ref()?.value)?)?;
+        days += u64::from(column.bar.range.days());
+    }
+    (days > 0).then(|| sum / days)
+}
+
+/// The selected bar in exact numbers; what has no room is left out whole, the least important first.
+fn selected<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let Some(column) = chart.columns.get(open.selected()) else { return Line::default() };
+    let bar = &column.bar;
+    let narrow = width < 60;
+    let mut row = Row::new(width);
+    row.push("▌", theme.mark).push(day_words(bar, width), theme.selected);
+    let partial = partial_words(open, bar, view.now);
+    if !narrow {
+        row.push(&partial, theme.warning);
+    }
+    let Some(known) = &bar.totals else {
+        row.push(": not known", theme.muted);
+        return row.line();
+    };
+    let counts = &known.value;
+    let per_day = height(counts).filter(|_| bar.range.days() > 1).map(|sum| sum / u64::from(bar.range.days()));
+    let share = counts.ai_share().map(|share| format!("  share {:.0}%", share * 100.0));
+    let numbers = if narrow {
+        format!(": {} + {} AI{}", count_text(&counts.human), count_text(&counts.ai), mark(counts))
+    } else {
+        let (human, ai, total) = (count_text(&counts.human), count_text(&counts.ai), count_text(&counts.total));
+        format!(": human {human}  AI {ai}  total {total}{}", mark(counts))
+    };
+    row.push(numbers, theme.text);
+    let weekend = if bar.is_weekend() { "  weekend" } else { "" };
+    let pieces = [
+        (if narrow && !partial.is_empty() { " partial".to_owned() } else { String::new() }, theme.warning),
+        (per_day.map(|mean| format!("  {} a day", number(mean))).unwrap_or_default(), theme.text),
+        (share.unwrap_or_default(), theme.text),
+        (format!("  {}", as_of(view, known.as_of)), theme.muted),
+        (weekend.to_owned(), theme.muted),
+    ];
+    for (piece, style) in pieces.into_iter().filter(|(piece, _)| !piece.is_empty()) {
+        if row.room() >= piece.width() {
+            row.push(piece, style);
+        }
+    }
+    row.line()
+}
+
+fn day_words(bar: &Bar, width: usize) -> String {
+    let (from, to) = (bar.range.from(), bar.range.to());
+    match (bar.range.days(), width) {
+        (1, 60..) => from.format("%a %Y-%m-%d").to_string(),
+        (1, _) => from.format("%a %m-%d").to_string(),
+        (_, 100..) => bar.range.to_string(),
+        (_, 60..) => format!("{} … {}", from.format("%m-%d"), to.format("%m-%d")),
+        _ => format!("{}…{}", from.format("%m-%d"), to.format("%m-%d")),
+    }
+}
+
+/// What keeps the numbers from being those of a whole day or week.
+fn partial_words(open: &Trend, bar: &Bar, now: Time) -> String {
+    let today = bar.range.contains(now.date_naive());
+    let late = if today {
+        ", today partial"
+    } else if bar.is_partial(now) {
+        ", partial when asked"
+    } else {
+        ""
+    };
+    let cut = if open.is_weekly() && bar.range.days() < 7 {
+        format!(", {} of 7 days", bar.range.days())
+    } else {
+        String::new()
+    };
+    format!("{late}{cut}")
+}

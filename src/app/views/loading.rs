@@ -1,0 +1,135 @@
+//! The loads themselves: begun once their price is agreed to, one after the other, and what becomes of each end.
+
+use super::super::overlay::{Consequence, Overlay, Question};
+use super::super::{App, Effect, Screen, Tone, format};
+use super::all::{AT_A_GO, UnderWay};
+use crate::model::Time;
+use crate::model::failure::Failure;
+use crate::model::load::Load;
+use crate::model::period::DateRange;
+use crate::model::report::{LoadEnd, LoadEnded, LoadOrder, LoadProgress};
+
+impl App {
+    /// Asks whether to begin, or says why nothing can be asked of the service now.
+    pub(super) fn ask_before_loading(&mut self, text: String, mut orders: Vec<LoadOrder>, now: Time) {
+        let left = self.views_left();
+        if left == 0 {
+            let text = self.nothing_left(now);
+            self.say(Tone::Problem, &text, now);
+            return;
+        }
+        // Keys that are on their way to another layer must not answer it.
+        let is_taken = self.overlays.last().is_some_and(|top| top.takes_text() || matches!(top, Overlay::Question(_)));
+        if is_taken {
+            return;
+        }
+        orders.iter_mut().for_each(|order| order.at_most = AT_A_GO.min(left));
+        self.overlays.push(Overlay::Question(Question { text, yes: Consequence::LoadAll(orders) }));
+        self.dirty = true;
+    }
+
+    /// Loads these ranges one after the other; together they cost no more requests than the first one says.
+    pub(in crate::app) fn load_in_turn(&mut self, orders: Vec<LoadOrder>, effects: &mut Vec<Effect>) {
+        let all = &mut self.views.all;
+        if all.under_way.is_some() {
+            return;
+        }
+        all.left_of_go = orders.first().map_or(0, |order| order.at_most);
+        all.waiting = orders.into();
+        self.load_next(effects);
+    }
+
+    fn load_next(&mut self, effects: &mut Vec<Effect>) {
+        let all = &mut self.views.all;
+        let Some(order) = all.waiting.pop_front() else { return };
+        all.trouble = None;
+        all.under_way = Some(UnderWay { range: order.range, afresh: order.afresh, progress: None, stopping: false });
+        effects.push(Effect::LoadAll(LoadOrder { at_most: all.left_of_go, ..order }));
+        self.dirty = true;
+    }
+
+    pub(in crate::app) fn loading(&mut self, progress: LoadProgress) {
+        if let Some(under_way) = self.views.all.under_way.as_mut().filter(|load| load.range == progress.range) {
+            under_way.progress = Some(progress);
+            self.dirty |= self.screen == Screen::Views;
+        }
+    }
+
+    pub(in crate::app) fn load_ended(&mut self, range: DateRange, end: LoadEnd, now: Time, effects: &mut Vec<Effect>) {
+        self.dirty = true;
+        let all = &mut self.views.all;
+        let ours = all.under_way.take_if(|under_way| under_way.range == range);
+        all.absorb(range, &end, ours);
+        all.left_of_go = all.left_of_go.saturating_sub(end.requests);
+        let progress = ours.and_then(|under_way| under_way.progress);
+        match end.ended {
+            LoadEnded::Complete => self.loaded_whole(range, now, effects),
+            LoadEnded::AtMost => {
+                let mut rest = vec![LoadOrder { range, afresh: false, at_most: AT_A_GO }];
+                rest.extend(std::mem::take(&mut self.views.all.waiting));
+                self.ask_to_go_on(rest, progress, now);
+            }
+            LoadEnded::Stopped => {
+                self.views.all.waiting.clear();
+                let rows = self.views.all.broken_off(range).map(format::count);
+                let text = match rows {
+                    Some(rows) => format!("Stopped after {rows} rows, which are kept: a goes on from there."),
+                    None => "Stopped; nothing was loaded.".to_owned(),
+                };
+                self.say(Tone::Info, &text, now);
+            }
+            LoadEnded::Failed(failure) => self.load_failed(range, failure, now),
+        }
+        self.list_what_came(range);
+        self.show_comparison();
+        self.views.all.forget_others(self.views.query().range);
+    }
+
+    fn loaded_whole(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
+        let rows = self.views.all.whole(range).map_or(0, |report| report.rows.len());
+        if self.screen != Screen::Views || range != self.views.query().range {
+            let text = format!("All pages of {range} are loaded: {}.", format::plural(rows, "row"));
+            self.say(Tone::Info, &text, now);
+        }
+        if self.views.all.left_of_go > 0 {
+            self.load_next(effects);
+        } else if !self.views.all.waiting.is_empty() {
+            let rest = std::mem::take(&mut self.views.all.waiting).into();
+            self.ask_to_go_on(rest, None, now);
+        }
+    }
+
+    fn load_failed(&mut self, range: DateRange, failure: Failure, now: Time) {
+        self.views.all.waiting.clear();
+        let goes_on = match self.views.all.broken_off(range) {
+            None => "",
+            Some(_) if range == self.views.query().range => " a goes on where it stopped.",
+            Some(_) => " Asked for again, it goes on where it stopped.",
+        };
+        self.say(Tone::Problem, &format!("{}{goes_on}", failure.sentence), now);
+        self.views.all.trouble = Some((range, failure));
+    }
+
+    /// What was agreed to is used up: the user decides again, where the question can't be answered by accident.
+    fn ask_to_go_on(&mut self, rest: Vec<LoadOrder>, progress: Option<LoadProgress>, now: Time) {
+        let looks_at_views = self.screen == Screen::Views && self.overlays.is_empty();
+        if looks_at_views {
+            let text = self.question_to_go_on(&rest, progress);
+            self.ask_before_loading(text, rest, now);
+        } else {
+            let text = "Loading all pages has used the requests that were agreed to: asked for again, it goes on.";
+            self.say(Tone::Info, text, now);
+        }
+    }
+
+    /// Lists what a load of the wanted range brought; a whole report that is older stays where the new one is not whole.
+    fn list_what_came(&mut self, range: DateRange) {
+        if range != self.views.query().range || self.list_whole() {
+            return;
+        }
+        if let Some(report) = self.views.all.report(range).cloned() {
+            self.views.list_part(report);
+            self.views.load = Load::Idle;
+        }
+    }
+}

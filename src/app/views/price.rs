@@ -1,0 +1,142 @@
+//! What loading all pages costs, as far as it is known: the service gives no row count (design.md: views), so the price
+//! is a lower bound, what it was last time, and how many requests are left on this computer.
+
+use super::super::{App, format};
+use super::all::AT_A_GO;
+use crate::model::Time;
+use crate::model::ledger::Limited;
+use crate::model::period::DateRange;
+use crate::model::report::{LoadOrder, LoadProgress};
+use crate::model::views::LIMIT_MAX;
+
+/// What is known of a price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Price {
+    /// Requests that it takes in any case.
+    at_least: u32,
+    /// Requests that it took the last time.
+    last_time: Option<u32>,
+}
+
+impl Price {
+    fn and(self, other: Self) -> Self {
+        let last_time = self.last_time.zip(other.last_time).map(|(a, b)| a.saturating_add(b));
+        Self { at_least: self.at_least.saturating_add(other.at_least), last_time }
+    }
+
+    /// What to expect: as many as the last time, if that is known.
+    fn expected(self) -> u32 {
+        self.last_time.map_or(self.at_least, |last| last.max(self.at_least))
+    }
+}
+
+/// Answers at the largest page size that so many rows take; an empty one takes one as well.
+fn answers(rows: u64) -> u32 {
+    u32::try_from(rows.div_ceil(u64::from(LIMIT_MAX))).unwrap_or(u32::MAX).max(1)
+}
+
+impl App {
+    /// Requests for page views that are left on this computer.
+    pub(in crate::app) fn views_left(&self) -> u32 {
+        self.budget(Limited::Views).left()
+    }
+
+    /// The price as a phrase: `at least 2 requests, last time 5, 63 left here`.
+    fn price_words(&self, price: Price) -> String {
+        let requests = format::plural(price.at_least as usize, "request");
+        let last = price.last_time.map(|n| format!(", last time {n}")).unwrap_or_default();
+        format!("at least {requests}{last}, {} left here", self.views_left())
+    }
+
+    /// Rows that the listed answer proves to be there, and whether that is all of them.
+    fn rows_seen(&self, range: DateRange) -> Option<(u64, bool)> {
+        let shown = self.views.load().shown().filter(|shown| shown.value.query.range == range)?;
+        let (query, page) = (shown.value.query, &shown.value.page);
+        let rows = query.offset().saturating_add(u64::try_from(page.rows.len()).unwrap_or(0));
+        // A page behind the last one proves nothing about the rows before it.
+        (!page.rows.is_empty() || query.page == 1).then(|| (rows, !query.has_next(page)))
+    }
+
+    fn price(&self, range: DateRange, afresh: bool) -> Price {
+        let known = self.views.all.known(range);
+        let last_time = known.and_then(|known| known.last_time);
+        let taken_in = known.and_then(|known| known.broken_off).filter(|_| !afresh).unwrap_or(0);
+        let all = match self.rows_seen(range) {
+            Some((rows, true)) => answers(rows),
+            Some((rows, false)) => answers(rows.saturating_add(1)),
+            None => 1,
+        };
+        let rest = |requests: u32| requests.saturating_sub(taken_in).max(1);
+        Price { at_least: rest(all), last_time: last_time.map(rest) }
+    }
+
+    /// Whether all that is known says that one request is enough.
+    pub(super) fn is_one_request(&self, order: &LoadOrder) -> bool {
+        let all = &self.views.all;
+        let was_one = all.whole(order.range).is_some_and(|report| report.answers <= 1);
+        let fits = self.rows_seen(order.range).is_some_and(|(rows, is_all)| is_all && answers(rows) == 1);
+        all.broken_off(order.range).is_none() && (was_one || fits)
+    }
+
+    /// The question before loading: what is loaded, and what is known of its price.
+    pub(super) fn price_question(&self, orders: &[LoadOrder]) -> String {
+        let what = match orders {
+            [one] => {
+                let rows = self.views.all.broken_off(one.range).filter(|_| !one.afresh);
+                let on = rows.map(|rows| format!(", going on after {} rows", format::count(rows)));
+                format!("{}{}", one.range, on.unwrap_or_default())
+            }
+            [one, other] => format!("{} and of {}", one.range, other.range),
+            many => format!("{} ranges", many.len()),
+        };
+        let prices = orders.iter().map(|order| self.price(order.range, order.afresh));
+        let price = prices.reduce(Price::and).unwrap_or_default();
+        format!("Load all pages of {what}? {}.{}", capital(&self.price_words(price)), self.limits_words(price))
+    }
+
+    fn limits_words(&self, price: Price) -> String {
+        let left = self.views_left();
+        if price.expected() > left {
+            return format!(" That is more than is left: it stops after {left} and can go on later.");
+        }
+        if price.expected() > AT_A_GO { format!(" It asks again after {AT_A_GO}.") } else { String::new() }
+    }
+
+    /// The question after a go of requests is used up.
+    pub(super) fn question_to_go_on(&self, rest: &[LoadOrder], progress: Option<LoadProgress>) -> String {
+        let so_far = progress.map(|progress| {
+            let share = progress.share.map(|share| format!(", {} of the views", percent(share))).unwrap_or_default();
+            let requests = format::plural(progress.requests as usize, "request");
+            format!("{} rows{share}, by {requests} so far. ", format::count(progress.rows))
+        });
+        let range = match rest {
+            [one] => format!("loading all pages of {}", one.range),
+            many => format!("with {} ranges", many.len()),
+        };
+        let left = self.views_left();
+        let most = AT_A_GO.min(left);
+        format!("{}There is more. Go on {range}? At most {most} more, {left} left here.", so_far.unwrap_or_default())
+    }
+
+    /// Why nothing can be asked of the service now, and what can be seen all the same.
+    pub(in crate::app) fn nothing_left(&self, now: Time) -> String {
+        let when = match self.budget(Limited::Views).wait_until().filter(|at| *at > now) {
+            Some(at) => format!("the next is free in {}", format::until(at - now)),
+            None => "a place is free in a moment".to_owned(),
+        };
+        format!("No requests for page views are left here, {when}. {STILL_SEEN}")
+    }
+}
+
+/// What can be seen without any request.
+pub const STILL_SEEN: &str = "The trend (t), what is kept (H) and every cached range can still be seen.";
+
+/// A share as whole percent, rounded down: 100% is only said of all.
+pub fn percent(share: f64) -> String {
+    format!("{:.0}%", (share * 100.0).floor())
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}

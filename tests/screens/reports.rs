@@ -1,0 +1,307 @@
+//! All pages of a range: loading them, comparing two ranges, the trend and what moved.
+
+use crate::snapshots;
+use crate::world::{World, now};
+use chrono::{Days, TimeDelta};
+use docdeck::app::{Effect, Msg};
+use docdeck::model::Time;
+use docdeck::model::failure::{Failure, FailureKind};
+use docdeck::model::ledger::{Budget, Limited};
+use docdeck::model::load::Stamped;
+use docdeck::model::news::News;
+use docdeck::model::period::DateRange;
+use docdeck::model::report::{LoadEnd, LoadEnded, LoadProgress, Recalled, Report};
+use docdeck::model::text::CleanText;
+use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
+use docdeck::ui::{Depth, Theme, draw};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use std::sync::Arc;
+
+fn counts(human: i64, ai: i64) -> Counts {
+    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+}
+
+/// All pages of a site; `bent` changes how they were read.
+pub(crate) fn report(range: DateRange, pages: i64, bent: i64, as_of: Time) -> Report {
+    let page = |n: i64| {
+        let path = match n {
+            0 => "/quickstart".to_owned(),
+            1 => "/api/create-job".to_owned(),
+            2 => "/guides/deploying/to-your-own-cluster/with-a-custom-certificate-authority".to_owned(),
+            n => format!("/guides/page-{n}"),
+        };
+        let human = 9120 / (n + 1) + (n * bent) % 97;
+        let ai = if n % 3 == 1 { human * 2 + bent } else { human / 2 + (n * bent) % 41 };
+        PageRow { path: CleanText::line(&path), counts: counts(human, ai) }
+    };
+    // Some are new, some gone.
+    let rows = (0..pages).filter(|n| *n < 12 || (n + bent) % 9 != 0).map(page);
+    let answer = ViewsPage {
+        totals: counts(128_402 - 5000 * bent, 61_220 - 4000 * bent),
+        rows: rows.collect(),
+        has_more: Some(false),
+    };
+    let mut report = Report::begin(range, answer, true, as_of);
+    report.answers = 5;
+    report
+}
+
+fn whole(report: Report) -> Recalled {
+    Recalled { last_time: Some(report.answers), report: Some(Arc::new(report)), ..Recalled::default() }
+}
+
+/// The views screen, with this known of its range.
+pub(crate) fn looking(world: &mut World, known: impl FnOnce(DateRange) -> Recalled) -> DateRange {
+    world.jobs();
+    world.keys("2");
+    let range = world.app.views.query().range;
+    world.tell(Msg::Recalled { range, recalled: Ok(known(range)) });
+    range
+}
+
+/// Two weeks compared.
+pub(crate) fn compared(world: &mut World) {
+    let range = looking(world, |range| whole(report(range, 60, 0, now() - TimeDelta::minutes(3))));
+    world.keys("c");
+    let before = range.step(-1).expect("a week");
+    world.tell(Msg::Recalled {
+        range: before,
+        recalled: Ok(whole(report(before, 60, 3, now() - TimeDelta::minutes(2)))),
+    });
+    assert!(world.app.views.is_comparing());
+}
+
+fn loading(world: &mut World) -> DateRange {
+    looking(world, |_| Recalled::default());
+    world.views(50, true);
+    world.keys("a y");
+    world.app.views.query().range
+}
+
+fn told(world: &mut World, range: DateRange, rows: usize, requests: u32, share: f64) {
+    let progress = LoadProgress { range, rows, answers: requests, requests, share: Some(share) };
+    world.tell(Msg::News(News::Loading(progress)));
+}
+
+#[test]
+fn the_price_of_all_pages() {
+    snapshots("all_price", |world| {
+        looking(world, |_| Recalled { last_time: Some(5), ..Recalled::default() });
+        world.views(50, true);
+        world.keys("a");
+    });
+}
+
+#[test]
+fn all_pages_while_they_are_loaded() {
+    snapshots("all_loading", |world| {
+        let range = loading(world);
+        told(world, range, 750, 3, 0.62);
+    });
+}
+
+#[test]
+fn all_pages_of_another_range_while_they_are_loaded() {
+    snapshots("all_loading_behind", |world| {
+        let range = loading(world);
+        world.keys("[");
+        let before = world.app.views.query().range;
+        world.tell(Msg::Recalled { range: before, recalled: Ok(Recalled::default()) });
+        world.views(50, true);
+        told(world, range, 750, 3, 0.62);
+    });
+}
+
+#[test]
+fn all_pages_of_which_a_limit_kept_some_back() {
+    snapshots("all_broken_off", |world| {
+        let range = loading(world);
+        told(world, range, 45, 1, 0.4);
+        let mut part = report(range, 45, 0, now());
+        part.complete = false;
+        let failure = Failure::new(
+            FailureKind::Limited { until: now() + TimeDelta::minutes(10) },
+            "429 Too Many Requests: the limit is used up, so nothing was done: try again in 10 min.",
+        );
+        let end = LoadEnd { report: Some(Arc::new(part)), ended: LoadEnded::Failed(failure), requests: 2 };
+        world.tell(Msg::LoadEnded { range, end });
+    });
+}
+
+#[test]
+fn an_old_report_of_all_pages() {
+    snapshots("all_old", |world| {
+        looking(world, |range| whole(report(range, 60, 0, now() - TimeDelta::hours(30))));
+    });
+}
+
+#[test]
+fn one_answer_of_a_range_whose_load_was_broken_off() {
+    snapshots("all_goes_on", |world| {
+        looking(world, |range| {
+            let mut part = report(range, 1000, 0, now());
+            part.complete = false;
+            Recalled { report: Some(Arc::new(part)), broken_off: Some(4), ..Recalled::default() }
+        });
+        world.views(50, true);
+    });
+}
+
+#[test]
+fn nothing_to_see_and_no_requests_left() {
+    snapshots("all_none_left", |world| {
+        world.jobs();
+        let until = now() + TimeDelta::minutes(22);
+        let budget = Budget { used: 100, limit: 100, resets_at: Some(until), blocked_until: None };
+        world.tell(Msg::News(News::Budget(Limited::Views, budget)));
+        world.keys("2");
+        let sentence = "The limit of 100 requests for page views an hour is used up, so nothing was asked: try again in 22 min, at 14:24.";
+        let failure = Failure::new(FailureKind::Limited { until }, sentence);
+        world.tell(Msg::Views { query: world.app.views.query(), result: Err(failure), old: None });
+    });
+}
+
+#[test]
+fn two_ranges_compared() {
+    snapshots("compared", compared);
+}
+
+#[test]
+fn totals_against_the_period_before() {
+    snapshots("totals_against", |world| {
+        world.jobs();
+        world.views(50, true);
+        let before = world.app.views.query().range.step(-1).expect("a week");
+        let totals = Stamped { value: counts(123_300, 46_700), as_of: now() };
+        world.tell(Msg::TotalsRecalled(Ok(vec![(before, totals)])));
+    });
+}
+
+#[test]
+fn what_moved() {
+    snapshots("movers", |world| {
+        compared(world);
+        world.keys("w j j");
+    });
+    snapshots("movers_lost", |world| {
+        compared(world);
+        world.keys("w m Tab G");
+    });
+}
+
+/// Opens the trend; of the days that `known` gives numbers for these are known.
+fn trend(world: &mut World, keys: &str, known: impl Fn(i64) -> Option<(i64, i64)>) {
+    world.jobs();
+    world.views(50, true);
+    world.keys(keys);
+    world.keys("t");
+    let asked = world.effects.iter().rev().find_map(|effect| match effect {
+        Effect::RecallTotals(ranges) if ranges.len() > 1 => Some(ranges.clone()),
+        _ => None,
+    });
+    let today = now().date_naive();
+    let day = |range: &DateRange| {
+        let ago = (today - range.from()).num_days();
+        let (human, ai) = known(ago).filter(|_| range.days() == 1)?;
+        Some((*range, Stamped { value: counts(human, ai), as_of: now() - TimeDelta::minutes(1) }))
+    };
+    let totals = asked.expect("the days").iter().filter_map(day).collect();
+    world.tell(Msg::TotalsRecalled(Ok(totals)));
+}
+
+fn rhythm(ago: i64) -> (i64, i64) {
+    let day = now().date_naive() - Days::new(u64::try_from(ago).expect("before today"));
+    let quiet = if chrono::Datelike::weekday(&day).num_days_from_monday() > 4 { 9 } else { 20 };
+    let today = if ago == 0 { 2 } else { 1 };
+    ((900 + ago * 13 % 70) * quiet / today, (410 - ago) * (quiet + 14) / 2 / today)
+}
+
+#[test]
+fn the_trend_of_a_week_with_days_that_are_not_known() {
+    snapshots("trend_week", |world| {
+        trend(world, "", |ago| (ago != 3 && ago != 4).then(|| rhythm(ago)));
+    });
+}
+
+#[test]
+fn the_trend_of_a_month_with_its_mean() {
+    snapshots("trend_month", |world| {
+        trend(world, "d", |ago| (!(14..=16).contains(&ago)).then(|| rhythm(ago)));
+        world.keys("h h");
+    });
+}
+
+#[test]
+fn the_trend_of_a_quarter_by_week() {
+    snapshots("trend_quarter", |world| {
+        trend(world, "d d", |ago| (!(30..=33).contains(&ago)).then(|| rhythm(ago)));
+    });
+}
+
+#[test]
+fn the_trend_of_which_nothing_is_known_and_its_price() {
+    snapshots("trend_price", |world| {
+        trend(world, "", |_| None);
+        world.keys("a");
+    });
+}
+
+#[test]
+fn the_trend_of_numbers_that_are_no_counts() {
+    snapshots("trend_odd", |world| {
+        trend(world, "", |ago| Some(if ago == 2 { (-5, 3) } else { rhythm(ago) }));
+        world.keys("h h");
+    });
+}
+
+#[test]
+fn in_ascii_reports_are_ascii() {
+    for keys in ["", "w", "w m Tab G", "t", "a"] {
+        let mut world = World::new((120, 40));
+        compared(&mut world);
+        world.keys(keys);
+        assert_ascii(&world);
+    }
+    for preset in ["", "d", "d d"] {
+        let mut world = World::new((120, 40));
+        trend(&mut world, preset, |ago| (ago != 12).then(|| rhythm(ago)));
+        assert_ascii(&world);
+    }
+}
+
+fn assert_ascii(world: &World) {
+    let mut terminal = Terminal::new(TestBackend::new(120, 40)).expect("a test terminal");
+    let theme = Theme { ascii: true, ..Theme::new(Depth::None) };
+    terminal.draw(|frame| draw(frame, &world.app, &theme, now())).expect("a frame");
+    let shown = crate::text(terminal.backend().buffer());
+    // What has no stand-in would be a question mark: only unknown days, and the words that explain them, have one.
+    let unexplained = shown.lines().filter(|line| line.contains('?') && !line.contains("not known"));
+    let unexplained: Vec<&str> = unexplained.filter(|line| !line.contains("? help") && !line.contains(" ?")).collect();
+    assert!(shown.is_ascii() && unexplained.is_empty(), "{unexplained:?} in\n{shown}");
+}
+
+#[test]
+fn no_size_makes_the_drawing_of_reports_fail() {
+    for keys in ["", "w", "w Tab m m G", "t", "t h h", "a", "D"] {
+        for columns in [40, 41, 59, 60, 61, 79, 80, 99, 100, 113, 114, 139, 140, 160, 300] {
+            for rows in [12, 13, 14, 17, 24, 48, 100] {
+                let mut world = World::new((160, 48));
+                compared(&mut world);
+                world.keys(keys);
+                world.resize(columns, rows);
+                crate::render(&world.app, Depth::Many);
+            }
+        }
+    }
+    for preset in ["d", "d d"] {
+        for columns in [40, 60, 80, 160] {
+            let mut world = World::new((columns, 12));
+            trend(&mut world, preset, |ago| Some(rhythm(ago)));
+            for key in ["g", "G", "k", "j"] {
+                world.keys(key);
+                crate::render(&world.app, Depth::Many);
+            }
+        }
+    }
+}
