@@ -167,7 +167,7 @@ impl App {
             Action::Trend => self.open_trend(now, effects),
             Action::Movers => self.open_movers(now),
             Action::NewJob => self.open_job_about_pages(now, effects),
-            Action::Open if matches!(self.overlays.last(), Some(Overlay::Movers(_))) => self.open_mover(now, effects),
+            Action::Open if matches!(self.overlays.last(), Some(Overlay::Movers(_))) => self.open_mover(effects),
             Action::Open => {
                 if !self.views.table.toggle_folder() {
                     self.open_card(effects);

@@ -3,6 +3,7 @@
 //!
 //! Each run of cells says where it begins and how wide it is, so that columns stand in line whatever font draws them.
 
+use crate::reports;
 use crate::world::{World, now};
 use docdeck::config::themes;
 use docdeck::model::palette::Ground;
@@ -150,4 +151,15 @@ fn the_pictures_show_what_is_drawn() {
         "Rewrite the page on single sign-on\n\n- Say first what it is for.\n- Show the whole set-up for one provider.",
     );
     assert_fresh("editor-dark", &world, Ground::Dark);
+}
+
+#[test]
+fn the_pictures_of_page_views_show_what_is_drawn() {
+    let mut world = World::new(SIZE);
+    reports::site_compared(&mut world);
+    assert_fresh("compare-dark", &world, Ground::Dark);
+    assert_fresh("compare-light", &world, Ground::Light);
+    let mut world = World::new(SIZE);
+    reports::month_by_day(&mut world);
+    assert_fresh("trend-dark", &world, Ground::Dark);
 }

@@ -72,6 +72,38 @@ pub(crate) fn compared(world: &mut World) {
     assert!(world.app.views.is_comparing());
 }
 
+/// Two weeks of a small site compared, as a reader would meet them.
+pub(crate) fn site_compared(world: &mut World) {
+    let range = looking(world, |range| whole(site(range, 0)));
+    world.keys("c");
+    let before = range.step(-1).expect("a week");
+    world.tell(Msg::Recalled { range: before, recalled: Ok(whole(site(before, 1))) });
+}
+
+/// The pages of the demo's site; each has a week of its own.
+fn site(range: DateRange, week: i64) -> Report {
+    let paths = include_str!("../../assets/demo/pages.txt").lines().filter(|line| line.starts_with('/'));
+    let rows: Vec<PageRow> = (0..)
+        .zip(paths)
+        .filter(|(n, _)| (n + week) % 17 != 16)
+        .map(|(n, path)| {
+            let path = path.split_whitespace().next().unwrap_or(path);
+            let weight = 9120 * 5 / (n + 5);
+            let drift = (n * 37 + 11) % 23 - 11;
+            let human = weight * (100 - week * drift) / 100 * if path.starts_with("/api") { 4 } else { 8 } / 10;
+            let ai = weight * (100 - week * (drift + 12)) / 100 * if path.starts_with("/api") { 7 } else { 3 } / 10;
+            PageRow { path: CleanText::line(path), counts: counts(human, ai) }
+        })
+        .collect();
+    let sum = |part: fn(&Counts) -> &Count| rows.iter().filter_map(|row| part(&row.counts).value()).sum::<u64>();
+    let whole = |n: u64| i64::try_from(n).expect("small");
+    let totals = counts(whole(sum(|counts| &counts.human)), whole(sum(|counts| &counts.ai)));
+    let mut report =
+        Report::begin(range, ViewsPage { totals, rows, has_more: Some(false) }, true, now() - TimeDelta::minutes(3));
+    report.answers = 5;
+    report
+}
+
 fn loading(world: &mut World) -> DateRange {
     looking(world, |_| Recalled::default());
     world.views(50, true);
@@ -215,6 +247,11 @@ fn rhythm(ago: i64) -> (i64, i64) {
     let quiet = if chrono::Datelike::weekday(&day).num_days_from_monday() > 4 { 9 } else { 20 };
     let today = if ago == 0 { 2 } else { 1 };
     ((900 + ago * 13 % 70) * quiet / today, (410 - ago) * (quiet + 14) / 2 / today)
+}
+
+/// The trend of thirty days, all known.
+pub(crate) fn month_by_day(world: &mut World) {
+    trend(world, "d", |ago| Some(rhythm(ago)));
 }
 
 #[test]

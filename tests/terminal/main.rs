@@ -53,11 +53,11 @@ fn without_colours_the_terminal_is_asked_nothing() {
 fn a_late_answer_between_typed_keys_changes_the_colours_and_types_nothing() {
     let mut pty = demo();
     pty.send("2");
-    pty.wait_for_text("[7d]");
+    pty.wait_for_text("7 days UTC");
     // The 1 in it would go to the jobs.
     pty.send("jj\x1b]11;rgb:ffff/ffff/ffff\x1b\\j");
     pty.wait_for_sent("38;5;24;");
-    pty.wait_for_text("[7d]");
+    pty.wait_for_text("7 days UTC");
     pty.send("n\x1b]11;rgb:0000/0000/0000\x07");
     pty.wait_for_sent("38;5;74;");
     pty.send("\x1b");

@@ -203,6 +203,7 @@ impl App {
         match action {
             Action::LoadAll if !self.overlays.is_empty() => match self.overlays.last() {
                 Some(Overlay::Trend(open)) => open.bars(&self.views.totals).any(|bar| bar.totals.is_none()),
+                Some(Overlay::Card(_)) => all.whole(range).is_none(),
                 _ => false,
             },
             Action::LoadAll => all.under_way.is_some() || all.whole(range).is_none() || all.broken_off(range).is_some(),

@@ -264,33 +264,11 @@ impl App {
         }
     }
 
-    /// Enter: the page is selected in the table and its card opens.
-    pub(in crate::app) fn open_mover(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    /// Enter: the card of the page, over the movers.
+    pub(in crate::app) fn open_mover(&mut self, effects: &mut Vec<Effect>) {
         let Some(Overlay::Movers(open)) = self.overlays.last() else { return };
         let Some(path) = open.selected().map(|mover| mover.path.clone()) else { return };
-        if self.select_page(&path) {
-            self.overlays.pop();
-            self.open_card(effects);
-        } else {
-            let text = "That page is not among those listed now: clear the filter, or unfold.";
-            self.say(Tone::Info, text, now);
-        }
-    }
-
-    /// Selects a page of the table, if it is listed; else the selection stays.
-    fn select_page(&mut self, path: &CleanText) -> bool {
-        let table = &mut self.views.table;
-        let at = table.selected();
-        table.move_to_end(false);
-        for _ in 0..table.len() {
-            if table.selected_row().is_some_and(|row| row.path == *path) {
-                return true;
-            }
-            table.move_by(1);
-        }
-        table.move_to_end(false);
-        table.move_by(isize::try_from(at).unwrap_or(0));
-        false
+        self.open_card_of(path, effects);
     }
 }
 
