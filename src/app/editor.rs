@@ -72,6 +72,8 @@ pub struct Editor {
     pub saved: Saved,
     /// Something to say under the text: why it wasn't sent.
     pub message: Option<CleanText>,
+    /// A blank that is left was said since the last change: sending goes through.
+    pub is_warned: bool,
 }
 
 impl Editor {
@@ -97,6 +99,7 @@ impl Editor {
             progress: Progress::Editing,
             saved: Saved::Unchanged,
             message: None,
+            is_warned: false,
         }
     }
 
@@ -128,6 +131,7 @@ impl Editor {
     /// The text changed.
     pub fn touched(&mut self, now: Time) {
         self.message = None;
+        self.is_warned = false;
         self.saved.touched(now);
     }
 

@@ -112,6 +112,13 @@ impl App {
             ));
             return;
         }
+        if editor.input.has_blank() && !editor.is_warned {
+            // It may be meant: pages about templates have them.
+            let why = "A {{blank}} is left: Tab goes to it. Sent again, it goes out as it is.";
+            editor.message = Some(CleanText::line(why));
+            editor.is_warned = true;
+            return;
+        }
         let text = editor.input.text();
         effects.push(match (&editor.progress, editor.slot) {
             (Progress::Back(prompt, _), _) => {

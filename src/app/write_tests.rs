@@ -318,3 +318,19 @@ fn a_demo_does_not_say_that_drafts_are_on_disk() {
     assert!(Picking::Drafts.invitation(false).contains("disk"));
     assert!(!Picking::Drafts.invitation(true).contains("disk"));
 }
+
+#[test]
+fn a_blank_that_is_left_is_said_once_before_the_text_goes_out_with_it() {
+    let mut play = Play::new(Vec::new());
+    play.typed("n");
+    play.paste("Translate /a into {{language}}");
+    play.held('s');
+    assert_eq!(play.asked, [], "said first");
+    let message = play.app.overlays.iter().find_map(Overlay::as_editor).and_then(|editor| editor.message.clone());
+    assert!(message.is_some_and(|text| text.as_str().contains("{{blank}} is left")));
+    play.typed("!");
+    play.held('s');
+    assert_eq!(play.asked, [], "the text changed, so it is said again");
+    play.held('s');
+    assert_eq!(play.asked, [Effect::SubmitNewJob("Translate /a into {{language}}!".to_owned())]);
+}

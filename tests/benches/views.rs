@@ -12,7 +12,7 @@ use docdeck::app::{App, Known, Msg, Screen, Start};
 use docdeck::model::Time;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::period::DateRange;
-use docdeck::model::report::Report;
+use docdeck::model::report::{Recalled, Report};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
 use docdeck::ui::{Depth, Theme, draw};
@@ -53,7 +53,8 @@ fn report(salt: i64) -> Arc<Report> {
     let rows: Vec<PageRow> = (0..PAGES).map(page).collect();
     let sum: i64 = rows.iter().filter_map(|row| row.counts.total.value()).filter_map(|n| i64::try_from(n).ok()).sum();
     let totals = Counts { human: Count::Known(0), ai: Count::Known(sum), total: Count::Known(sum) };
-    let range = DateRange::last_days(7, now().date_naive());
+    let week = DateRange::last_days(7, now().date_naive());
+    let range = if salt == 0 { Some(week) } else { week.before() }.expect("in the calendar");
     Arc::new(Report::begin(range, ViewsPage { totals, rows, has_more: None }, true, now()))
 }
 
@@ -74,11 +75,20 @@ fn app_of(now_shown: Arc<Report>, before: Option<Arc<Report>>) -> App {
     app.update(Msg::Loaded(Ok(Box::new(Known::default()))), now());
     press(&mut app, KeyCode::Char('2'));
     assert_eq!(app.screen, Screen::Views);
-    let query = app.views.query();
-    let answer = docdeck::model::load::Stamped { value: ViewsPage::default(), as_of: now() };
-    app.update(Msg::Views { query, result: Ok(answer), old: None }, now());
-    app.views.table.show_report(now_shown, before);
+    recall(&mut app, now_shown);
+    if let Some(before) = before {
+        press(&mut app, KeyCode::Char('c'));
+        recall(&mut app, before);
+        assert!(app.views.is_comparing());
+    }
     app
+}
+
+/// The record has all pages of a range.
+fn recall(app: &mut App, report: Arc<Report>) {
+    let range = report.range;
+    let recalled = Recalled { last_time: Some(100), report: Some(report), ..Recalled::default() };
+    drop(app.update(Msg::Recalled { range, recalled: Ok(recalled) }, now()));
 }
 
 fn press(app: &mut App, code: KeyCode) {
@@ -92,7 +102,7 @@ fn type_all(app: &mut App, keys: &str) {
 /// The keys under `before` and then, measured, the last one.
 #[divan::bench(sample_count = 30, sample_size = 1, args = [
     "j", "G", "s", "ss", "sss", "ssss", "S", "z", "zs", "m", "mm", "x", "v", "vGV",
-    "/g", "/gu", "/guides", "/ai>50%", "/human>1k", "/1 !2 ai>20%", "z/guides",
+    "/g", "/gu", "/guides", "/ai>50%", "/human>1k", "/1 !2 ai>20%", "z/guides", "t",
 ])]
 fn key(bencher: Bencher<'_, '_>, keys: &str) {
     one_key(bencher, keys, false);
@@ -100,7 +110,8 @@ fn key(bencher: Bencher<'_, '_>, keys: &str) {
 
 /// The same in a comparison.
 #[divan::bench(sample_count = 30, sample_size = 1, args = [
-    "j", "s", "sss", "ssss", "sssss", "z", "zllll", "zv", "zsss", "m", "x", "/Δ<-20%", "/new", "/gone g", "z/g",
+    "j", "s", "sss", "ssss", "sssss", "z", "zllll", "zv", "zsss", "m", "x", "/Δ<-20%", "/new", "/gone g", "z/g", "c", "cc", "w",
+    "wm",
 ])]
 fn key_compared(bencher: Bencher<'_, '_>, keys: &str) {
     one_key(bencher, keys, true);
