@@ -138,9 +138,15 @@ impl Geometry {
         self.layer_rows().saturating_sub(1).max(1)
     }
 
-    /// Rows of the two halves of the movers: side by side where there is room, else one above the other. Each has a head.
+    /// The box of the movers: two halves side by side take the whole width.
+    pub fn movers(&self) -> Rect {
+        if self.movers_side_by_side() { self.body } else { self.layer() }
+    }
+
+    /// Rows of the two halves of the movers, each under its head: side by side where paths have room, else one above the
+    /// other.
     pub fn movers_rows(&self) -> (usize, usize) {
-        let rows = self.layer_rows();
+        let rows = usize::from(self.movers().height.saturating_sub(2));
         if self.movers_side_by_side() {
             return (rows.saturating_sub(1), rows.saturating_sub(1));
         }
@@ -150,7 +156,7 @@ impl Geometry {
 
     /// Whether the two halves of the movers stand side by side.
     pub fn movers_side_by_side(&self) -> bool {
-        self.layer_columns() >= 110
+        self.body.width >= 140
     }
 
     /// A box in the middle for a question or a value.

@@ -108,7 +108,7 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             Overlay::Calendar(open) => views::calendar::draw(frame, view, open, g.body),
             Overlay::Card(open) => views::card::draw(frame, view, open, g.layer()),
             Overlay::Trend(open) => views::trend::draw(frame, view, open, g.layer()),
-            Overlay::Movers(open) => views::movers::draw(frame, view, open, g.layer()),
+            Overlay::Movers(open) => views::movers::draw(frame, view, open, g.movers()),
             Overlay::Export(open) => views::export::draw(frame, view, open, g.body),
             Overlay::Kept(open) => views::kept::draw(frame, view, open, g.layer()),
         }

@@ -80,7 +80,9 @@ impl Columns {
             0 => String::new(),
             n => format!(", {} more below", count(n)),
         };
-        let title = format!("{name} {}{more}", count(half.len()));
+        let title = format!("{name} {}", count(half.len()));
+        let more = if title.len() + more.len() < self.path { more } else { String::new() };
+        let title = format!("{title}{more}");
         row.push(if has_keys { "▌" } else { " " }, theme.mark).push(left(&fit(&title, self.path), self.path), style);
         if self.numbers {
             row.push(right("before", self.number), theme.muted).push("  ", theme.muted);
