@@ -85,7 +85,7 @@ pub struct Settings {
 #[derive(Debug)]
 pub enum Setup {
     Ready(Box<Settings>),
-    Missing(Missing),
+    Missing(Box<Missing>),
 }
 
 /// What has to be set before docdeck can talk to a service.
@@ -203,7 +203,7 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) ->
     let project = pick(&flags.project, &environment.project, &profile.project_id);
     let (Some(key), Some(project)) = (key.clone(), project.clone()) else {
         let missing = Missing { key: key.is_none(), project: project.is_none(), config: path.into(), look };
-        return Ok(Setup::Missing(missing));
+        return Ok(Setup::Missing(Box::new(missing)));
     };
     let base_url = pick(&flags.base_url, &environment.base_url, &profile.base_url);
     let base_url = base_url.as_deref().unwrap_or(DEFAULT_BASE_URL).trim_end_matches('/').to_owned();
