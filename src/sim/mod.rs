@@ -29,6 +29,7 @@ pub use world::{SeededChange, SeededJob};
 
 use crate::model::Time;
 use crate::model::log::Operation;
+use crate::model::views::{ViewsPage, ViewsQuery};
 use chrono::TimeDelta;
 use service::Service;
 use std::fmt;
@@ -163,6 +164,11 @@ impl Sim {
     /// Requests of an operation that were carried out, also where the answer was lost.
     pub fn carried_out(&self, operation: Operation) -> u64 {
         self.service.carried_out(operation)
+    }
+
+    /// What the service would answer now, without a request: for a record that begins with a past.
+    pub fn views(&self, query: ViewsQuery) -> ViewsPage {
+        self.service.views(query)
     }
 
     /// Every prompt that was taken in, in order, as (job id, prompt).

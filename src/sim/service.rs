@@ -14,6 +14,7 @@ use crate::api::wire::JobBody;
 use crate::model::Time;
 use crate::model::ledger::Limited;
 use crate::model::log::Operation;
+use crate::model::views::{ViewsPage, ViewsQuery};
 use axum::http::StatusCode;
 use chrono::{TimeDelta, Utc};
 use serde_json::Value;
@@ -177,6 +178,11 @@ impl Service {
             retry_after: Some(retry_after),
             ..Reply::error(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded", Vec::new())
         })
+    }
+
+    /// What would be answered now.
+    pub(super) fn views(&self, query: ViewsQuery) -> ViewsPage {
+        self.views.page(query, self.now())
     }
 
     fn carry_out(&self, call: &Call, now: Time) -> Result<Reply, Reply> {

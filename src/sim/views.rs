@@ -6,7 +6,8 @@
 use super::pages::{Site, Sum};
 use crate::api::wire::{CountsBody, DetailBody, PageBody, ViewsBody};
 use crate::model::Time;
-use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN};
+use crate::model::text::CleanText;
+use crate::model::views::{Count, Counts, LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PageRow, ViewsPage, ViewsQuery};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
 use serde::Deserialize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -128,6 +129,20 @@ impl Views {
         }
     }
 
+    /// The same answer as the client reads it.
+    pub(super) fn page(&self, query: ViewsQuery, now: Time) -> ViewsPage {
+        let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let (from, before) = (query.range.from(), query.range.wire_to());
+        let wanted = Wanted { from, before, limit: number(query.limit.into()), offset: number(query.offset()) };
+        let answer = self.answer(wanted, now);
+        let rows = answer.views.into_iter();
+        ViewsPage {
+            totals: read(&answer.totals),
+            rows: rows.map(|row| PageRow { path: CleanText::line(&row.path), counts: read(&row.counts) }).collect(),
+            has_more: Some(answer.has_more),
+        }
+    }
+
     fn ranking(&self, wanted: Wanted, now: Time) -> Arc<Ranking> {
         let key = Key { from: wanted.from, before: wanted.before, minute: now.timestamp().div_euclid(60) };
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -161,6 +176,12 @@ impl Ranking {
         });
         Self { totals, rows }
     }
+}
+
+fn read(body: &CountsBody) -> Counts {
+    let [human, ai, total] =
+        [body.human, body.ai, body.total].map(|n| i64::try_from(n).map_or(Count::Missing, Count::Known));
+    Counts { human, ai, total }
 }
 
 fn counts(sum: Sum) -> CountsBody {

@@ -1,26 +1,16 @@
-//! `docdeck demo`: the dashboard on a simulated service in this process, over real HTTP. The record is in memory and
-//! begins with what somebody who had used docdeck all along would have.
+//! The demo's past: jobs, prompts and own words, as if they had been lived through.
 
-use super::dashboard::{local_offset, no_terminal, terminal};
-use super::{Code, Refusal, own};
 use crate::api::wire::JobBody;
-use crate::api::{Client, ClientOptions};
-use crate::app::Start;
-use crate::config::environment::Environment;
-use crate::config::{Flags, look, named_file, themes};
-use crate::engine::PollOptions;
 use crate::model::Time;
 use crate::model::change::{LocalChange, QueueChange};
-use crate::model::endpoint::{ApiKey, Scope};
+use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobId, Status};
 use crate::model::prompt::PromptId;
 use crate::model::row::{Group, JobKey, JobRow};
 use crate::model::text::CleanText;
-use crate::runtime::effects::Connection;
-use crate::runtime::{self, Folders, Parts};
-use crate::sim::{SeededChange, SeededJob, Sim, SimOptions};
+use crate::sim::{SeededChange, SeededJob};
 use crate::store::{Fetched, Settled, Store, StoreError};
-use chrono::{TimeDelta, Utc};
+use chrono::TimeDelta;
 
 /// Who sent the prompts of the past.
 const INSTANCE: &str = "demo";
@@ -54,48 +44,12 @@ const ABOUT: [(&str, &[&str]); 5] = [
     ("Check the spelling of product names across the site", &["/quickstart", "/installation"]),
 ];
 
-/// Runs the dashboard on the simulated service.
-pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOptions) -> Result<Code, Refusal> {
-    let (file, path) = named_file(flags, &environment)?;
-    let mine = file.own();
-    let keymap = own::keymap(&mine, &path)?;
-    let commands = own::commands(&mine, &keymap, &path)?;
-    let kind = terminal(&environment)?.with_titles(mine.notify.title);
-    let look = look(flags, &environment, &file.ui, &path)?;
-    let sim = Sim::start(options)
-        .await
-        .map_err(|error| Refusal::unusable(format!("The simulated service can't be started: {error}.")))?;
-    let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
-    let key = ApiKey::new(sim.api_key()).ok_or_else(|| Refusal::unusable("The simulated service has no key."))?;
-    let client = Client::new(scope.clone(), key, ClientOptions::default())
-        .map_err(|failure| Refusal::unusable(failure.sentence))?;
-    let store = Store::in_memory().map_err(Refusal::unusable)?;
-    Past { store: &store, scope: &scope, now: Utc::now() }.fill(&sim.seeded()).await.map_err(Refusal::unusable)?;
-    let folder = (!path.as_os_str().is_empty()).then(|| path.with_file_name("themes"));
-    let start = Start {
-        profile: CleanText::line("demo"),
-        demo: true,
-        calm: look.calm,
-        themes: themes::names(folder.as_deref()),
-        keymap,
-        filters: own::filters(&mine),
-        commands,
-        ..Start::new(scope, local_offset())
-    };
-    let connection =
-        Some(Connection { client, poll: PollOptions::default(), lock_folder: None, on_change: mine.on_change });
-    let (notify, folders) = (mine.notify.how, Folders { themes: folder, ..Folders::default() });
-    let parts = Parts { start, look, notify, store, connection, environment, kind, folders, log: None };
-    let exit = runtime::run(parts).await.map_err(no_terminal)?;
-    Ok(exit.into())
-}
-
 /// Writes a past into an empty store, as if it had been lived through.
 #[derive(Debug)]
-struct Past<'a> {
-    store: &'a Store,
-    scope: &'a Scope,
-    now: Time,
+pub(super) struct Past<'a> {
+    pub(super) store: &'a Store,
+    pub(super) scope: &'a Scope,
+    pub(super) now: Time,
 }
 
 /// Something in a job's past.
@@ -106,7 +60,7 @@ enum Step<'a> {
 }
 
 impl Past<'_> {
-    async fn fill(&self, jobs: &[SeededJob]) -> Result<(), StoreError> {
+    pub(super) async fn fill(&self, jobs: &[SeededJob]) -> Result<(), StoreError> {
         // The ledgers are to be empty: every prompt of the past is paid for in an hour of its own, long ago.
         let prompts: usize = jobs.iter().map(|job| 1 + job.follow_ups.len()).sum();
         let hours = i64::try_from(prompts).unwrap_or(i64::MAX).saturating_add(48);
@@ -249,6 +203,8 @@ mod tests {
     use super::*;
     use crate::model::ledger::Limited;
     use crate::model::prompt::{Delivery, DeliveryKind};
+    use crate::sim::{Sim, SimOptions};
+    use chrono::Utc;
 
     async fn filled() -> (Sim, Store, Scope) {
         let sim = Sim::start(SimOptions { pages: 10, ..SimOptions::default() }).await.expect("a simulator");
@@ -278,7 +234,7 @@ mod tests {
     #[tokio::test]
     async fn the_demo_has_jobs_about_pages_that_the_simulated_site_has() {
         let (_sim, store, scope) = filled().await;
-        let site: Vec<&str> = include_str!("../../assets/demo/pages.txt").lines().collect();
+        let site: Vec<&str> = include_str!("../../../assets/demo/pages.txt").lines().collect();
         let rows = store.jobs(&scope).await.expect("jobs");
         let about: Vec<&JobRow> = rows.iter().filter(|row| !row.pages.is_empty()).collect();
         assert_eq!(about.len(), ABOUT.len());

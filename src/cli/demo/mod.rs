@@ -1,0 +1,60 @@
+//! `docdeck demo`: the dashboard on a simulated service in this process, over real HTTP. The record is in memory and
+//! begins with what somebody who had used docdeck all along would have.
+
+mod past;
+mod views;
+
+use super::dashboard::{local_offset, no_terminal, terminal};
+use super::{Code, Refusal, own};
+use crate::api::{Client, ClientOptions};
+use crate::app::Start;
+use crate::config::environment::Environment;
+use crate::config::{Flags, look, named_file, themes};
+use crate::engine::PollOptions;
+use crate::model::endpoint::{ApiKey, Scope};
+use crate::model::text::CleanText;
+use crate::runtime::effects::Connection;
+use crate::runtime::{self, Folders, Parts};
+use crate::sim::{Sim, SimOptions};
+use crate::store::Store;
+use chrono::Utc;
+use past::Past;
+use std::sync::Arc;
+
+/// Runs the dashboard on the simulated service.
+pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOptions) -> Result<Code, Refusal> {
+    let (file, path) = named_file(flags, &environment)?;
+    let mine = file.own();
+    let keymap = own::keymap(&mine, &path)?;
+    let commands = own::commands(&mine, &keymap, &path)?;
+    let kind = terminal(&environment)?.with_titles(mine.notify.title);
+    let look = look(flags, &environment, &file.ui, &path)?;
+    let sim = Sim::start(options)
+        .await
+        .map_err(|error| Refusal::unusable(format!("The simulated service can't be started: {error}.")))?;
+    let sim = Arc::new(sim);
+    let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
+    let key = ApiKey::new(sim.api_key()).ok_or_else(|| Refusal::unusable("The simulated service has no key."))?;
+    let client = Client::new(scope.clone(), key, ClientOptions::default())
+        .map_err(|failure| Refusal::unusable(failure.sentence))?;
+    let store = Store::in_memory().map_err(Refusal::unusable)?;
+    Past { store: &store, scope: &scope, now: Utc::now() }.fill(&sim.seeded()).await.map_err(Refusal::unusable)?;
+    let folder = (!path.as_os_str().is_empty()).then(|| path.with_file_name("themes"));
+    let start = Start {
+        profile: CleanText::line("demo"),
+        demo: true,
+        calm: look.calm,
+        themes: themes::names(folder.as_deref()),
+        keymap,
+        filters: own::filters(&mine),
+        commands,
+        ..Start::new(scope, local_offset())
+    };
+    tokio::spawn(views::remember(Arc::clone(&sim), store.clone(), start.scope.clone()));
+    let connection =
+        Some(Connection { client, poll: PollOptions::default(), lock_folder: None, on_change: mine.on_change });
+    let (notify, folders) = (mine.notify.how, Folders { themes: folder, ..Folders::default() });
+    let parts = Parts { start, look, notify, store, connection, environment, kind, folders, log: None };
+    let exit = runtime::run(parts).await.map_err(no_terminal)?;
+    Ok(exit.into())
+}
