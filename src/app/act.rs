@@ -1,16 +1,14 @@
 //! What the actions of the key table do, by the layer that is on top.
 
-use super::batch::Step;
-use super::keymap::{Action, Context, Edit};
+use super::keymap::{Action, Context};
 use super::overlay::{Ask, Consequence, Help, Overlay, Value, Wanted};
 use super::picker::Picking;
-use super::text_input::TextInput;
-use super::views::calendar::{Calendar, Purpose};
+use super::scroll::Scroll;
+use super::views::calendar::Calendar;
 use super::{App, Effect, Overwrite, Pane, Record, Screen, Tone};
 use crate::model::Time;
 use crate::model::prompt::Resolution;
 use crate::model::text::CleanText;
-use crossterm::event::KeyEvent;
 
 impl App {
     pub(super) fn act(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
@@ -117,83 +115,6 @@ impl App {
         }
     }
 
-    fn act_on_views(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
-        let effect = match action {
-            Action::NextPage | Action::PreviousPage if self.views.table.is_tree() => {
-                self.walk_tree(action == Action::NextPage);
-                None
-            }
-            Action::NextPage => self.views.turn_page(true),
-            Action::PreviousPage => self.views.turn_page(false),
-            Action::NextRange => self.views.next_preset(now),
-            Action::PeriodBefore | Action::PeriodAfter => {
-                self.step_period(if action == Action::PeriodAfter { 1 } else { -1 }, now, effects);
-                None
-            }
-            Action::JumpToPage if self.views.table.report().is_some() => {
-                self.say(Tone::Info, "All pages are listed: g and G go to the ends.", now);
-                None
-            }
-            Action::JumpToPage => {
-                self.ask(Wanted::Page, "");
-                None
-            }
-            Action::PageSize => {
-                self.ask(Wanted::PageSize, "");
-                None
-            }
-            Action::CustomRange => {
-                self.open_calendar(Purpose::Show, now);
-                None
-            }
-            _ => {
-                self.act_on_table(action, now, effects);
-                None
-            }
-        };
-        effects.extend(effect);
-    }
-
-    fn act_on_table(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
-        match action {
-            Action::LoadAll => self.load_all(now, effects),
-            Action::Compare => self.compare(now, effects),
-            Action::CompareWith if matches!(self.overlays.last(), Some(Overlay::Kept(_))) => {
-                self.compare_with_kept(now, effects);
-            }
-            Action::CompareWith => self.open_calendar(Purpose::Compare, now),
-            Action::NextPane => self.turn_movers(),
-            Action::Metric if matches!(self.overlays.last(), Some(Overlay::Movers(_))) => self.weigh_movers(),
-            Action::Trend => self.open_trend(now, effects),
-            Action::Movers => self.open_movers(now),
-            Action::NewJob => self.open_job_about_pages(now, effects),
-            Action::Open if matches!(self.overlays.last(), Some(Overlay::Movers(_))) => self.open_mover(effects),
-            Action::Open => {
-                if !self.views.table.toggle_folder() {
-                    self.open_card(effects);
-                }
-            }
-            Action::Export => self.open_export(now),
-            Action::ListKept => self.open_kept(effects),
-            _ => self.act_on_choice(action, now, effects),
-        }
-    }
-
-    /// The keys of the layers in which a range or an export is chosen, else of the table of pages.
-    fn act_on_choice(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
-        match (action, self.overlays.last_mut()) {
-            (Action::NextDay, Some(Overlay::Calendar(open))) => open.move_days(1),
-            (Action::PreviousDay, Some(Overlay::Calendar(open))) => open.move_days(-1),
-            (Action::Today, Some(Overlay::Calendar(open))) => open.to_today(),
-            (Action::OtherPart, Some(Overlay::Calendar(open))) => open.turn_focus(),
-            (Action::CompareBefore(before), _) => self.take_before(before, now, effects),
-            (Action::NextChoice, Some(Overlay::Export(_))) => self.change_export(true),
-            (Action::PreviousChoice, Some(Overlay::Export(_))) => self.change_export(false),
-            (_, None) => self.shape_table(action, now),
-            _ => {}
-        }
-    }
-
     pub(super) fn has_layer(&self) -> bool {
         let narrowed = match self.screen {
             Screen::Jobs => self.jobs.marked() > 0 || !self.filter_text().trim().is_empty(),
@@ -255,7 +176,7 @@ impl App {
         }
     }
 
-    fn ask(&mut self, wanted: Wanted, text: &str) {
+    pub(super) fn ask(&mut self, wanted: Wanted, text: &str) {
         self.overlays.push(Overlay::Ask(Box::new(Ask::new(wanted, text))));
     }
 
@@ -336,127 +257,4 @@ impl App {
             _ => {}
         }
     }
-
-    fn edit(&mut self, edit: Edit, now: Time) {
-        self.change_text(now, |input| input.edit(edit));
-    }
-
-    pub(super) fn type_key(&mut self, key: KeyEvent, now: Time) {
-        self.change_text(now, |input| input.type_key(key));
-    }
-
-    pub(super) fn paste(&mut self, text: &str, now: Time) {
-        self.dirty = true;
-        if !self.change_text(now, |input| input.paste(text)) {
-            self.say(Tone::Info, "Nothing takes a paste here: n opens the editor for a new job.", now);
-        }
-    }
-
-    /// Changes the text of the topmost layer; false where it has none.
-    fn change_text(&mut self, now: Time, change: impl FnOnce(&mut TextInput) -> bool) -> bool {
-        match self.overlays.last_mut() {
-            Some(Overlay::Editor(editor)) => editor.change(now, change),
-            Some(Overlay::Ask(ask)) => {
-                change(&mut ask.input);
-            }
-            Some(Overlay::Palette(palette)) => {
-                change(&mut palette.input);
-                palette.narrow();
-            }
-            Some(Overlay::Picker(picker)) if picker.takes_text() => {
-                change(&mut picker.filter);
-                picker.narrow();
-            }
-            Some(Overlay::Batch(batch)) if matches!(batch.step, Step::Writing) => {
-                if change(&mut batch.input) {
-                    batch.message = None;
-                    batch.saved.touched(now);
-                }
-            }
-            Some(Overlay::Filter(input)) => {
-                change(input);
-                self.filter_typed();
-            }
-            Some(Overlay::Calendar(open)) => open.type_with(change),
-            _ => return false,
-        }
-        true
-    }
-
-    /// Tab: the next blank of a template, or a tab where there is none.
-    fn next_blank(&mut self, now: Time) {
-        self.change_text(now, |input| input.next_blank() || input.edit(Edit::Tab));
-    }
-
-    fn scroll(&mut self, by: Scroll) {
-        let g = self.geometry();
-        let total = match self.overlays.last() {
-            Some(Overlay::Help(help)) => self.help_lines(&help.contexts, g.help_columns()).len(),
-            _ => 0,
-        };
-        if let Some(Overlay::Help(help)) = self.overlays.last_mut() {
-            help.scroll = by.apply(help.scroll, g.help_rows(), (total + 1).saturating_sub(g.help_rows()));
-            return;
-        }
-        // A filter lies beside its list, not over it.
-        if !matches!(self.overlays.last(), None | Some(Overlay::Filter(_))) {
-            self.scroll_layer(by);
-            return;
-        }
-        match (self.screen, self.pane) {
-            (Screen::Jobs, Pane::List) => match by {
-                Scroll::By(n) => self.jobs.move_by(n),
-                Scroll::Page(n) => self.jobs.move_by(n.saturating_mul(page(g.list_rows()))),
-                Scroll::Top => self.jobs.move_to_end(false),
-                Scroll::Bottom => self.jobs.move_to_end(true),
-            },
-            (Screen::Jobs, Pane::Detail) => {
-                let total = self.detail.lines().len() + self.detail_head_lines() + 1;
-                let last = total.saturating_sub(g.detail_rows());
-                self.detail.scroll = by.apply(self.detail.scroll, g.detail_rows(), last + 1);
-            }
-            (Screen::Views, _) => match by {
-                Scroll::By(n) => self.views.table.move_by(n),
-                Scroll::Page(n) => self.views.table.move_by(n.saturating_mul(page(g.views_rows()))),
-                Scroll::Top => self.views.table.move_to_end(false),
-                Scroll::Bottom => self.views.table.move_to_end(true),
-            },
-            (Screen::Log, _) => {
-                let rows = g.log_rows();
-                let step = match by {
-                    Scroll::By(n) => n,
-                    Scroll::Page(n) => n.saturating_mul(page(rows)),
-                    Scroll::Top => isize::MIN / 2,
-                    Scroll::Bottom => isize::MAX / 2,
-                };
-                self.log.scroll_by(step, rows);
-            }
-            (Screen::Welcome, _) => {}
-        }
-    }
-}
-
-/// A movement through something long.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Scroll {
-    By(isize),
-    Page(isize),
-    Top,
-    Bottom,
-}
-
-impl Scroll {
-    pub(super) fn apply(self, at: usize, rows: usize, total: usize) -> usize {
-        match self {
-            Self::By(n) => super::scroll::moved(at, n, total),
-            Self::Page(n) => super::scroll::moved(at, n.saturating_mul(page(rows)), total),
-            Self::Top => 0,
-            Self::Bottom => total.saturating_sub(1),
-        }
-    }
-}
-
-/// A screenful less one line, so that the eye keeps its place.
-fn page(rows: usize) -> isize {
-    isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(1)
 }

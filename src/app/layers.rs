@@ -1,12 +1,60 @@
-//! Moving through the layers that list something: texts to choose from, a batch, the page about an undelivered prompt.
+//! Moving through what is listed: the list of a screen, or the layer over it.
 
-use super::App;
-use super::act::Scroll;
 use super::batch::Step;
 use super::overlay::Overlay;
+use super::scroll::{Scroll, page};
+use super::{App, Pane, Screen};
 
 impl App {
-    pub(super) fn scroll_layer(&mut self, by: Scroll) {
+    /// Moves what has the keys.
+    pub(super) fn scroll(&mut self, by: Scroll) {
+        let g = self.geometry();
+        let total = match self.overlays.last() {
+            Some(Overlay::Help(help)) => self.help_lines(&help.contexts, g.help_columns()).len(),
+            _ => 0,
+        };
+        if let Some(Overlay::Help(help)) = self.overlays.last_mut() {
+            help.scroll = by.apply(help.scroll, g.help_rows(), (total + 1).saturating_sub(g.help_rows()));
+            return;
+        }
+        // A filter lies beside its list, not over it.
+        if !matches!(self.overlays.last(), None | Some(Overlay::Filter(_))) {
+            self.scroll_layer(by);
+            return;
+        }
+        match (self.screen, self.pane) {
+            (Screen::Jobs, Pane::List) => match by {
+                Scroll::By(n) => self.jobs.move_by(n),
+                Scroll::Page(n) => self.jobs.move_by(n.saturating_mul(page(g.list_rows()))),
+                Scroll::Top => self.jobs.move_to_end(false),
+                Scroll::Bottom => self.jobs.move_to_end(true),
+            },
+            (Screen::Jobs, Pane::Detail) => {
+                let total = self.detail.lines().len() + self.detail_head_lines() + 1;
+                let last = total.saturating_sub(g.detail_rows());
+                self.detail.scroll = by.apply(self.detail.scroll, g.detail_rows(), last + 1);
+            }
+            (Screen::Views, _) => match by {
+                Scroll::By(n) => self.views.table.move_by(n),
+                Scroll::Page(n) => self.views.table.move_by(n.saturating_mul(page(g.views_rows()))),
+                Scroll::Top => self.views.table.move_to_end(false),
+                Scroll::Bottom => self.views.table.move_to_end(true),
+            },
+            (Screen::Log, _) => {
+                let rows = g.log_rows();
+                let step = match by {
+                    Scroll::By(n) => n,
+                    Scroll::Page(n) => n.saturating_mul(page(rows)),
+                    Scroll::Top => isize::MIN / 2,
+                    Scroll::Bottom => isize::MAX / 2,
+                };
+                self.log.scroll_by(step, rows);
+            }
+            (Screen::Welcome, _) => {}
+        }
+    }
+
+    fn scroll_layer(&mut self, by: Scroll) {
         let g = self.geometry();
         let total = self.resolve_total();
         match self.overlays.last_mut() {

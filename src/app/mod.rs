@@ -39,6 +39,7 @@ mod submit;
 pub mod templates;
 pub mod text_input;
 mod tracking;
+mod typing;
 mod update;
 pub mod views;
 mod wake;

@@ -1,4 +1,4 @@
-//! Scrolling: which part of something long is visible.
+//! Scrolling: a movement through something long, and which part of it is visible.
 
 /// The first visible line, so that `at` is visible among `visible` lines of `total`, moving as little as possible.
 pub(super) fn follow(top: usize, at: usize, visible: usize, total: usize) -> usize {
@@ -10,6 +10,31 @@ pub(super) fn follow(top: usize, at: usize, visible: usize, total: usize) -> usi
 /// A position moved by `by`, kept within `total`.
 pub(super) fn moved(at: usize, by: isize, total: usize) -> usize {
     at.saturating_add_signed(by).min(total.saturating_sub(1))
+}
+
+/// A movement through something long.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Scroll {
+    By(isize),
+    Page(isize),
+    Top,
+    Bottom,
+}
+
+impl Scroll {
+    pub(super) fn apply(self, at: usize, rows: usize, total: usize) -> usize {
+        match self {
+            Self::By(n) => moved(at, n, total),
+            Self::Page(n) => moved(at, n.saturating_mul(page(rows)), total),
+            Self::Top => 0,
+            Self::Bottom => total.saturating_sub(1),
+        }
+    }
+}
+
+/// A screenful less one line, so that the eye keeps its place.
+pub(super) fn page(rows: usize) -> isize {
+    isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(1)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! A range of one's own: picked on a calendar or typed. What is typed wins over what is picked.
 
-use super::super::act::Scroll;
 use super::super::keymap::Before;
 use super::super::overlay::Overlay;
+use super::super::scroll::Scroll;
 use super::super::text_input::TextInput;
 use super::super::{App, Effect, Tone, format};
 use crate::model::Time;

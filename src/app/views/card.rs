@@ -1,8 +1,7 @@
 //! A page's own card: its numbers now and before, its rank, the jobs about it, and what other ranges say of it.
 
-use super::super::act::Scroll;
 use super::super::overlay::Overlay;
-use super::super::scroll;
+use super::super::scroll::{self, Scroll};
 use super::super::{App, Effect, Screen, Tone};
 use crate::model::Time;
 use crate::model::about::{PageHistory, PageViews};

@@ -1,8 +1,8 @@
 //! Export of what is shown or of all that is loaded: CSV, JSON or Markdown, to a file or to the clipboard. Its text is
 //! made in the model; nothing is asked of the service.
 
-use super::super::act::Scroll;
 use super::super::overlay::{Consequence, Overlay, Question};
+use super::super::scroll::Scroll;
 use super::super::{App, Effect, Overwrite, Screen, Tone, format};
 use crate::model::Time;
 use crate::model::export::{COPY_LIMIT, Extract, Format};

@@ -8,6 +8,7 @@ mod choosing_tests;
 pub mod compare;
 pub mod export;
 pub mod kept;
+mod keys;
 mod loading;
 pub mod movers;
 pub(in crate::app) mod page_job;

@@ -1,9 +1,9 @@
 //! Movers: the pages that gained and lost most between two ranges, by human, AI or all views. Worked out when the layer
 //! opens and when its metric changes, not when it is drawn.
 
-use super::super::act::Scroll;
 use super::super::overlay::Overlay;
-use super::super::{App, Effect, Tone, scroll};
+use super::super::scroll::{self, Scroll};
+use super::super::{App, Effect, Tone};
 use crate::model::Time;
 use crate::model::period::DateRange;
 use crate::model::report::Report;

@@ -1,8 +1,8 @@
 //! The trend: human and AI views per day of the range, or per week of a long one, from the site's totals. Days that are
 //! known cost nothing; what the others cost is said before they are asked for, one request each.
 
-use super::super::act::Scroll;
 use super::super::overlay::{Consequence, Overlay, Question};
+use super::super::scroll::Scroll;
 use super::super::{App, Effect, Screen, Tone, format};
 use super::all::is_settled;
 use crate::model::Time;

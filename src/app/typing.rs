@@ -1,0 +1,62 @@
+//! Typing: what keys and pastes change in the text of the topmost layer.
+
+use super::batch::Step;
+use super::keymap::Edit;
+use super::overlay::Overlay;
+use super::text_input::TextInput;
+use super::{App, Tone};
+use crate::model::Time;
+use crossterm::event::KeyEvent;
+
+impl App {
+    pub(super) fn edit(&mut self, edit: Edit, now: Time) {
+        self.change_text(now, |input| input.edit(edit));
+    }
+
+    pub(super) fn type_key(&mut self, key: KeyEvent, now: Time) {
+        self.change_text(now, |input| input.type_key(key));
+    }
+
+    pub(super) fn paste(&mut self, text: &str, now: Time) {
+        self.dirty = true;
+        if !self.change_text(now, |input| input.paste(text)) {
+            self.say(Tone::Info, "Nothing takes a paste here: n opens the editor for a new job.", now);
+        }
+    }
+
+    /// Changes the text of the topmost layer; false where it has none.
+    fn change_text(&mut self, now: Time, change: impl FnOnce(&mut TextInput) -> bool) -> bool {
+        match self.overlays.last_mut() {
+            Some(Overlay::Editor(editor)) => editor.change(now, change),
+            Some(Overlay::Ask(ask)) => {
+                change(&mut ask.input);
+            }
+            Some(Overlay::Palette(palette)) => {
+                change(&mut palette.input);
+                palette.narrow();
+            }
+            Some(Overlay::Picker(picker)) if picker.takes_text() => {
+                change(&mut picker.filter);
+                picker.narrow();
+            }
+            Some(Overlay::Batch(batch)) if matches!(batch.step, Step::Writing) => {
+                if change(&mut batch.input) {
+                    batch.message = None;
+                    batch.saved.touched(now);
+                }
+            }
+            Some(Overlay::Filter(input)) => {
+                change(input);
+                self.filter_typed();
+            }
+            Some(Overlay::Calendar(open)) => open.type_with(change),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Tab: the next blank of a template, or a tab where there is none.
+    pub(super) fn next_blank(&mut self, now: Time) {
+        self.change_text(now, |input| input.next_blank() || input.edit(Edit::Tab));
+    }
+}
