@@ -3,7 +3,8 @@
 //! - `event_loop`: owns the state machine; waits, carries out, draws
 //! - [`stage`]: the terminal; under it [`terminal`] (the guard), [`output`] (one write a frame), [`reader`] and [`input`]
 //!   (events), [`signals`] and [`hangup`] (ways to end), [`crash`] (panics)
-//! - [`effects`]: what the state machine asks for, as tasks; [`opener`] and [`clipboard`] for links and copies
+//! - [`effects`]: what the state machine asks for, as tasks; `hands`: what each of them does, with `views` and `about`
+//!   for page views; [`opener`] and [`clipboard`] for links and copies
 //! - `lend`: the terminal to a program of the user's, and back; `outside`: to the user's editor; `own_command`: to a
 //!   configured one; `texts`: files of texts; `new_file`: exports
 //! - [`notify`]: telling the terminal of a finished job; [`multiplexer`]: through tmux and screen
@@ -16,6 +17,7 @@ pub mod crash;
 pub mod effects;
 mod event_loop;
 pub mod gate;
+mod hands;
 pub mod hangup;
 pub mod input;
 mod lend;
@@ -33,6 +35,7 @@ pub mod signals;
 pub mod stage;
 pub mod terminal;
 mod texts;
+mod views;
 
 use crate::app::{App, Start};
 use crate::config::Look;

@@ -1,0 +1,188 @@
+//! What each effect does, and the message in which it ends.
+
+use super::new_file;
+use super::texts;
+use crate::app::{Effect, Known, Msg};
+use crate::engine::Engine;
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::prompt::{Delivery, DraftSlot, Thread};
+use crate::store::{Store, StoreError};
+use chrono::Utc;
+use std::path::PathBuf;
+use tokio::sync::watch;
+
+/// Log lines that are read at the start.
+const LOG_LINES: u32 = 500;
+
+/// The engine, once it has started or failed to.
+pub(super) type Started = Option<Result<Engine, Failure>>;
+
+/// What every task needs.
+#[derive(Debug, Clone)]
+pub(super) struct Hands {
+    pub(super) store: Store,
+    pub(super) scope: Scope,
+    /// Templates of the user's own.
+    pub(super) templates: Option<PathBuf>,
+    /// Where exports are written; none for the current folder.
+    pub(super) exports: Option<PathBuf>,
+    pub(super) engine: watch::Receiver<Started>,
+}
+
+impl Hands {
+    /// None for what answers nothing, and for what is the event loop's.
+    pub(super) async fn carry(self, effect: Effect) -> Option<Msg> {
+        Some(match effect {
+            Effect::LoadKnown => Msg::Loaded(self.known().await.map(Box::new)),
+            Effect::LoadThread(job) => {
+                let result = self.store.thread(job).await.map(|thread| self.in_local_time(thread));
+                Msg::Thread { job, result: result.map_err(failure) }
+            }
+            Effect::SubmitNewJob(text) => {
+                let result = self.with_engine(async |engine| engine.submit_new_job(&text).await).await;
+                Msg::Submitted { slot: DraftSlot::NewJob, result }
+            }
+            Effect::SubmitJobAbout(text, pages) => {
+                let result = self.with_engine(async |engine| engine.submit_job_about(&text, &pages).await).await;
+                Msg::Submitted { slot: DraftSlot::AboutPages, result }
+            }
+            Effect::SubmitFollowUp(job, text) => {
+                let result = self.with_engine(async |engine| engine.submit_follow_up(job, &text).await).await;
+                Msg::Submitted { slot: DraftSlot::FollowUp(job), result }
+            }
+            Effect::Resolve(prompt, resolution) => {
+                let result = self.with_engine(async |engine| engine.resolve(prompt, resolution).await).await;
+                Msg::Resolved { prompt, result }
+            }
+            Effect::Refresh(job) => {
+                let result = self.with_engine(async |engine| engine.refresh(job).await).await;
+                Msg::Refreshed { job, result }
+            }
+            Effect::Track(job) => {
+                let result = self.with_engine(async |engine| engine.track(&job).await).await;
+                Msg::Tracked { id: job.clean(), result }
+            }
+            Effect::Change(jobs, change) => {
+                Msg::Changed(self.store.change_jobs(&jobs, change, now()).await.map_err(failure))
+            }
+            Effect::ChangeQueue(jobs, change) => {
+                let result = self.with_engine(async |engine| engine.change_queue(&jobs, change).await).await;
+                Msg::Changed(result)
+            }
+            Effect::FindPrompts(text) => {
+                let jobs = self.store.find_prompts(&self.scope, &text).await.map_err(failure);
+                Msg::PromptsFound { text, jobs }
+            }
+            Effect::LoadHistory => Msg::History(self.store.sent_prompts(&self.scope).await.map_err(failure)),
+            Effect::SubmitBatch(prompts) => {
+                let result = self.with_engine(async |engine| engine.submit_batch(&prompts).await).await;
+                Msg::BatchAdded(result)
+            }
+            Effect::LoadTemplates => {
+                let folder = self.templates.clone();
+                Msg::Templates(tokio::task::spawn_blocking(move || texts::templates(folder.as_deref())).await.ok()?)
+            }
+            Effect::ReadPrompts(file) => {
+                let name = file.clone();
+                let result = tokio::task::spawn_blocking(move || texts::prompts(&name)).await.ok()?;
+                Msg::PromptsRead { file, result }
+            }
+            Effect::WriteFile { name, text, overwrite } => {
+                new_file::written(self.exports.clone(), name, text, overwrite).await
+            }
+            Effect::UseTheme(_) | Effect::EditOutside(_) | Effect::RunCommand(_) | Effect::Notify(_) => return None,
+            Effect::SaveDraft(slot, text) => {
+                let at = now();
+                draft_saved(slot, at, self.store.save_draft(&self.scope, slot, &text, at).await)
+            }
+            Effect::SaveDraftAbout(text, pages) => {
+                let at = now();
+                let result = self.store.save_draft_about(&self.scope, &text, &pages, at).await;
+                draft_saved(DraftSlot::AboutPages, at, result)
+            }
+            Effect::ReadDraft(slot) => {
+                // An unreadable record is said elsewhere; the text known here stays.
+                let drafts = self.store.drafts(&self.scope).await.unwrap_or_default();
+                let found = drafts.into_iter().find(|draft| draft.slot == slot);
+                let (text, pages) = found.map(|draft| (draft.text, draft.pages)).unzip();
+                Msg::DraftRead { slot, text, pages: pages.unwrap_or_default() }
+            }
+            Effect::DeleteDraft(slot) => draft_saved(slot, now(), self.store.delete_draft(&self.scope, slot).await),
+            Effect::LoadViews { query, force } => self.load_views(query, force).await,
+            Effect::Recall(range) => self.recall(range).await,
+            Effect::LoadAll(order) => self.load_all(order).await,
+            Effect::RecallTotals(ranges) => self.recall_totals(&ranges).await,
+            Effect::LoadTotals(ranges) => self.load_totals(&ranges).await,
+            Effect::RecallPage(path) => self.page_history(path).await,
+            Effect::RecallAbout(job) => self.pages_of(job).await,
+            Effect::ListKept => self.kept().await,
+            Effect::StopLoading(range) => {
+                self.engine().await.ok()?.stop_loading(range);
+                return None;
+            }
+            Effect::OnScreen(jobs) => {
+                self.engine().await.ok()?.set_on_screen(jobs);
+                return None;
+            }
+            Effect::ReportBudgets => {
+                self.engine().await.ok()?.report_budgets().await;
+                return None;
+            }
+            Effect::OpenUrl(_) | Effect::Copy { .. } | Effect::Repaint | Effect::Suspend | Effect::Quit => return None,
+        })
+    }
+
+    /// The engine, once it has started or failed to.
+    pub(super) async fn engine(&self) -> Result<Engine, Failure> {
+        let mut engine = self.engine.clone();
+        let ended = || Failure::new(FailureKind::Local, "docdeck is about to end; nothing was sent.");
+        let started = engine.wait_for(Option::is_some).await.map_err(|_| ended())?;
+        started.clone().unwrap_or_else(|| Err(ended()))
+    }
+
+    /// What the engine answers once it has started, else why it did not.
+    pub(super) async fn with_engine<T>(
+        &self,
+        ask: impl AsyncFnOnce(Engine) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        ask(self.engine().await?).await
+    }
+
+    /// When a waiting prompt goes out is kept in the service's time; before the engine runs, the clocks count as one.
+    fn in_local_time(&self, mut thread: Thread) -> Thread {
+        let Some(Ok(engine)) = self.engine.borrow().clone() else { return thread };
+        for prompt in &mut thread.prompts {
+            if let Delivery::Queued { until: Some(until) } = &mut prompt.delivery {
+                *until = engine.local_of(*until);
+            }
+        }
+        thread
+    }
+
+    async fn known(&self) -> Result<Known, Failure> {
+        let read = async {
+            let jobs = self.store.jobs(&self.scope).await?;
+            let drafts = self.store.drafts(&self.scope).await?;
+            let log = self.store.recent_events(&self.scope, LOG_LINES).await?;
+            let about = drafts.iter().find(|draft| draft.slot == DraftSlot::AboutPages);
+            let draft_pages = about.map(|draft| draft.pages.clone()).unwrap_or_default();
+            let drafts = drafts.into_iter().map(|draft| (draft.slot, draft.text)).collect();
+            Ok(Known { jobs, drafts, draft_pages, log })
+        };
+        read.await.map_err(failure)
+    }
+}
+
+fn now() -> Time {
+    Utc::now()
+}
+
+pub(super) fn failure(error: StoreError) -> Failure {
+    error.failure()
+}
+
+fn draft_saved(slot: DraftSlot, at: Time, result: Result<(), StoreError>) -> Msg {
+    Msg::DraftSaved { slot, result: result.map(|()| at).map_err(failure) }
+}
