@@ -4,6 +4,8 @@
 //! last handle is gone or one of them closes the store; an error or a panic in a call ends that call alone.
 
 use super::error::StoreError;
+use super::scopes;
+use crate::model::endpoint::Scope;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -89,6 +91,16 @@ impl Handle {
             work(&snapshot)
         })
         .await
+    }
+
+    /// As [`Self::read`], by the scope's number; the empty answer for a scope of which nothing was ever written.
+    pub(super) async fn read_of<T: Default + Send + 'static>(
+        &self,
+        scope: &Scope,
+        work: impl FnOnce(&Connection, i64) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let scope = scope.clone();
+        self.read(move |db| scopes::find(db, &scope)?.map_or_else(|| Ok(T::default()), |scope| work(db, scope))).await
     }
 
     /// Writes in one transaction that takes the lock at its start: all of it is on disk afterwards, or nothing.

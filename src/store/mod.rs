@@ -192,13 +192,8 @@ impl Store {
 
     /// The row with the service's id.
     pub async fn job_by_id(&self, scope: &Scope, id: &JobId) -> R<Option<JobRow>> {
-        let (scope, id) = (scope.clone(), id.clone());
-        self.handle
-            .read(move |db| match scopes::find(db, &scope)? {
-                Some(scope) => jobs::find_by_id(db, scope, &id),
-                None => Ok(None),
-            })
-            .await
+        let id = id.clone();
+        self.handle.read_of(scope, move |db, scope| jobs::find_by_id(db, scope, &id)).await
     }
 
     /// What changed after `revision`.

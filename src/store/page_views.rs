@@ -35,13 +35,8 @@ impl Store {
 
     /// The page's numbers in every range in which it is known, by first day, the newest first; times are the service's.
     pub async fn page_periods(&self, scope: &Scope, path: &CleanText) -> R<Vec<PagePeriod>> {
-        let (scope, path) = (scope.clone(), path.clone());
-        self.handle
-            .read(move |db| match scopes::find(db, &scope)? {
-                Some(scope) => periods(db, scope, &path),
-                None => Ok(Vec::new()),
-            })
-            .await
+        let path = path.clone();
+        self.handle.read_of(scope, move |db, scope| periods(db, scope, &path)).await
     }
 }
 

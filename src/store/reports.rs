@@ -51,21 +51,13 @@ impl Store {
 
     /// What is known of a range: the whole report, else the one that is being loaded.
     pub async fn recall_views(&self, scope: &Scope, range: DateRange) -> R<Recalled> {
-        let scope = scope.clone();
-        self.handle
-            .read(move |db| match scopes::find(db, &scope)? {
-                Some(scope) => recall(db, scope, range),
-                None => Ok(Recalled::default()),
-            })
-            .await
+        self.handle.read_of(scope, move |db, scope| recall(db, scope, range)).await
     }
 
     /// The report that is being loaded, as far as it is.
     pub async fn unfinished_report(&self, scope: &Scope, range: DateRange) -> R<Option<Unfinished>> {
-        let scope = scope.clone();
         self.handle
-            .read(move |db| {
-                let Some(scope) = scopes::find(db, &scope)? else { return Ok(None) };
+            .read_of(scope, move |db, scope| {
                 let Some(head) = head(db, scope, range, false)? else { return Ok(None) };
                 let since = head.since;
                 Ok(Some(Unfinished { report: read(db, range, head)?, since }))

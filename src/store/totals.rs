@@ -1,9 +1,9 @@
 //! The site's totals of every range that an answer came for: a day's are a bar of the trend.
 
+use super::Store;
 use super::columns::{Ms, time};
 use super::error::StoreError;
 use super::views::{counts_of, counts_text, days};
-use super::{Store, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::load::Stamped;
@@ -17,10 +17,9 @@ impl Store {
     /// Which of these ranges' totals are known, in this order: those of the last answer that was kept about each, as
     /// received and in the service's time.
     pub async fn views_totals(&self, scope: &Scope, ranges: &[DateRange]) -> R<Vec<(DateRange, Stamped<Counts>)>> {
-        let (scope, ranges) = (scope.clone(), ranges.to_vec());
+        let ranges = ranges.to_vec();
         self.handle
-            .read(move |db| {
-                let Some(scope) = scopes::find(db, &scope)? else { return Ok(Vec::new()) };
+            .read_of(scope, move |db, scope| {
                 let mut known = Vec::new();
                 for range in ranges {
                     known.extend(find(db, scope, range)?.map(|totals| (range, totals)));
