@@ -165,7 +165,8 @@ impl Geometry {
     }
 }
 
-fn centered(area: Rect, width: u16, height: u16) -> Rect {
+/// A box in the middle of an area, no larger than it.
+pub fn centered(area: Rect, width: u16, height: u16) -> Rect {
     let (width, height) = (width.min(area.width), height.min(area.height));
     Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height)
 }

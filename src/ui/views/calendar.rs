@@ -11,6 +11,7 @@
 //! │ Fri 2026-11-20, today: Enter picks a first day                   │
 //! ```
 
+use crate::app::geometry::centered;
 use crate::app::keymap::Before;
 use crate::app::views::calendar::{Calendar, Choice, Focus, Purpose};
 use crate::model::period::DateRange;
@@ -64,9 +65,8 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
     let months = if fits(3) { 3 } else { 1 + u32::from(fits(2)) };
     let layout = Layout { months, roomy, quick, span: open.span() };
     let columns = usize::try_from(months).unwrap_or(1) * (MONTH + GAP) + 2;
-    let width = u16::try_from(columns.max(62)).unwrap_or(u16::MAX).min(area.width);
-    let height = (ROWS + 2 + if quick { QUICK_ROWS } else { 0 }).min(area.height);
-    let place = Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height);
+    let width = u16::try_from(columns.max(62)).unwrap_or(u16::MAX);
+    let place = centered(area, width, ROWS + 2 + if quick { QUICK_ROWS } else { 0 });
     let what = if open.purpose == Purpose::Show { "A range to show" } else { "Compare with" };
     let first = first_month(open, months);
     let title = if roomy { format!(" {what} ") } else { format!(" {what}: {} ", first.format("%B %Y")) };

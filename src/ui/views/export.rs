@@ -11,6 +11,7 @@
 //! ```
 
 use crate::app::format::plural;
+use crate::app::geometry::centered;
 use crate::app::views::export::{Export, Part, Target, What};
 use crate::model::export::Format;
 use crate::ui::text::{Row, fit, left};
@@ -26,9 +27,8 @@ const WIDTH: u16 = 76;
 
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Export, area: Rect) {
     let theme = view.theme;
-    let (width, height) = (WIDTH.min(area.width), (ROWS + 2).min(area.height));
-    let place = Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height);
-    let inner = boxed(frame, place, Line::styled(" Export page views ", theme.title), theme.focus);
+    let inner =
+        boxed(frame, centered(area, WIDTH, ROWS + 2), Line::styled(" Export page views ", theme.title), theme.focus);
     for (n, part) in Part::ALL.into_iter().enumerate() {
         put(frame, inner, n, choices(view, open, part, usize::from(inner.width)));
     }
