@@ -4,11 +4,12 @@
 use super::super::overlay::Overlay;
 use super::super::scroll::{self, Scroll};
 use super::super::{App, Effect, Tone};
+use super::table::Metric;
 use crate::model::Time;
 use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts};
+use crate::model::views::Counts;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,10 +28,14 @@ pub enum MovedBy {
 impl MovedBy {
     /// The word on the screen.
     pub fn word(self) -> &'static str {
+        self.metric().name()
+    }
+
+    fn metric(self) -> Metric {
         match self {
-            Self::Human => "human",
-            Self::Ai => "AI",
-            Self::Total => "total",
+            Self::Human => Metric::Human,
+            Self::Ai => Metric::Ai,
+            Self::Total => Metric::Total,
         }
     }
 
@@ -43,12 +48,7 @@ impl MovedBy {
     }
 
     fn of(self, counts: &Counts) -> Option<u64> {
-        let count: &Count = match self {
-            Self::Human => &counts.human,
-            Self::Ai => &counts.ai,
-            Self::Total => &counts.total,
-        };
-        count.value()
+        self.metric().count(counts)?.value()
     }
 }
 
@@ -275,6 +275,7 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::views::Count;
     use crate::model::views::{PageRow, ViewsPage};
 
     fn report(rows: &[(&str, i64, i64)], complete: bool) -> Arc<Report> {
