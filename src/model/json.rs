@@ -58,30 +58,15 @@ mod tests {
     fn row() -> JobRow {
         let at = Time::from_timestamp(1_800_000_000, 0).expect("in range");
         JobRow {
-            key: JobKey(7),
             id: JobId::new("j/1"),
-            title: CleanText::line("My title"),
             named: true,
             tags: vec![CleanText::line("docs"), CleanText::line("api")],
-            note: None,
             pages: vec![CleanText::line("/quickstart")],
             status: Some(Status::Completed),
             repository: Some(CleanText::line("https://github.com/acme/docs")),
-            git_ref: None,
             model: Some(CleanText::line("sonnet")),
             pr_link: Some(CleanText::line("https://github.com/acme/docs/pull/7")),
-            created_at: at,
-            archived_at: None,
-            started_at: at,
-            finished_at: None,
-            changed_at: at,
-            checked_at: None,
-            looked_at: None,
-            gone: false,
-            dismissed: false,
-            place: None,
-            undelivered: None,
-            revision: 3,
+            ..JobRow::new(JobKey(7), CleanText::line("My title"), at)
         }
     }
 
