@@ -16,7 +16,7 @@
 //!             │                │          one file per command; main.rs: arguments in, exit code out
 //!          runtime             │          event loop, effects, frame gate, terminal guard, log file
 //!          │     │             │
-//!          ui    engine  sim  config      drawing │ submit, poll, views, leases │ simulated service │ settings
+//!          ui    engine  sim  config      drawing │ submit, poll, load all, leases │ simulated service │ settings
 //!          │      │   │   │    │
 //!          app   api store └ api::wire    state machine │ HTTP client │ SQLite on a thread of its own
 //!          │      │   │
@@ -26,11 +26,17 @@
 //! Imports point down only; `tests/layers.rs` reads the source and fails on one that doesn't. The core (`model`, `app`,
 //! `ui`) is pure: time is an argument everywhere.
 //!
+//! What belongs together has the same name in every room it passes: page views are `model::views` and `model::report`,
+//! `store::views` and `store::reports`, `engine::views`, `engine::reports` and `engine::load_all`, the folders
+//! `app/views` (state and keys, one file per layer, `table` for what is listed) and `ui/views` (how each is drawn). The
+//! same goes for the palette of actions (`app::palette`, `ui::palette`), a batch, the log. An overlay is a variant of
+//! [`app::overlay::Overlay`]: its state lies in `app`, its drawing in `ui`.
+//!
 //! # The way of a message
 //!
-//! The event loop in [`runtime`] owns the only [`app::App`]. Background tasks share nothing with it but messages through
-//! one bounded channel. [`app::App::update`] takes a message and the time and names [`app::Effect`]s; the runtime
-//! carries each out as a task, and every task ends in a message, also when it failed.
+//! The event loop in [`runtime`] owns the only [`app::App`]. Background tasks share nothing with it but messages
+//! through one bounded channel. [`app::App::update`] takes a message and the time and names [`app::Effect`]s; the
+//! runtime carries each out as a task, and every task ends in a message, also when it failed.
 //!
 //! ```text
 //! terminal ─ event ─┐                                   ┌─ Effect ─ task ─ engine, store, opener ─┐
@@ -40,24 +46,44 @@
 //!      └──────────────────────────────────────── Msg ◄────────────────────────────────────────────┘
 //! ```
 //!
-//! A key press: event → [`app::keymap`] row → action → state and effects → frame. A poll: the engine's scheduler →
-//! client → merged into the record by the store, in one transaction → [`model::news::News`] → row in the list. The
-//! merge lives in the store, not in the screen: what the dashboard shows is what is on disk, and two dashboards on one
-//! computer can't disagree.
+//! A key press: event → [`app::keymap`] row → action → state and effects → frame. Footer, help and the palette read the
+//! same rows. A poll: the engine's scheduler → client → merged into the record by the store, in one transaction →
+//! [`model::news::News`] → row in the list. The merge lives in the store, not in the screen: what the dashboard shows
+//! is what is on disk, and two dashboards on one computer can't disagree.
 //!
 //! # Redraw
 //!
 //! A frame is drawn when something changed: at once after a quiet moment, then at most one per 16 ms. Nothing ticks;
 //! [`app::App::next_wake`] names the next moment at which the screen changes by itself, if there is one. Each frame is
-//! one write. Drawing visits visible rows only.
+//! one write. Drawing visits visible rows only: order, folding, widths and sums of a list are worked out when something
+//! changes.
+//!
+//! Drawing names meanings, never colours. A theme is a file: the shipped ones in `assets/themes`, a user's own beside
+//! the configuration. [`config::themes`] reads it into the palettes of [`model::palette`], one each for a dark, a light
+//! and an unknown ground; `runtime::answer` asks the terminal for its background and takes the answer out of what is
+//! typed; `runtime::paints` picks the palette, and [`ui::Theme`] makes styles of it in as many colours as there are.
+//!
+//! # What users make their own
+//!
+//! [`config`] reads words with their places in the file and knows no screen: `config::keys`, `config::own`. `cli::own`
+//! brings them together with the key table before the terminal is taken over, so that a wrong key is said in the shell.
 //!
 //! # Sending
 //!
 //! `queued → sending (on disk, with its ledger entry, in one transaction) → accepted | not sent | rejected |
 //! unconfirmed`. [`store::Store::take_turn`] is the only door to the network for a prompt: of any number of instances
-//! one gets through. A killed process leaves `sending` behind, which the next start turns into `unconfirmed`.
-//! What waits stands in one line on disk, in the user's order; what the user paused gets no turn. A batch is nothing but
+//! one gets through. A killed process leaves `sending` behind, which the next start turns into `unconfirmed`. What
+//! waits stands in one line on disk, in the user's order; what the user paused gets no turn. A batch is nothing but
 //! many prompts in that line, so the ledger paces it and a restart goes on with it.
+//!
+//! # Loading all pages
+//!
+//! The service gives page views out in answers of 250 rows at most and never says how many there are. All answers of a
+//! range make a [`model::report::Report`]; only a report is sorted, filtered, folded and compared.
+//! [`engine::Engine::load_all`] asks for one answer after the other, within the ledger, and the store takes each in as
+//! it comes, in one transaction: whatever ends a load, the next one can go on from there. One report of a range is
+//! whole and stays until another one is. The screen reads the record before it asks ([`app::Effect::Recall`]), says
+//! what it knows of the price, and shows a report that is not whole as that.
 
 pub mod api;
 pub mod app;
