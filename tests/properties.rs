@@ -385,7 +385,7 @@ impl Play {
             Step::Connection(live) => {
                 let reason = CleanText::line("no network");
                 let next_try = self.now + TimeDelta::seconds(8);
-                let offline = Connection::Offline { reason, next_try };
+                let offline = Connection::Offline { reason, next_try: Some(next_try) };
                 self.tell(Msg::News(News::Connection(if live { Connection::Live } else { offline })));
             }
             Step::Later(millis) => {

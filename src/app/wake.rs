@@ -48,7 +48,7 @@ impl App {
 
     fn header_changes(&self, now: Time) -> Option<Time> {
         let connection = match &self.connection {
-            Connection::Offline { next_try, .. } if *next_try > now => Some(self.next_second(now)),
+            Connection::Offline { next_try: Some(next_try), .. } if *next_try > now => Some(self.next_second(now)),
             Connection::Resting { until } if *until > now => Some(format::until_changes(*until, now)),
             _ => None,
         };

@@ -226,6 +226,9 @@ impl Inner {
 
     async fn tell_settled(&self, prompt: PromptId, how: Settled, row: JobRow, limited: Limited) {
         let accepted = matches!(how, Settled::Accepted(_));
+        if let Settled::NotSent(reason) = &how {
+            self.order(Order::Heard(Heard::unreachable(reason.clone())));
+        }
         if !matches!(how, Settled::Limited { .. }) {
             lock(&self.own).remove(&prompt);
         }

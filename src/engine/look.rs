@@ -56,6 +56,11 @@ impl Heard {
     pub(super) fn well() -> Self {
         Self { key: None, seen: Seen::Nothing, health: Health::Good, asked: false }
     }
+
+    /// A request that has nothing to do with polling did not reach the service.
+    pub(super) fn unreachable(reason: CleanText) -> Self {
+        Self { health: Health::Down(reason), ..Self::well() }
+    }
 }
 
 impl Inner {

@@ -302,12 +302,13 @@ impl Poller {
         };
         self.suspect = key.or(self.suspect);
         if self.suspect.is_none() && self.scheduler.is_empty() {
-            // Nothing to probe with: to promise a next try would be untrue.
+            // Nothing to probe with: the next request that goes well ends it.
+            self.tell(Connection::Offline { reason, next_try: None }).await;
             return;
         }
         let next_try = now + backoff(failures);
         self.enter(Mode::Down { failures, next_try, probe: None });
-        self.tell(Connection::Offline { reason, next_try: self.inner.clock.wall_of(next_try) }).await;
+        self.tell(Connection::Offline { reason, next_try: Some(self.inner.clock.wall_of(next_try)) }).await;
     }
 
     /// The job that was to be probed with is gone from the record: the next try takes another one.

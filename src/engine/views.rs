@@ -108,6 +108,7 @@ impl Inner {
                     self.report_budget(Limited::Views).await;
                 } else if error.reached() == Reached::No {
                     self.refund_view(paid_at).await;
+                    self.order(Order::Heard(Heard::unreachable(error.failure(now).sentence)));
                     return (Err(error.failure(now)), false);
                 }
                 return (Err(error.failure(now)), true);

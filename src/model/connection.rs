@@ -11,8 +11,8 @@ pub enum Connection {
     Unknown,
     /// The last answer was a good one.
     Live,
-    /// No network, or the service is unwell; one probe at `next_try`.
-    Offline { reason: CleanText, next_try: Time },
+    /// No network, or the service is unwell; one probe at `next_try`, none where no job is there to probe with.
+    Offline { reason: CleanText, next_try: Option<Time> },
     /// Polling rests until then because the service said 429.
     Resting { until: Time },
     /// The key was refused; polling stopped until the user asks again.

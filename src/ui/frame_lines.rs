@@ -74,9 +74,10 @@ fn connection(view: View<'_>) -> (String, Style) {
         Connection::Unknown if active > 0 => ("○ connecting".to_owned(), theme.muted),
         Connection::Unknown => ("○ no answer yet".to_owned(), theme.muted),
         Connection::Live => (format!("{heart} live"), theme.good),
-        Connection::Offline { next_try, .. } if *next_try > now => {
+        Connection::Offline { next_try: Some(next_try), .. } if *next_try > now => {
             (format!("✗ offline, next try in {} s", ((*next_try - now).num_seconds()).max(1)), theme.bad)
         }
+        Connection::Offline { next_try: None, .. } => ("✗ offline".to_owned(), theme.bad),
         Connection::Offline { .. } => ("✗ offline, trying".to_owned(), theme.bad),
         Connection::Resting { until: end } => (format!("! resting {}", until(*end - now)), theme.warning),
         Connection::Refused { .. } => ("✗ key refused, r tries again".to_owned(), theme.bad),

@@ -1,6 +1,7 @@
 //! Page views: cache, ledger, one request for one question.
 
 use crate::desk::{Desk, scope_of, sim};
+use docdeck::model::connection::Connection;
 use docdeck::model::failure::FailureKind;
 use docdeck::model::ledger::Limited;
 use docdeck::model::log::Operation;
@@ -114,6 +115,23 @@ async fn a_load_that_never_reached_the_service_is_not_counted_as_used() {
     }
     let budget = desk.store.budget(&desk.scope, Limited::Views, desk.engine.service_now()).await.expect("a budget");
     assert_eq!(budget.used, 0);
+}
+
+#[tokio::test]
+async fn a_load_that_never_reached_the_service_says_offline_until_one_does() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let scope = docdeck::model::endpoint::Scope { base_url: "http://127.0.0.1:9".to_owned(), ..scope_of(&sim) };
+    let mut desk = Desk::begin_with(scope, "mint_x", folder.path()).await;
+    desk.engine.load_views(week(&sim, 1), false).await.expect_err("nobody there");
+    let told = desk.until("offline", |news| match news {
+        News::Connection(Connection::Offline { next_try, .. }) => Some(*next_try),
+        _ => None,
+    });
+    assert_eq!(told.await, None, "no job is there to probe with, so no next try is promised");
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.engine.load_views(week(&sim, 1), false).await.expect("views");
+    desk.until("live", |news| matches!(news, News::Connection(Connection::Live)).then_some(())).await;
 }
 
 #[tokio::test]

@@ -276,8 +276,10 @@ impl World {
     }
 
     pub(crate) fn offline(&mut self) {
-        let connection =
-            Connection::Offline { reason: CleanText::line("no network"), next_try: now() + TimeDelta::seconds(12) };
+        let connection = Connection::Offline {
+            reason: CleanText::line("no network"),
+            next_try: Some(now() + TimeDelta::seconds(12)),
+        };
         self.tell(Msg::News(News::Connection(connection)));
     }
 
