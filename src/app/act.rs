@@ -8,7 +8,6 @@ use super::views::calendar::Calendar;
 use super::{App, Effect, Overwrite, Pane, Record, Screen, Tone};
 use crate::model::Time;
 use crate::model::prompt::Resolution;
-use crate::model::text::CleanText;
 
 impl App {
     pub(super) fn act(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
@@ -80,7 +79,7 @@ impl App {
             Action::OpenPr => self.open_prs(now, effects),
             Action::CopyId => {
                 if let Some(id) = self.jobs.selected().and_then(|row| row.id.as_ref()) {
-                    effects.push(Effect::Copy { what: CleanText::line("job id"), text: id.as_str().to_owned() });
+                    effects.push(Effect::copy(&format!("the job's id {}", id.clean()), id.as_str().to_owned()));
                 }
             }
             Action::Dismiss => self.dismiss(now, effects),
@@ -229,18 +228,20 @@ impl App {
 
     fn copy_main(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let copy = match (self.overlays.last(), self.screen) {
-            (Some(Overlay::Editor(editor)), _) => Some(("text", editor.input.text())),
-            (Some(Overlay::Resolve(resolve)), _) => Some(("prompt", resolve.prompt.text.clone())),
-            (Some(Overlay::Card(card)), _) => Some(("path", card.path.to_string())),
+            (Some(Overlay::Editor(editor)), _) => Some(("the text".to_owned(), editor.input.text())),
+            (Some(Overlay::Resolve(resolve)), _) => Some(("the prompt".to_owned(), resolve.prompt.text.clone())),
+            (Some(Overlay::Card(card)), _) => Some((format!("the path {}", card.path), card.path.to_string())),
             (Some(_), _) => None,
             (None, Screen::Jobs) => {
                 self.copy_links(now, effects);
                 None
             }
-            (None, Screen::Views) => self.views.selected_row().map(|row| ("path", row.path.to_string())),
+            (None, Screen::Views) => {
+                self.views.selected_row().map(|row| (format!("the path {}", row.path), row.path.to_string()))
+            }
             (None, _) => None,
         };
-        effects.extend(copy.map(|(what, text)| Effect::Copy { what: CleanText::line(what), text }));
+        effects.extend(copy.map(|(what, text)| Effect::copy(&what, text)));
     }
 
     fn refresh(&mut self, now: Time, effects: &mut Vec<Effect>) {

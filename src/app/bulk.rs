@@ -118,10 +118,10 @@ impl App {
         let texts: Vec<(&str, String)> = self.rows(keys).filter_map(main_text).collect();
         let copy = match texts.as_slice() {
             [] => return,
-            [(what, text)] => Effect::Copy { what: CleanText::line(what), text: text.clone() },
+            [(what, text)] => Effect::copy(&format!("the {what} {text}"), text.clone()),
             many => {
                 let lines: Vec<&str> = many.iter().map(|(_, text)| text.as_str()).collect();
-                Effect::Copy { what: CleanText::line(&format!("{} links", many.len())), text: lines.join("\n") }
+                Effect::copy(&format!("{} links", many.len()), lines.join("\n"))
             }
         };
         effects.push(copy);
@@ -189,7 +189,7 @@ fn left_out(n: usize, one: &str, several: &str) -> String {
 fn main_text(row: &JobRow) -> Option<(&'static str, String)> {
     match (&row.pr_link, &row.id) {
         (Some(link), _) => Some(("link", link.to_string())),
-        (None, Some(id)) => Some(("job id", id.as_str().to_owned())),
+        (None, Some(id)) => Some(("job's id", id.as_str().to_owned())),
         (None, None) => None,
     }
 }

@@ -117,7 +117,7 @@ fn links_are_copied_one_per_line_and_opened_one_by_one() {
     let mut app = app();
     let effects = press(&mut app, "gvvyy");
     let text = "https://example.com/a/pull/5\nhttps://example.com/a/pull/4".to_owned();
-    assert_eq!(effects, [Effect::Copy { what: CleanText::line("2 links"), text }]);
+    assert_eq!(effects, [Effect::copy("2 links", text)]);
     let link = |n: i64| Effect::OpenUrl(CleanText::line(&format!("https://example.com/a/pull/{n}")));
     assert_eq!(press(&mut app, "oy"), [link(5), link(4)]);
 }

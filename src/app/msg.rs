@@ -204,7 +204,9 @@ pub enum Effect {
     OnScreen(Vec<JobKey>),
     /// An http or https address, given to an opener without a shell.
     OpenUrl(CleanText),
+    /// Gives a text to the terminal's clipboard; answers with `Handed`.
     Copy {
+        /// What is said then, a sentence.
         what: CleanText,
         text: String,
     },
@@ -223,6 +225,13 @@ impl Effect {
             DraftSlot::AboutPages => Self::SaveDraftAbout(text, pages.to_vec()),
             slot => Self::SaveDraft(slot, text),
         }
+    }
+}
+
+impl Effect {
+    /// Copies a text; `what` it is, as the end of "Copied …".
+    pub fn copy(what: &str, text: String) -> Self {
+        Self::Copy { what: CleanText::line(&format!("Copied {what}.")), text }
     }
 }
 

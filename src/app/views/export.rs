@@ -154,8 +154,8 @@ impl App {
         effects.push(match target {
             Target::File => Effect::WriteFile { name, text, overwrite: Overwrite::Ask },
             Target::Clipboard => {
-                let what = format!("Copied {} as {}.", format::plural(pages, "page"), format.name());
-                Effect::Copy { what: CleanText::line(&what), text }
+                let what = format!("{} as {}", format::plural(pages, "page"), format.name());
+                Effect::copy(&what, text)
             }
         });
     }
