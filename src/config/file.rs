@@ -110,6 +110,8 @@ pub struct Ui {
     pub color: Option<super::ColorChoice>,
     /// Only ASCII characters for lines, bars and signs.
     pub ascii: Option<bool>,
+    /// Make links that the terminal can open; yes, unless said otherwise.
+    pub links: Option<bool>,
     /// A shipped theme, or a file in the folder `themes` beside this one.
     pub theme: Option<String>,
     /// What the terminal's ground is, where it does not tell.

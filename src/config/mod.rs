@@ -59,6 +59,8 @@ pub struct Look {
     pub ground: Option<Ground>,
     /// Only ASCII characters for lines, bars and signs.
     pub ascii: bool,
+    /// Make links that the terminal can open, where it knows them.
+    pub links: bool,
     /// No heartbeat: asked for, or over SSH.
     pub calm: bool,
 }
@@ -272,6 +274,7 @@ pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path
         theme: themes::named(theme, Some(&path.with_file_name("themes")))?,
         ground: ui.ground.map(Ground::from),
         ascii: flags.ascii || ui.ascii.unwrap_or(false),
+        links: ui.links.unwrap_or(true),
         calm: environment.ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
     })
 }

@@ -1,5 +1,6 @@
 //! Which theme is drawn with: the chosen one, on the ground that the terminal has, in the colours that it shows.
 
+use super::terminal::takes_links;
 use crate::config::environment::Environment;
 use crate::config::themes::{self, ThemeError};
 use crate::config::{ColorChoice, Look};
@@ -13,6 +14,7 @@ pub(super) struct Paints {
     colours: ThemeColours,
     depth: Depth,
     ascii: bool,
+    links: bool,
     ground: Ground,
     /// The file says what the ground is.
     is_said: bool,
@@ -31,7 +33,8 @@ impl Paints {
         let poor = depth == Depth::Sixteen && look.theme == themes::usual();
         let colours = if poor { themes::named("terminal-16", None).unwrap_or(look.theme) } else { look.theme };
         let ground = look.ground.unwrap_or(environment.ground);
-        Self { colours, depth, ascii: look.ascii, ground, is_said: look.ground.is_some() }
+        let links = look.links && takes_links(environment);
+        Self { colours, depth, ascii: look.ascii, links, ground, is_said: look.ground.is_some() }
     }
 
     /// Takes the theme of this name; themes of the user's own lie in `folder`.
@@ -42,7 +45,7 @@ impl Paints {
 
     /// The theme as things stand.
     pub(super) fn theme(&self) -> Theme {
-        Theme { ascii: self.ascii, ..Theme::of(self.colours.on(self.ground), self.depth) }
+        Theme { ascii: self.ascii, links: self.links, ..Theme::of(self.colours.on(self.ground), self.depth) }
     }
 
     /// Whether the terminal's answer would change anything.
@@ -70,7 +73,7 @@ mod tests {
     }
 
     fn look() -> Look {
-        Look { color: ColorChoice::Auto, theme: themes::usual(), ground: None, ascii: false, calm: false }
+        Look { color: ColorChoice::Auto, theme: themes::usual(), ground: None, ascii: false, links: true, calm: false }
     }
 
     #[test]

@@ -53,6 +53,13 @@ impl Kind {
     }
 }
 
+/// Whether links (OSC 8) can be sent: ignored where unknown, but not by the Linux console, and GNU screen keeps them from
+/// the terminal. tmux hands them on itself.
+pub fn takes_links(environment: &Environment) -> bool {
+    let under_screen = environment.screen || environment.term.as_deref().is_some_and(|term| term.starts_with("screen"));
+    Kind::of(environment).is_ok_and(|kind| kind.modern) && (environment.tmux || !under_screen)
+}
+
 /// The terminal, taken over or given back. Shared with the panic hook.
 #[derive(Debug)]
 pub struct Lent {
@@ -165,6 +172,23 @@ mod tests {
         assert_eq!(kind("linux"), Ok(Kind { modern: false, titles: false }));
         assert_eq!(kind("xterm-256color"), Ok(Kind { modern: true, titles: true }));
         assert_eq!(kind("screen-256color"), Ok(Kind { modern: true, titles: false }));
+    }
+
+    #[test]
+    fn links_go_where_they_are_known_or_ignored() {
+        let takes = |pairs: &[(&str, &str)]| {
+            let value =
+                |name: &str| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+            takes_links(&Environment::from_lookup(value))
+        };
+        for term in ["xterm-256color", "tmux-256color", "foot", "rxvt-unicode"] {
+            assert!(takes(&[("TERM", term)]), "{term}");
+        }
+        for term in ["linux", "dumb", "screen", "screen-256color"] {
+            assert!(!takes(&[("TERM", term)]), "{term}");
+        }
+        assert!(takes(&[("TERM", "screen-256color"), ("TMUX", "x")]));
+        assert!(!takes(&[("TERM", "xterm-256color"), ("STY", "x")]));
     }
 
     #[test]

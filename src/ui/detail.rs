@@ -1,5 +1,6 @@
 //! The selected job: what is known of it, then its thread.
 
+use super::links::Link;
 use super::text::{Row, fit_end, left};
 use super::{View, about, boxed, more_below, put};
 use crate::app::Pane;
@@ -19,6 +20,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
+use ratatui::widgets::Block;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
@@ -31,7 +33,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let title_width = usize::from(area.width.saturating_sub(4));
     let title = Line::styled(format!(" {} ", super::text::fit(job.title.as_str(), title_width)), theme.title);
     let inner = boxed(frame, area, title, border);
-    let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+    let text = text_area(inner);
     let width = usize::from(text.width);
     let facts = head(job, width);
     let mut lines = facts.iter().map(|fact| fact_line(view, job, fact, width)).collect::<Vec<_>>();
@@ -57,6 +59,29 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     more_below(frame, view, area, (above + thread.len()).saturating_sub(skip + usize::from(text.height)));
 }
 
+/// What is written on, inside the borders.
+fn text_area(inner: Rect) -> Rect {
+    Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner }
+}
+
+/// The link to the pull request, where its line is in sight.
+pub(super) fn link(view: View<'_>, area: Rect) -> Option<Link> {
+    let job = view.app.jobs.selected()?;
+    let target = job.pr_link.as_ref()?.as_str();
+    let text = text_area(Block::bordered().inner(area));
+    let facts = head(job, usize::from(text.width));
+    let line = facts.iter().position(|fact| *fact == Fact::PullRequest)?;
+    let row = u16::try_from(line.checked_sub(view.app.detail.scroll)?).ok().filter(|row| *row < text.height)?;
+    let label = u16::try_from(LABEL).ok()?;
+    let spot = Rect { x: text.x + label, y: text.y + row, width: text.width.saturating_sub(label), height: 1 };
+    Link::new(spot, short_link(target), target)
+}
+
+/// A link as it is shown.
+fn short_link(link: &str) -> &str {
+    link.strip_prefix("https://").unwrap_or(link)
+}
+
 fn fact_line<'a>(view: View<'_>, job: &JobRow, fact: &Fact, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = Row::new(width);
@@ -73,7 +98,7 @@ fn fact_line<'a>(view: View<'_>, job: &JobRow, fact: &Fact, width: usize) -> Lin
         Fact::Checked => labelled("seen", &checked(view, job), theme.muted),
         Fact::PullRequest => {
             let link = job.pr_link.as_ref().map(|link| link.as_str()).unwrap_or_default();
-            labelled("PR", link.strip_prefix("https://").unwrap_or(link), theme.text);
+            labelled("PR", short_link(link), theme.text);
         }
         Fact::Repository => {
             let repository = job.repository.as_ref().map(|text| text.as_str()).unwrap_or_default();

@@ -9,6 +9,7 @@ mod editor;
 mod frame_lines;
 mod help;
 mod jobs;
+mod links;
 mod list_title;
 mod log;
 mod overlays;
@@ -54,12 +55,25 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     } else {
         screen(frame, view);
     }
+    // Looked for in the glyphs as they were drawn, put in last: nothing takes the sequence for a glyph.
+    let link = link_of(view).filter(|link| link.is_seen(frame.buffer_mut()));
     if let Some(ground) = theme.ground {
         paint_ground(frame.buffer_mut(), ground, theme.text.fg);
     }
     if theme.ascii {
         ascii::translate(frame.buffer_mut());
     }
+    if let Some(link) = link {
+        link.apply(frame.buffer_mut());
+    }
+}
+
+/// The link of what is on the screen, where the terminal knows links.
+fn link_of(view: View<'_>) -> Option<links::Link> {
+    let View { app, theme, .. } = view;
+    let g = app.geometry();
+    let shown = app.screen == Screen::Jobs && is_usable(app.size) && (g.side_by_side || app.pane == Pane::Detail);
+    if theme.links && shown { detail::link(view, g.detail) } else { None }
 }
 
 /// Puts a theme's own ground, and its letters, where the terminal's own would show.

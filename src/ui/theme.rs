@@ -22,6 +22,8 @@ pub enum Depth {
 pub struct Theme {
     /// Draw nothing but ASCII.
     pub ascii: bool,
+    /// Make links of what leads somewhere.
+    pub links: bool,
     /// Behind everything; the terminal's own where it is none.
     pub ground: Option<Color>,
     pub text: Style,
@@ -51,6 +53,7 @@ impl Theme {
         let style = |meaning| style(palette.paint(meaning), depth);
         Self {
             ascii: false,
+            links: false,
             ground: color(palette.ground, depth),
             text: style(Meaning::Text),
             muted: style(Meaning::Muted),

@@ -4,6 +4,7 @@
 #![cfg(unix)]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
+mod links;
 mod own;
 mod prune;
 mod pty;

@@ -1,0 +1,174 @@
+//! Links in the finished frame: OSC 8 around the glyphs that stand there, so that nothing on the screen looks different.
+//!
+//! The first cell of a link holds the whole run, opening and closing, and is as wide as all of it: no cell of another part
+//! of the screen can come between, and it is sent only when the run changes. The cells behind hold their plain glyphs.
+
+use super::text::fit;
+use ratatui::buffer::{Buffer, CellDiffOption};
+use ratatui::layout::Rect;
+use std::num::NonZeroU16;
+use unicode_width::UnicodeWidthStr;
+
+/// Longest target in bytes that terminals take.
+const LONGEST: usize = 2000;
+/// One cell that is told from a cell without a link: when the link goes, it is sent again, or it would stay one.
+const BEHIND: CellDiffOption = CellDiffOption::ForcedWidth(NonZeroU16::MIN);
+
+/// A text on the screen that leads somewhere.
+#[derive(Debug)]
+pub(super) struct Link {
+    area: Rect,
+    text: String,
+    target: String,
+}
+
+impl Link {
+    /// The link that `text` at the left of this one-line area is; none where it leads to no page of the web.
+    pub(super) fn new(area: Rect, text: &str, target: &str) -> Option<Self> {
+        let text = fit(text, usize::from(area.width));
+        let width = u16::try_from(text.width()).ok()?;
+        Some(Self { area: Rect { width, ..area }, text, target: clean_target(target)? })
+    }
+
+    /// Whether its text stands there, and not a layer over it.
+    pub(super) fn is_seen(&self, buffer: &Buffer) -> bool {
+        run(buffer, self.area).is_some_and(|seen| seen == self.text)
+    }
+
+    /// Makes what stands there a link.
+    pub(super) fn apply(&self, buffer: &mut Buffer) {
+        let Rect { x, y, width, .. } = self.area;
+        let (Some(cells), Some(run)) = (NonZeroU16::new(width), run(buffer, self.area)) else { return };
+        for column in x.saturating_add(1)..self.area.right() {
+            if let Some(cell) = buffer.cell_mut((column, y)) {
+                cell.set_diff_option(BEHIND);
+            }
+        }
+        if let Some(head) = buffer.cell_mut((x, y)) {
+            head.set_symbol(&format!("\x1b]8;;{}\x1b\\{run}\x1b]8;;\x1b\\", self.target));
+            head.set_diff_option(CellDiffOption::ForcedWidth(cells));
+        }
+    }
+}
+
+/// The glyphs in these cells of a line; none where the area reaches out of the screen.
+fn run(buffer: &Buffer, area: Rect) -> Option<String> {
+    let mut out = String::new();
+    let mut covered = 0;
+    for column in area.left()..area.right() {
+        let symbol = buffer.cell((column, area.y))?.symbol();
+        if covered > 0 {
+            // The second half of a wide character.
+            covered -= 1;
+            continue;
+        }
+        covered = symbol.width().saturating_sub(1);
+        out.push_str(symbol);
+    }
+    Some(out)
+}
+
+/// The target as a terminal may be given it: printable ASCII, nothing that could end the sequence.
+fn clean_target(target: &str) -> Option<String> {
+    let is_web = ["https://", "http://"].iter().any(|scheme| {
+        target.split_at_checked(scheme.len()).is_some_and(|(head, rest)| {
+            head.eq_ignore_ascii_case(scheme) && rest.starts_with(|c: char| c.is_alphanumeric() || c == '[')
+        })
+    });
+    if !is_web || target.chars().any(char::is_control) {
+        return None;
+    }
+    let mut out = String::with_capacity(target.len());
+    for byte in target.bytes() {
+        if byte.is_ascii_graphic() {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    (out.len() <= LONGEST).then_some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::style::Style;
+
+    const URL: &str = "https://github.com/acme/docs/pull/1423";
+
+    fn line(text: &str) -> Buffer {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 30, 1));
+        buffer.set_string(0, 0, text, Style::new());
+        buffer
+    }
+
+    fn linked(text: &str, link: &str, url: &str) -> Buffer {
+        let mut buffer = line(text);
+        let link = Link::new(Rect::new(3, 0, 20, 1), link, url).expect("a link");
+        assert!(link.is_seen(&buffer));
+        link.apply(&mut buffer);
+        buffer
+    }
+
+    fn sent(before: &Buffer, after: &Buffer) -> Vec<(u16, String)> {
+        before.diff(after).into_iter().map(|(x, _, cell)| (x, cell.symbol().to_owned())).collect()
+    }
+
+    #[test]
+    fn the_first_cell_holds_the_whole_run_and_it_is_sent_once() {
+        let empty = Buffer::empty(Rect::new(0, 0, 30, 1));
+        let with = linked("PR 1423 more", "1423", URL);
+        let sent_first = sent(&empty, &with);
+        let run = format!("\x1b]8;;{URL}\x1b\\1423\x1b]8;;\x1b\\");
+        assert_eq!(sent_first[2], (3, run));
+        // Blanks of an empty screen are not sent.
+        assert_eq!(sent_first[3], (8, "m".to_owned()));
+        assert_eq!(sent(&with, &linked("PR 1423 more", "1423", URL)), [], "nothing changed");
+    }
+
+    #[test]
+    fn a_cell_that_is_no_link_any_more_is_sent_again_though_it_looks_the_same() {
+        let with = linked("PR 1423 more", "1423", URL);
+        let plain: Vec<(u16, String)> = (3..).zip("1423".chars().map(String::from)).collect();
+        assert_eq!(sent(&with, &line("PR 1423 more")), plain);
+        let shorter = linked("PR 1423 more", "14", URL);
+        let after: Vec<u16> = sent(&with, &shorter).iter().map(|(x, _)| *x).collect();
+        assert_eq!(after, [3, 5, 6]);
+    }
+
+    #[test]
+    fn wide_characters_take_their_cells() {
+        let with = linked("PR 日本 x", "日本", "https://example.com/日本");
+        let head = with.cell((3, 0)).expect("a cell");
+        assert_eq!(head.symbol(), "\x1b]8;;https://example.com/%E6%97%A5%E6%9C%AC\x1b\\日本\x1b]8;;\x1b\\");
+        assert_eq!(head.diff_option, CellDiffOption::ForcedWidth(NonZeroU16::new(4).expect("not 0")));
+    }
+
+    #[test]
+    fn a_layer_over_any_of_it_leaves_no_link() {
+        let link = Link::new(Rect::new(3, 0, 20, 1), "1423", URL).expect("a link");
+        assert!(!link.is_seen(&line("PR 14┌─┐")));
+        assert!(!Link::new(Rect::new(28, 0, 20, 1), "1423", URL).expect("a link").is_seen(&line("")));
+    }
+
+    #[test]
+    fn only_pages_of_the_web_are_linked_and_nothing_gets_out_of_the_sequence() {
+        for bad in [
+            "",
+            "https://",
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "ssh://host",
+            "https:///path",
+            "https://a/\x1b\\\x1b[2J",
+            "https://a/\x07b",
+            "https://a/\u{9c}b",
+            "https://a/b\nc",
+            &format!("https://a/{}", "b".repeat(LONGEST)),
+        ] {
+            assert_eq!(clean_target(bad), None, "{bad:?}");
+        }
+        assert_eq!(clean_target(URL).as_deref(), Some(URL));
+        assert_eq!(clean_target("HTTP://a/b c;d").as_deref(), Some("HTTP://a/b%20c;d"));
+    }
+}

@@ -1,0 +1,72 @@
+//! Links in the bytes that are sent: once, closed, and nothing on the screen looks different.
+
+use crate::pty::{Pty, Setup};
+
+/// The demo with the detail of a job with a pull request open; the rows of the screen, and what was sent so far.
+fn detail(setup: Setup) -> (Pty, Vec<String>) {
+    let mut pty = Pty::spawn(setup);
+    pty.wait_for_text("NEEDS YOU");
+    // The filter leaves jobs with a pull request of that number in their link.
+    pty.send("/Remove the beta\r");
+    pty.wait_for("the job alone", |screen| screen.contents().contains(": 1 of"));
+    pty.send("\r");
+    pty.wait_for_text("PR    github.com/");
+    pty.wait_for_quiet();
+    let rows = pty.screen().contents().lines().map(str::to_owned).collect();
+    (pty, rows)
+}
+
+/// Targets of the links that were opened, in turn; each is closed before the next and before the frame ends.
+fn opened(sent: &str) -> Vec<String> {
+    let parts: Vec<&str> = sent.split("\x1b]8;;").skip(1).collect();
+    parts
+        .chunks(2)
+        .map(|pair| {
+            let [open, close] = pair else { panic!("a link is left open: {pair:?}") };
+            assert!(close.starts_with("\x1b\\"), "{close:?}");
+            let (target, text) = open.split_once("\x1b\\").expect("a target that ends");
+            assert!(!text.contains('\x1b'), "{text:?}");
+            target.to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn the_pull_request_is_a_link_that_is_sent_once_and_changes_nothing_to_see() {
+    let (mut pty, rows) = detail(Setup::demo());
+    let line = rows.iter().find(|row| row.contains("PR    github.com/")).expect("its line").clone();
+    let shown = line.split("PR").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("a link");
+    assert_eq!(opened(&pty.sent()), [format!("https://{shown}")]);
+    // Drawn over by the palette and shown again.
+    pty.send("j:");
+    pty.wait_for_text("What to do");
+    pty.send("\x1b");
+    pty.wait_for("the line again", |screen| screen.contents().contains(&line));
+    assert_eq!(opened(&pty.sent()).len(), 2);
+    let (_plain, without) = detail(Setup::demo_with(&[], "[ui]\nlinks = false\n"));
+    assert_eq!(rows.iter().find(|row| row.contains("PR    ")), without.iter().find(|row| row.contains("PR    ")));
+}
+
+#[test]
+fn no_link_is_sent_where_none_is_wanted_or_known() {
+    for setup in [
+        Setup::demo_with(&[], "[ui]\nlinks = false\n"),
+        Setup::demo().with("TERM", "linux"),
+        Setup::demo().with("TERM", "screen-256color"),
+    ] {
+        let (pty, _rows) = detail(setup);
+        assert!(!pty.sent().contains("\x1b]8;"));
+    }
+}
+
+#[test]
+fn links_are_sent_in_ascii_without_colours_and_inside_tmux() {
+    for setup in [
+        Setup::demo_with(&["--ascii"], ""),
+        Setup::demo().with("NO_COLOR", "1"),
+        Setup::demo().with("TERM", "screen-256color").with("TMUX", "/tmp/none,1,0"),
+    ] {
+        let (pty, _rows) = detail(setup);
+        assert_eq!(opened(&pty.sent()).len(), 1);
+    }
+}
