@@ -26,6 +26,8 @@ pub struct Environment {
     pub reduced_motion: Option<bool>,
     /// `NO_COLOR`, set to anything.
     pub no_color: bool,
+    /// The locale has no UTF-8, so a terminal may show no more than ASCII: `LC_ALL`, else `LC_CTYPE`, else `LANG`.
+    pub ascii_locale: bool,
     /// Reached over SSH: `SSH_CONNECTION` or `SSH_TTY`.
     pub ssh: bool,
     /// There is a display to open a browser on: `DISPLAY` or `WAYLAND_DISPLAY`.
@@ -67,6 +69,10 @@ impl Environment {
             data_dir: get("DOCDECK_DATA_DIR").map(PathBuf::from),
             reduced_motion: get("DOCDECK_REDUCED_MOTION").map(|value| !is_no(&value)),
             no_color: is_set("NO_COLOR"),
+            ascii_locale: is_ascii(
+                ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(get).as_deref(),
+                cfg!(windows) || get("TERM_PROGRAM").is_some_and(|name| UTF_8_UNTOLD.contains(&name.as_str())),
+            ),
             ssh: is_set("SSH_CONNECTION") || is_set("SSH_TTY"),
             display: is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"),
             browser: get("BROWSER"),
@@ -77,6 +83,22 @@ impl Environment {
             term: get("TERM"),
             tmux: is_set("TMUX"),
             screen: is_set("STY"),
+        }
+    }
+}
+
+/// Programs that show UTF-8 and are often without a locale: a shell started at the login of a Mac has none.
+const UTF_8_UNTOLD: [&str; 2] = ["Apple_Terminal", "iTerm.app"];
+
+/// Whether this locale has no UTF-8. Without one it is that of C, unless what shows the text is known to do better.
+fn is_ascii(locale: Option<&str>, untold: bool) -> bool {
+    match locale {
+        None => !untold,
+        // Windows has code pages of its own, whatever a ported shell says.
+        Some(_) if cfg!(windows) => false,
+        Some(locale) => {
+            let locale = locale.to_ascii_lowercase();
+            !(locale.contains("utf-8") || locale.contains("utf8"))
         }
     }
 }
@@ -123,6 +145,29 @@ mod tests {
         assert_eq!(from(&[("DOCDECK_REDUCED_MOTION", "1")]).reduced_motion, Some(true));
         assert_eq!(from(&[("DOCDECK_REDUCED_MOTION", "0")]).reduced_motion, Some(false));
         assert_eq!(from(&[]).reduced_motion, None);
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn the_locale_tells_whether_there_is_more_than_ascii() {
+        for utf8 in ["C.UTF-8", "en_US.UTF-8", "de_DE.utf8", "UTF-8", "ja_JP.UTF-8@mod"] {
+            assert!(!from(&[("LANG", utf8)]).ascii_locale, "{utf8}");
+        }
+        for other in ["C", "POSIX", "", "de_DE", "de_DE.ISO-8859-1", "ja_JP.eucJP"] {
+            assert!(from(&[("LANG", other)]).ascii_locale, "{other}");
+        }
+        let (c, utf8) = ("C", "C.UTF-8");
+        assert!(from(&[("LC_ALL", c), ("LC_CTYPE", utf8), ("LANG", utf8)]).ascii_locale);
+        assert!(!from(&[("LC_ALL", ""), ("LC_CTYPE", utf8), ("LANG", c)]).ascii_locale);
+        assert!(from(&[("LC_CTYPE", c), ("LANG", utf8)]).ascii_locale);
+    }
+
+    #[test]
+    fn a_terminal_that_is_known_needs_no_locale() {
+        for program in ["Apple_Terminal", "iTerm.app"] {
+            assert!(!from(&[("TERM_PROGRAM", program)]).ascii_locale);
+        }
+        assert_eq!(from(&[("TERM_PROGRAM", "other")]).ascii_locale, cfg!(not(windows)));
     }
 
     #[test]

@@ -108,7 +108,7 @@ pub struct Poll {
 #[serde(deny_unknown_fields)]
 pub struct Ui {
     pub color: Option<super::ColorChoice>,
-    /// Only ASCII characters for lines, bars and signs.
+    /// Only ASCII characters for lines, bars and signs; as the locale says, unless set here.
     pub ascii: Option<bool>,
     /// Make links that the terminal can open; yes, unless said otherwise.
     pub links: Option<bool>,

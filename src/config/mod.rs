@@ -273,7 +273,7 @@ pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path
         color: choice,
         theme: themes::named(theme, Some(&path.with_file_name("themes")))?,
         ground: ui.ground.map(Ground::from),
-        ascii: flags.ascii || ui.ascii.unwrap_or(false),
+        ascii: flags.ascii || ui.ascii.unwrap_or(environment.ascii_locale),
         links: ui.links.unwrap_or(true),
         calm: environment.ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
     })
