@@ -19,7 +19,7 @@ impl Chord {
             mods -= KeyModifiers::SHIFT;
             // With Control the terminals disagree about the case.
             if mods.contains(KeyModifiers::CONTROL) {
-                code = KeyCode::Char(c.to_ascii_lowercase());
+                code = KeyCode::Char(on_latin_keys(c).to_ascii_lowercase());
             }
         }
         if code == KeyCode::BackTab {
@@ -27,6 +27,57 @@ impl Chord {
         }
         Self { code, mods }
     }
+}
+
+/// The letters of the Cyrillic layouts that are laid out as ЙЦУКЕН, each before that of the key on a US keyboard.
+const CYRILLIC: &[(char, char)] = &[
+    ('й', 'q'),
+    ('ц', 'w'),
+    ('у', 'e'),
+    ('к', 'r'),
+    ('е', 't'),
+    ('н', 'y'),
+    ('г', 'u'),
+    ('ш', 'i'),
+    ('щ', 'o'),
+    ('ў', 'o'),
+    ('з', 'p'),
+    ('х', '['),
+    ('ъ', ']'),
+    ('ї', ']'),
+    ('ф', 'a'),
+    ('ы', 's'),
+    ('і', 's'),
+    ('в', 'd'),
+    ('а', 'f'),
+    ('п', 'g'),
+    ('р', 'h'),
+    ('о', 'j'),
+    ('л', 'k'),
+    ('д', 'l'),
+    ('ж', ';'),
+    ('э', '\''),
+    ('є', '\''),
+    ('я', 'z'),
+    ('ч', 'x'),
+    ('с', 'c'),
+    ('м', 'v'),
+    ('и', 'b'),
+    ('т', 'n'),
+    ('ь', 'm'),
+    ('б', ','),
+    ('ю', '.'),
+    ('ё', '`'),
+];
+
+/// What a Control chord means where the layout in use has no Latin letters: the letter of the same key on a US keyboard.
+///
+/// A terminal with the kitty keyboard protocol reports the letter of the layout in use with Control, and beside it, where
+/// asked, the key's letter in the base layout; crossterm 0.29 reads the shifted letter of such a report and drops the
+/// base one, so no more can be known than the letter itself. Other terminals send the Latin chord by themselves.
+fn on_latin_keys(c: char) -> char {
+    let small = c.to_lowercase().next().unwrap_or(c);
+    CYRILLIC.iter().find(|(letter, _)| *letter == small).map_or(c, |(_, latin)| *latin)
 }
 
 impl Chord {
@@ -176,6 +227,30 @@ mod tests {
         }
         for bad in ["", " ", "xy", "Ctrl-", "Hyper-x", "F0", "F25", "f+1", "Ctrl-Ctrl-x", "\t\u{7}", "é́x"] {
             assert_eq!(Chord::parse(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_control_chord_on_a_cyrillic_layout_is_that_of_its_key() {
+        let pressed = |c, mods| Chord::from_event(KeyEvent::new(KeyCode::Char(c), mods));
+        // Send, close, the palette, templates, the text editor.
+        for (letter, latin) in [('ы', 's'), ('с', 'c'), ('з', 'p'), ('е', 't'), ('п', 'g'), ('Ы', 's'), ('і', 's')]
+        {
+            assert_eq!(pressed(letter, KeyModifiers::CONTROL), ctrl(latin), "{letter}");
+        }
+        let shifted = pressed('Ы', KeyModifiers::CONTROL | KeyModifiers::SHIFT);
+        assert_eq!(shifted, ctrl('s'), "shift is dropped as with Latin letters");
+        assert_eq!(Chord::parse("Ctrl-Ы"), Some(ctrl('s')));
+        // Alone it is text, and the letters of another script are left as they are.
+        assert_eq!(pressed('ы', KeyModifiers::NONE), ch('ы'));
+        assert_eq!(pressed('ы', KeyModifiers::ALT), alt('ы'));
+        assert_eq!(pressed('ü', KeyModifiers::CONTROL), ctrl('ü'));
+    }
+
+    #[test]
+    fn every_latin_letter_can_be_reached_from_a_cyrillic_layout() {
+        for latin in 'a'..='z' {
+            assert!(CYRILLIC.iter().any(|(_, on)| *on == latin), "{latin}");
         }
     }
 
