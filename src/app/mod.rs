@@ -231,6 +231,7 @@ impl App {
             (Some(C::Question), ..) => &[C::Question],
             (Some(C::Calendar), ..) => &[C::Calendar, C::Everywhere],
             (Some(C::CalendarLine), ..) => &[C::CalendarLine, C::Ask, C::Everywhere],
+            (Some(C::Help), ..) => &[C::Help, C::Lists, C::Everywhere],
             (Some(C::Card), ..) => &[C::Card, C::Lists, C::Everywhere],
             (Some(C::Trend), ..) => &[C::Trend, C::Lists, C::Everywhere],
             (Some(C::Movers), ..) => &[C::Movers, C::Lists, C::Everywhere],
@@ -243,6 +244,11 @@ impl App {
             (None, Screen::Log, _) => &[C::Lists, C::Everywhere],
             (None, Screen::Welcome, _) => &[C::Everywhere],
         }
+    }
+
+    /// Whether text is typed at this moment.
+    pub fn is_typing(&self) -> bool {
+        self.contexts().iter().any(|context| context.takes_text())
     }
 
     /// The bindings of this moment that have a hint and would do something, each with a key that reaches it.
@@ -290,6 +296,7 @@ impl App {
             Action::QueuePause | Action::QueueUp | Action::QueueDown | Action::QueueRemove => {
                 selected.is_some_and(queue::waits)
             }
+            Action::Filter if matches!(self.overlays.last(), Some(Overlay::Help(_))) => true,
             Action::Filter | Action::NextSort => !self.jobs.is_empty(),
             Action::Mark | Action::Rename | Action::Tags | Action::Note => selected.is_some(),
             Action::FollowUp => selected.is_some_and(|row| row.id.is_some() && !row.gone),

@@ -146,3 +146,17 @@ fn a_configuration_file_that_was_named_has_to_be_there() {
     let flags = Flags { config: Some(folder.path().join("none.toml")), ..Flags::default() };
     assert!(matches!(resolve(&flags, &environment(&[])), Err(ConfigError::NotThere { .. })));
 }
+
+#[test]
+fn a_locale_without_utf_8_means_ascii_unless_the_file_or_a_flag_says_otherwise() {
+    let ascii = |flag: bool, locale: &str, ui: Option<bool>| {
+        let (flags, ui) = (Flags { ascii: flag, ..Flags::default() }, file::Ui { ascii: ui, ..file::Ui::default() });
+        look(&flags, &environment(&[("LANG", locale)]), &ui, Path::new("")).expect("a look").ascii
+    };
+    #[cfg(not(windows))]
+    assert!(ascii(false, "C", None));
+    assert!(!ascii(false, "C.UTF-8", None));
+    assert!(!ascii(false, "C", Some(false)), "the file forces Unicode");
+    assert!(ascii(false, "C.UTF-8", Some(true)));
+    assert!(ascii(true, "C.UTF-8", Some(false)), "a flag outranks the file");
+}

@@ -383,7 +383,7 @@ impl Dashboard {
         let drawn = self
             .stage
             .set_title(CleanText::line(&app.title()))
-            .and_then(|()| self.stage.screen.draw(|frame| ui::draw(frame, app, theme, time)));
+            .and_then(|()| self.stage.screen.draw(app.is_typing(), |frame| ui::draw(frame, app, theme, time)));
         if drawn.is_err() {
             // The terminal is gone; a signal may never tell.
             self.ending.get_or_insert(Exit::Ended);

@@ -13,6 +13,7 @@
 mod about;
 mod answer;
 pub mod clipboard;
+mod console;
 pub mod crash;
 pub mod effects;
 mod event_loop;

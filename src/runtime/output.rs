@@ -1,7 +1,7 @@
 //! Writing to the terminal: a frame is collected whole and goes out as one write, inside synchronized output where the
 //! terminal may know it. ratatui's cursor calls flush by themselves; here a flush waits for the frame's end.
 
-use ratatui::backend::CrosstermBackend;
+use super::console::Console;
 use ratatui::layout::{Position, Rect};
 use ratatui::{Frame, Terminal};
 use std::cell::RefCell;
@@ -72,7 +72,7 @@ impl Write for FrameBytes {
 /// The screen as ratatui keeps it, and the way out to the terminal.
 #[derive(Debug)]
 pub struct Screen<W> {
-    terminal: Terminal<CrosstermBackend<FrameBytes>>,
+    terminal: Terminal<Console<FrameBytes>>,
     bytes: FrameBytes,
     out: W,
     synchronized: bool,
@@ -87,17 +87,18 @@ impl<W: Write> Screen<W> {
     /// The size can't be found out.
     pub fn new(out: W, synchronized: bool) -> io::Result<Self> {
         let bytes = FrameBytes::default();
-        let terminal = Terminal::new(CrosstermBackend::new(bytes.clone()))?;
+        let terminal = Terminal::new(Console::new(bytes.clone()))?;
         Ok(Self { terminal, bytes, out, synchronized, unknown: false })
     }
 
-    /// Draws what changed since the last frame, as one write.
+    /// Draws what changed since the last frame, as one write; nothing where nothing did. The cursor stands where the frame
+    /// puts it, and is seen there if `cursor_shown`.
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        self.bytes.0.borrow_mut().extend_from_slice(if self.synchronized { SYNC_BEGIN } else { b"" });
+    pub fn draw(&mut self, cursor_shown: bool, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         if std::mem::take(&mut self.unknown) {
+            self.terminal.backend_mut().forget_cursor();
             // `Terminal::clear` would ask the terminal for the cursor and wait for the answer.
             let area = Rect::from((Position::ORIGIN, self.terminal.size()?));
             self.terminal.resize(area)?;
@@ -107,8 +108,16 @@ impl<W: Write> Screen<W> {
                 render(frame);
             }
         })?;
-        self.bytes.0.borrow_mut().extend_from_slice(if self.synchronized { SYNC_END } else { b"" });
-        self.send_collected()
+        let around = self.terminal.backend_mut().end_frame(cursor_shown, !self.synchronized);
+        let mut cells = self.bytes.0.borrow_mut();
+        let parts = [around.before.as_slice(), &cells, &around.after].concat();
+        cells.clear();
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let (begin, end): (&[u8], &[u8]) = if self.synchronized { (SYNC_BEGIN, SYNC_END) } else { (b"", b"") };
+        self.out.write_all(&[begin, &parts, end].concat())?;
+        self.out.flush()
     }
 
     /// Forgets what the terminal shows: the next frame is drawn whole.
@@ -123,13 +132,6 @@ impl<W: Write> Screen<W> {
     pub fn send(&mut self, sequence: &[u8]) -> io::Result<()> {
         self.out.write_all(sequence)?;
         self.out.flush()
-    }
-
-    fn send_collected(&mut self) -> io::Result<()> {
-        let mut bytes = self.bytes.0.borrow_mut();
-        let sent = self.out.write_all(&bytes).and_then(|()| self.out.flush());
-        bytes.clear();
-        sent
     }
 }
 
@@ -154,7 +156,7 @@ mod tests {
     fn screen(synchronized: bool) -> Screen<Writes> {
         let bytes = FrameBytes::default();
         let options = TerminalOptions { viewport: Viewport::Fixed(Rect::new(0, 0, 20, 3)) };
-        let terminal = Terminal::with_options(CrosstermBackend::new(bytes.clone()), options).expect("a terminal");
+        let terminal = Terminal::with_options(Console::new(bytes.clone()), options).expect("a terminal");
         Screen { terminal, bytes, out: Writes::default(), synchronized, unknown: false }
     }
 
@@ -162,7 +164,7 @@ mod tests {
     fn a_frame_with_a_cursor_is_one_write_inside_synchronized_output() {
         let mut screen = screen(true);
         screen
-            .draw(|frame| {
+            .draw(true, |frame| {
                 frame.render_widget("hello", frame.area());
                 frame.set_cursor_position(Position::new(1, 1));
             })
@@ -175,16 +177,62 @@ mod tests {
     #[test]
     fn a_terminal_that_does_not_know_it_gets_no_synchronized_output() {
         let mut screen = screen(false);
-        screen.draw(|frame| frame.render_widget("hello", frame.area())).expect("drawn");
+        screen.draw(false, |frame| frame.render_widget("hello", frame.area())).expect("drawn");
         assert!(!String::from_utf8_lossy(&screen.out.0.concat()).contains("2026"));
     }
 
     #[test]
     fn the_second_frame_holds_only_what_changed() {
         let mut screen = screen(true);
-        screen.draw(|frame| frame.render_widget("hello", frame.area())).expect("drawn");
-        screen.draw(|frame| frame.render_widget("hallo", frame.area())).expect("drawn");
+        screen.draw(false, |frame| frame.render_widget("hello", frame.area())).expect("drawn");
+        screen.draw(false, |frame| frame.render_widget("hallo", frame.area())).expect("drawn");
         let second = String::from_utf8_lossy(&screen.out.0[1]).into_owned();
         assert!(second.contains('a') && !second.contains('o'), "{second:?}");
+    }
+
+    /// What a frame with this text and cursor sends.
+    fn sent(screen: &mut Screen<Writes>, shown: bool, text: &str, at: (u16, u16)) -> String {
+        screen.out.0.clear();
+        let render = |frame: &mut Frame<'_>| {
+            frame.render_widget(text, frame.area());
+            frame.set_cursor_position(Position::from(at));
+        };
+        screen.draw(shown, render).expect("drawn");
+        assert!(screen.out.0.len() < 2, "one write");
+        String::from_utf8(screen.out.0.concat()).expect("text")
+    }
+
+    #[test]
+    fn a_hidden_cursor_goes_where_it_is_put_and_costs_nothing_while_it_stays() {
+        let mut screen = screen(false);
+        let first = sent(&mut screen, false, "hello", (2, 1));
+        assert!(first.starts_with("\x1b[?25l") && first.ends_with("\x1b[2;3H"), "{first:?}");
+        assert_eq!(sent(&mut screen, false, "hello", (2, 1)), "", "nothing changed");
+        assert_eq!(sent(&mut screen, false, "hello", (2, 2)), "\x1b[3;3H");
+        let changed = sent(&mut screen, false, "hallo", (2, 2));
+        assert!(changed.ends_with("\x1b[3;3H") && !changed.contains("?25"), "{changed:?}");
+    }
+
+    #[test]
+    fn a_cursor_is_shown_once_and_hidden_again() {
+        let mut synchronized = screen(true);
+        sent(&mut synchronized, false, "a", (1, 0));
+        let shown = sent(&mut synchronized, true, "ab", (2, 0));
+        assert!(shown.ends_with("\x1b[1;3H\x1b[?25h\x1b[?2026l"), "{shown:?}");
+        let typed = sent(&mut synchronized, true, "abc", (3, 0));
+        assert!(!typed.contains("?25"), "seen only when the frame is whole: {typed:?}");
+        assert_eq!(sent(&mut synchronized, false, "abc", (3, 0)), "\x1b[?2026h\x1b[?25l\x1b[?2026l");
+        let mut plain = screen(false);
+        sent(&mut plain, true, "a", (1, 0));
+        let typed = sent(&mut plain, true, "ab", (2, 0));
+        assert!(typed.starts_with("\x1b[?25l") && typed.ends_with("\x1b[1;3H\x1b[?25h"), "no flicker: {typed:?}");
+    }
+
+    #[test]
+    fn after_another_program_had_the_terminal_its_cursor_is_told_anew() {
+        let mut screen = screen(false);
+        sent(&mut screen, false, "a", (1, 0));
+        screen.terminal.backend_mut().forget_cursor();
+        assert_eq!(sent(&mut screen, false, "a", (1, 0)), "\x1b[?25l\x1b[1;2H");
     }
 }

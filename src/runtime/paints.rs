@@ -45,7 +45,12 @@ impl Paints {
 
     /// The theme as things stand.
     pub(super) fn theme(&self) -> Theme {
-        Theme { ascii: self.ascii, links: self.links, ..Theme::of(self.colours.on(self.ground), self.depth) }
+        Theme {
+            ascii: self.ascii,
+            links: self.links,
+            terminal_cursor: true,
+            ..Theme::of(self.colours.on(self.ground), self.depth)
+        }
     }
 
     /// Whether the terminal's answer would change anything.
@@ -76,13 +81,18 @@ mod tests {
         Look { color: ColorChoice::Auto, theme: themes::usual(), ground: None, ascii: false, links: true, calm: false }
     }
 
+    /// The theme, apart from what the terminal can do beside colours.
+    fn colours(paints: &Paints) -> Theme {
+        Theme { links: false, terminal_cursor: false, ..paints.theme() }
+    }
+
     #[test]
     fn the_answer_of_the_terminal_decides_between_dark_and_light() {
         let mut paints = paints(look(), &[("TERM", "xterm-256color"), ("COLORFGBG", "0;15")]);
         let usual = themes::usual();
-        assert_eq!(paints.theme(), Theme::of(&usual.light, Depth::Many), "a hint, until the terminal tells");
+        assert_eq!(colours(&paints), Theme::of(&usual.light, Depth::Many), "a hint, until the terminal tells");
         paints.background(Rgb(0x1e, 0x1e, 0x2e));
-        assert_eq!(paints.theme(), Theme::of(&usual.dark, Depth::Many));
+        assert_eq!(colours(&paints), Theme::of(&usual.dark, Depth::Many));
     }
 
     #[test]
@@ -90,14 +100,14 @@ mod tests {
         let mut paints = paints(Look { ground: Some(Ground::Light), ..look() }, &[("COLORTERM", "truecolor")]);
         assert!(!paints.depends_on_ground());
         paints.background(Rgb(0, 0, 0));
-        assert_eq!(paints.theme(), Theme::of(&themes::usual().light, Depth::True));
+        assert_eq!(colours(&paints), Theme::of(&themes::usual().light, Depth::True));
     }
 
     #[test]
     fn sixteen_colours_have_a_theme_of_their_own() {
         let paints = paints(look(), &[("TERM", "xterm")]);
         let sixteen = themes::named("terminal-16", None).expect("shipped");
-        assert_eq!(paints.theme(), Theme::of(&sixteen.unknown, Depth::Sixteen));
+        assert_eq!(colours(&paints), Theme::of(&sixteen.unknown, Depth::Sixteen));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::editor::draft_said;
 use super::text::{Row, fit, right};
-use super::{View, boxed, put};
+use super::{View, boxed, cursor, put};
 use crate::app::batch::{Batch, Preview, Step};
 use crate::app::editor::Saved;
 use crate::app::format::{count, plural};
@@ -31,6 +31,7 @@ fn writing(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) {
     let text_rows = usize::from(inner.height).saturating_sub(said_lines + 1);
     let text = Rect { height: u16::try_from(text_rows).unwrap_or(0), ..inner };
     frame.render_widget(batch.input.area(), text);
+    cursor::type_at(frame, view, text);
     if batch.input.is_blank() && batch.input.size().1 == 0 {
         let hint = "Type or paste prompts, with a blank line between two.";
         let spot = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };

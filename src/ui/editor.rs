@@ -1,7 +1,7 @@
 //! The prompt editor: the text, and under it how it stands and what it would cost.
 
 use super::text::{Row, fit};
-use super::{View, boxed, put};
+use super::{View, boxed, cursor, put};
 use crate::app::editor::{Editor, Progress, Saved};
 use crate::app::format::plural;
 use crate::model::ledger::Limited;
@@ -25,6 +25,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, editor: &Editor, area:
     let below = said_lines + 2;
     let text = Rect { height: inner.height.saturating_sub(below), ..inner };
     frame.render_widget(editor.input.area(), text);
+    cursor::type_at(frame, view, text);
     if editor.input.is_blank() && editor.input.size().1 == 0 {
         let hint = editor.invitation();
         let spot = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };

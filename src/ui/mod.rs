@@ -4,6 +4,7 @@ mod about;
 mod ascii;
 mod bars;
 mod batch;
+mod cursor;
 mod detail;
 mod editor;
 mod frame_lines;
@@ -95,10 +96,14 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
     match app.screen {
         Screen::Welcome => welcome::draw(frame, view, g.body),
         Screen::Jobs => {
+            // The pane that has the keys comes last: the cursor stands there.
+            if g.side_by_side && app.pane == Pane::List {
+                detail::draw(frame, view, g.detail);
+            }
             if g.side_by_side || app.pane == Pane::List {
                 jobs::draw(frame, view, g.list);
             }
-            if g.side_by_side || app.pane == Pane::Detail {
+            if app.pane == Pane::Detail {
                 detail::draw(frame, view, g.detail);
             }
         }
@@ -116,8 +121,12 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             Overlay::Question(question) => {
                 overlays::question(frame, view, question, g.small(overlays::question_height(question, g)))
             }
-            // It stands in the list's title.
-            Overlay::Filter(_) => {}
+            // It is drawn with its list, in the title or the last line.
+            Overlay::Filter(_) => {
+                let last = Rect { y: g.body.bottom().saturating_sub(1), height: 1, ..g.body };
+                let title = Rect { height: 1, ..g.list };
+                cursor::type_at(frame, view, if app.screen == Screen::Views { last } else { title });
+            }
             Overlay::Help(open) => help::draw(frame, view, open, g.help()),
             Overlay::Calendar(open) => views::calendar::draw(frame, view, open, g.body),
             Overlay::Card(open) => views::card::draw(frame, view, open, g.layer()),
@@ -143,6 +152,7 @@ fn boxed(frame: &mut Frame<'_>, area: Rect, title: Line<'_>, border: Style) -> R
     let inner = block.inner(area);
     frame.render_widget(Clear, area);
     frame.render_widget(block, area);
+    cursor::enter(frame, inner);
     inner
 }
 
@@ -160,6 +170,8 @@ fn more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: usize) 
 fn put(frame: &mut Frame<'_>, area: Rect, row: usize, line: Line<'_>) {
     let Ok(row) = u16::try_from(row) else { return };
     if row < area.height {
-        frame.render_widget(line, Rect { y: area.y + row, height: 1, ..area });
+        let spot = Rect { y: area.y + row, height: 1, ..area };
+        cursor::follow(frame, spot, &line);
+        frame.render_widget(line, spot);
     }
 }

@@ -1,6 +1,6 @@
 //! Small layers: a value that is asked for, a yes-or-no question.
 
-use super::{View, boxed};
+use super::{View, boxed, cursor};
 use crate::app::format::count;
 use crate::app::geometry::Geometry;
 use crate::app::overlay::{Ask, Question, Value};
@@ -19,6 +19,7 @@ pub(super) fn ask(frame: &mut Frame<'_>, view: View<'_>, ask: &Ask, area: Rect) 
     let inner = padded(boxed(frame, area, Line::styled(format!(" {} ", ask.title()), theme.title), theme.focus));
     let field = Rect { height: inner.height.min(1), ..inner };
     frame.render_widget(ask.input.area(), field);
+    cursor::type_at(frame, view, field);
     let said = match ask.value() {
         Err(wrong) if !ask.input.is_blank() => Line::styled(format!("Not yet right: {wrong}."), theme.warning),
         Ok(Value::Ids(ids)) if ids.len() > 1 => {

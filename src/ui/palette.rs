@@ -7,7 +7,7 @@
 //! ```
 
 use super::text::{Row, fit, right};
-use super::{View, boxed, more_below, put};
+use super::{View, boxed, cursor, more_below, put};
 use crate::app::format::count;
 use crate::app::palette::Palette;
 use ratatui::Frame;
@@ -49,4 +49,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &Palette, are
         put(frame, text, 1, Line::styled("Nothing does that here.", theme.muted));
     }
     more_below(frame, view, area, left.saturating_sub(rows));
+    // What is typed has the cursor, also while nothing is typed yet.
+    let field = Rect { height: text.height.min(1), ..text };
+    cursor::enter(frame, field);
+    if !palette.input.is_blank() {
+        cursor::type_at(frame, view, field);
+    }
 }

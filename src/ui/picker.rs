@@ -10,7 +10,7 @@
 //! ```
 
 use super::text::{Row, fit};
-use super::{View, boxed, put};
+use super::{View, boxed, cursor, put};
 use crate::app::format::count;
 use crate::app::picker::{Picker, Picking, Reading};
 use crate::model::text::CleanText;
@@ -38,6 +38,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area:
         row.push(fit(entry.title.as_str(), width.saturating_sub(note.width() + 4)), style);
         row.to(width.saturating_sub(note.width() + 1)).push(note, theme.muted);
         put(frame, inner, n + 1, row.line());
+    }
+    if picker.takes_text() {
+        let field = Rect { height: text.height.min(1), ..text };
+        cursor::enter(frame, field);
+        if !picker.filter.is_blank() {
+            cursor::type_at(frame, view, field);
+        }
     }
     put(frame, inner, rows + 1, Line::styled("─".repeat(width), theme.border));
     let below = u16::try_from(rows + 2).unwrap_or(u16::MAX).min(inner.height);

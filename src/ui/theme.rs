@@ -24,6 +24,8 @@ pub struct Theme {
     pub ascii: bool,
     /// Make links of what leads somewhere.
     pub links: bool,
+    /// The terminal's own cursor is seen where text is typed; otherwise one is drawn.
+    pub terminal_cursor: bool,
     /// Behind everything; the terminal's own where it is none.
     pub ground: Option<Color>,
     pub text: Style,
@@ -54,6 +56,7 @@ impl Theme {
         Self {
             ascii: false,
             links: false,
+            terminal_cursor: false,
             ground: color(palette.ground, depth),
             text: style(Meaning::Text),
             muted: style(Meaning::Muted),

@@ -19,12 +19,12 @@ fn detail(setup: Setup) -> (Pty, Vec<String>) {
 /// Targets of the links that were opened, in turn; each is closed before the next and before the frame ends.
 fn opened(sent: &str) -> Vec<String> {
     let parts: Vec<&str> = sent.split("\x1b]8;;").skip(1).collect();
-    parts
-        .chunks(2)
-        .map(|pair| {
-            let [open, close] = pair else { panic!("a link is left open: {pair:?}") };
-            assert!(close.starts_with("\x1b\\"), "{close:?}");
-            let (target, text) = open.split_once("\x1b\\").expect("a target that ends");
+    assert_eq!(parts.len() % 2, 0, "a link is left open: {parts:?}");
+    let closing = parts.iter().skip(1).step_by(2);
+    assert!(closing.clone().all(|close| close.starts_with("\x1b\\")), "{parts:?}");
+    let opening = parts.iter().step_by(2).map(|open| open.split_once("\x1b\\").expect("a target that ends"));
+    opening
+        .map(|(target, text)| {
             assert!(!text.contains('\x1b'), "{text:?}");
             target.to_owned()
         })

@@ -71,7 +71,10 @@ fn a_job_that_finishes_while_the_terminal_has_no_focus_is_notified_through_tmux(
     assert!(said.is_some_and(|said| tells(said) && !said.contains(['\x1b', ';', '\n'])), "{said:?}");
     assert!(!sent.contains("\x1b]2;"), "the title is left alone");
     // Another job may have finished first: while the editor waits for its answer, it has the keys.
-    pty.wait_for("the editor to be gone", |screen| !screen.contents().contains("┌ New job"));
+    pty.wait_for("the editor to be gone, after it was there", |screen| {
+        let text = screen.contents();
+        text.contains("Fix the links") && !text.contains("┌ New job")
+    });
     pty.send("q");
     assert_eq!(pty.wait_for_end(), 0);
     pty.assert_given_back();

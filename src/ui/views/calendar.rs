@@ -95,6 +95,9 @@ fn below(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, layout: Layout,
     let field = field.intersection(inner);
     if typing || !open.input.is_blank() {
         frame.render_widget(open.input.area(), field);
+        if typing {
+            crate::ui::cursor::type_at(frame, view, field);
+        }
     } else {
         let room = usize::from(field.width);
         let example = EXAMPLES.iter().find(|example| example.len() <= room).copied().unwrap_or_default();

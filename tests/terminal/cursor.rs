@@ -1,0 +1,88 @@
+//! Where the terminal's cursor stands: on what is selected, unseen; where text is typed, seen.
+
+use crate::pty::{Pty, Setup};
+
+/// The row that the cursor is on, and what stands from the cursor on.
+fn at_cursor(pty: &mut Pty) -> (String, String) {
+    let screen = pty.screen();
+    let (row, column) = screen.cursor_position();
+    let text = |from: u16| screen.contents_between(row, from, row, 80);
+    (text(0), text(column))
+}
+
+fn demo() -> Pty {
+    let mut pty = Pty::spawn(Setup::demo());
+    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_quiet();
+    pty
+}
+
+#[test]
+fn in_a_list_it_is_hidden_on_the_first_letter_of_the_selected_row() {
+    let mut pty = demo();
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let (row, rest) = at_cursor(&mut pty);
+        assert!(pty.screen().hide_cursor());
+        assert!(row.contains('▌') && rest.starts_with(char::is_alphanumeric), "{row:?} {rest:?}");
+        seen.push(rest);
+        pty.send("j");
+        pty.wait_for_quiet();
+    }
+    seen.dedup();
+    assert_eq!(seen.len(), 3, "it follows");
+    pty.send("2");
+    pty.wait_for_text("7 days UTC");
+    pty.wait_for_quiet();
+    let (row, _) = at_cursor(&mut pty);
+    assert!(row.contains('▌') && pty.screen().hide_cursor(), "{row:?}");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
+#[test]
+fn in_an_input_it_is_seen_behind_what_was_typed() {
+    let mut pty = demo();
+    pty.send("n");
+    pty.wait_for_text("New job");
+    pty.send("Begun here");
+    pty.wait_for_text("Begun here");
+    pty.wait_for_quiet();
+    assert!(!pty.screen().hide_cursor());
+    let (row, rest) = at_cursor(&mut pty);
+    assert!(row.contains("Begun here") && !rest.contains("here"), "{row:?} {rest:?}");
+    pty.send("\x1b[D\x1b[D");
+    pty.wait_for("two to the left", |screen| {
+        let (row, column) = screen.cursor_position();
+        screen.contents_between(row, column, row, 80).starts_with("re")
+    });
+    let (row, column) = pty.screen().cursor_position();
+    assert!(!pty.screen().cell(row, column).expect("a cell").inverse(), "the terminal's own is enough");
+    pty.send("\x1b");
+    pty.wait_for("the list again", vt100::Screen::hide_cursor);
+    for (keys, typed) in [("/", "sso"), (":", "sus"), ("+", "01J")] {
+        pty.send(keys);
+        pty.send(typed);
+        pty.wait_for("a cursor behind it", |screen| {
+            let (row, column) = screen.cursor_position();
+            !screen.hide_cursor() && screen.contents_between(row, 0, row, column).ends_with(typed)
+        });
+        pty.send("\x1b");
+        pty.wait_for("the list again", vt100::Screen::hide_cursor);
+    }
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
+#[test]
+fn keys_that_change_nothing_send_nothing() {
+    let mut pty = demo();
+    pty.send("g");
+    pty.wait_for_quiet();
+    let before = pty.sent().len();
+    pty.send("gkkk");
+    pty.wait_for_quiet();
+    assert_eq!(pty.sent().get(before..), Some(""));
+}
