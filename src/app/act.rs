@@ -1,7 +1,8 @@
 //! What the actions of the key table do, by the layer that is on top.
 
+use super::help::Help;
 use super::keymap::{Action, Context};
-use super::overlay::{Ask, Consequence, Help, Overlay, Value, Wanted};
+use super::overlay::{Ask, Consequence, Overlay, Value, Wanted};
 use super::picker::Picking;
 use super::scroll::Scroll;
 use super::views::calendar::Calendar;
@@ -129,6 +130,7 @@ impl App {
     fn close_topmost(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let jobs = self.screen == Screen::Jobs;
         match self.overlays.last().map(Overlay::context) {
+            Some(Context::Filter | Context::Help) if self.help_on_top().is_some_and(|help| help.step_back()) => {}
             Some(Context::Filter) => {
                 self.overlays.pop();
                 self.clear_filter();
@@ -171,7 +173,7 @@ impl App {
         if matches!(self.overlays.last(), Some(Overlay::Help(_))) {
             self.overlays.pop();
         } else {
-            self.overlays.push(Overlay::Help(Help { contexts, scroll: 0 }));
+            self.overlays.push(Overlay::Help(Box::new(Help::new(contexts))));
         }
     }
 
@@ -183,6 +185,9 @@ impl App {
         if matches!(self.overlays.last(), Some(Overlay::Filter(_))) {
             self.overlays.pop();
             return;
+        }
+        if let Some(help) = self.help_on_top() {
+            help.keep();
         }
         let Some(Overlay::Ask(ask)) = self.overlays.last() else { return };
         // What is wrong with the value stands below it already.

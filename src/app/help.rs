@@ -1,12 +1,74 @@
-//! The help as lines: the keys of a moment from the one table, with the user's own commands. How they look is not decided here.
+//! The help as lines: the keys of a moment from the one table, with the user's own commands, narrowed by words. How they
+//! look is not decided here.
 
 use super::App;
+use super::geometry::Geometry;
 use super::keymap::{Binding, Chord, Context};
+use super::overlay::Overlay;
+use super::text_input::TextInput;
 use super::wrap::wrap;
 use unicode_width::UnicodeWidthStr;
 
 /// Cells before the keys and between them and what they do.
 const GAPS: usize = 3;
+
+/// The list of keys, and what narrows it.
+#[derive(Debug)]
+pub struct Help {
+    /// The contexts of the moment it was asked for.
+    pub contexts: Vec<Context>,
+    /// First visible line.
+    pub scroll: usize,
+    /// What is looked for; none while every line is listed.
+    words: Option<TextInput>,
+    typing: bool,
+}
+
+impl Help {
+    pub(super) fn new(contexts: Vec<Context>) -> Self {
+        Self { contexts, scroll: 0, words: None, typing: false }
+    }
+
+    /// What is looked for, in a line of its own; none while every line is listed.
+    pub fn words(&self) -> Option<&TextInput> {
+        self.words.as_ref()
+    }
+
+    /// Whether it is being typed.
+    pub fn is_typing(&self) -> bool {
+        self.typing
+    }
+
+    /// Rows of its lines.
+    pub fn rows(&self, g: Geometry) -> usize {
+        g.help_rows().saturating_sub(usize::from(self.words.is_some()))
+    }
+
+    pub(super) fn find(&mut self) {
+        self.typing = true;
+        self.words.get_or_insert_with(|| TextInput::line(""));
+    }
+
+    /// Goes on reading the lines that were found.
+    pub(super) fn keep(&mut self) {
+        self.typing = false;
+        self.words.take_if(|words| words.is_blank());
+    }
+
+    /// Lists every line again; false when it did already.
+    pub(super) fn step_back(&mut self) -> bool {
+        self.typing = false;
+        self.scroll = 0;
+        self.words.take().is_some()
+    }
+
+    pub(super) fn type_with(&mut self, change: impl FnOnce(&mut TextInput) -> bool) {
+        if let (true, Some(words)) = (self.typing, &mut self.words) {
+            change(words);
+            self.scroll = 0;
+        }
+    }
+}
 
 /// One line of the help.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,17 +85,39 @@ pub fn key_columns(columns: usize) -> usize {
 }
 
 impl App {
-    /// The help on these contexts in so many columns.
-    pub fn help_lines(&self, contexts: &[Context], columns: usize) -> Vec<HelpLine> {
+    /// The help on its contexts in so many columns: all of it, or what holds each of its words.
+    pub fn help_lines(&self, help: &Help, columns: usize) -> Vec<HelpLine> {
+        let words = help.words().map(|words| words.text().to_lowercase()).unwrap_or_default();
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let holds = |all: &str| {
+            let all = all.to_lowercase();
+            words.iter().all(|word| all.contains(word))
+        };
         let mut lines = Vec::new();
-        for &context in contexts {
-            let rows: Vec<&Binding> = self.start.keymap.rows(contexts).filter(|row| row.context == context).collect();
+        for &context in &help.contexts {
+            let rows = self.start.keymap.rows(&help.contexts).filter(|row| row.context == context);
+            let rows: Vec<&Binding> = rows.filter(|row| holds(&self.said_of(row))).collect();
             let texts = rows.iter().map(|row| (keys(self.start.keymap.keys(row), key_columns(columns)), row.help));
             section(&mut lines, context.name(), texts, columns);
         }
-        let own = self.own_commands(contexts).map(|own| (own.key.to_string(), own.name.as_str()));
+        let own = self.own_commands(&help.contexts).map(|own| (own.key.to_string(), own.name.as_str()));
+        let own = own.filter(|(key, name)| holds(&format!("{key} {name}")));
         section(&mut lines, "your commands", own, columns);
         lines
+    }
+
+    /// All that can be looked for in a row: its keys, also those without room, and what they do.
+    fn said_of(&self, row: &Binding) -> String {
+        let keys: Vec<String> = self.start.keymap.keys(row).iter().map(ToString::to_string).collect();
+        format!("{} {}", keys.join(" "), row.help)
+    }
+
+    /// The help, where it is on top.
+    pub(super) fn help_on_top(&mut self) -> Option<&mut Help> {
+        match self.overlays.last_mut() {
+            Some(Overlay::Help(help)) => Some(help),
+            _ => None,
+        }
     }
 }
 
@@ -72,7 +156,11 @@ fn keys(chords: &[Chord], columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::jobs::tests::at;
     use crate::app::keymap::BINDINGS;
+    use crate::app::{Msg, Start};
+    use crate::model::endpoint::Scope;
+    use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
     #[test]
     fn every_key_is_explained_in_one_line_of_a_usual_terminal() {
@@ -80,6 +168,65 @@ mod tests {
         for row in BINDINGS {
             assert!(row.help.width() <= room, "{} cells are too many: {}", row.help.width(), row.help);
         }
+    }
+
+    fn app(size: (u16, u16)) -> App {
+        let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
+        let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
+        App::new(Start { size, ..Start::new(scope, utc) }, at(0)).0
+    }
+
+    fn press(app: &mut App, code: KeyCode) {
+        let key = KeyEvent::new(code, KeyModifiers::NONE);
+        app.update(Msg::Input(Event::Key(key)), at(0));
+    }
+
+    fn type_in(app: &mut App, text: &str) {
+        text.chars().for_each(|c| press(app, KeyCode::Char(c)));
+    }
+
+    /// What the help on top lists: keys and what they do.
+    fn listed(app: &App) -> Vec<(String, String)> {
+        let Some(Overlay::Help(help)) = app.overlays.last() else { panic!("no help") };
+        let lines = app.help_lines(help, 80).into_iter();
+        let rows = lines.filter_map(|line| match line {
+            HelpLine::Key(keys, text) => Some((keys, text)),
+            HelpLine::Gap | HelpLine::Heading(_) => None,
+        });
+        rows.collect()
+    }
+
+    #[test]
+    fn typed_words_narrow_it_and_esc_clears_them_before_it_closes() {
+        let mut app = app((80, 24));
+        press(&mut app, KeyCode::Char('?'));
+        let all = listed(&app).len();
+        type_in(&mut app, "/LAST mark");
+        let found = listed(&app);
+        assert!(!found.is_empty() && found.len() < all);
+        for (keys, text) in &found {
+            let said = format!("{keys} {text}").to_lowercase();
+            assert!(said.contains("last") && said.contains("mark"), "{said}");
+        }
+        press(&mut app, KeyCode::Enter);
+        press(&mut app, KeyCode::Char('j'));
+        assert_eq!(listed(&app), found, "kept, and keys move again");
+        press(&mut app, KeyCode::Esc);
+        assert_eq!(listed(&app).len(), all);
+        type_in(&mut app, "/q?1");
+        assert_eq!(app.overlays.len(), 1, "letters of commands are typed");
+        press(&mut app, KeyCode::Esc);
+        assert_eq!(listed(&app).len(), all);
+        press(&mut app, KeyCode::Esc);
+        assert!(app.overlays.is_empty());
+    }
+
+    #[test]
+    fn a_key_is_found_by_its_name_also_where_it_has_no_room() {
+        let mut app = app((40, 12));
+        press(&mut app, KeyCode::Char('?'));
+        type_in(&mut app, "/f2");
+        assert_eq!(listed(&app).len(), 1);
     }
 
     #[test]

@@ -22,6 +22,9 @@ impl App {
             (Action::QueuePause, Some(job)) if job.undelivered == Some(DeliveryKind::Paused) => "release".to_owned(),
             (Action::LoadAll, _) if self.overlays.is_empty() => self.load_all_hint().to_owned(),
             (Action::Compare, _) if self.views.is_comparing() => "compare no more".to_owned(),
+            (Action::Close, _) if self.overlays.last().is_some_and(|overlay| overlay.is_narrowed_help()) => {
+                "all keys".to_owned()
+            }
             (Action::Close, _)
                 if self.overlays.is_empty() && self.screen == Screen::Views && self.views.all.can_stop() =>
             {

@@ -10,11 +10,12 @@ impl App {
     pub(super) fn scroll(&mut self, by: Scroll) {
         let g = self.geometry();
         let total = match self.overlays.last() {
-            Some(Overlay::Help(help)) => self.help_lines(&help.contexts, g.help_columns()).len(),
+            Some(Overlay::Help(help)) => self.help_lines(help, g.help_columns()).len(),
             _ => 0,
         };
         if let Some(Overlay::Help(help)) = self.overlays.last_mut() {
-            help.scroll = by.apply(help.scroll, g.help_rows(), (total + 1).saturating_sub(g.help_rows()));
+            let rows = help.rows(g);
+            help.scroll = by.apply(help.scroll, rows, (total + 1).saturating_sub(rows));
             return;
         }
         // A filter lies beside its list, not over it.

@@ -296,7 +296,10 @@ fn the_footer_says_what_escape_would_take_away() {
     press(&mut app, "v");
     assert_eq!(esc(&app).as_deref(), Some("unmark"));
     press(&mut app, "?");
-    assert_eq!(footer(&app), ["Esc close", "q quit"]);
+    assert_eq!(footer(&app), ["/ find", "Esc close", "q quit"]);
+    press(&mut app, "/quit");
+    enter(&mut app);
+    assert_eq!(esc(&app).as_deref(), Some("all keys"));
 }
 
 #[test]

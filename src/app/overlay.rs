@@ -4,6 +4,7 @@ use super::Effect;
 use super::batch::{Batch, Step};
 use super::bulk::Bulk;
 use super::editor::{Editor, Saved};
+use super::help::Help;
 use super::keymap::Context;
 use super::palette::Palette;
 use super::picker::Picker;
@@ -37,7 +38,7 @@ pub enum Overlay {
     Question(Question),
     /// The filter of the jobs list, being typed; it stands in the list's title.
     Filter(Box<TextInput>),
-    Help(Help),
+    Help(Box<Help>),
     Calendar(Box<Calendar>),
     /// A page's own card.
     Card(Box<Card>),
@@ -65,7 +66,8 @@ impl Overlay {
             Self::Resolve(_) => Context::Resolve,
             Self::Question(_) => Context::Question,
             Self::Filter(_) => Context::Filter,
-            Self::Help(_) => Context::Lists,
+            Self::Help(help) if help.is_typing() => Context::Filter,
+            Self::Help(_) => Context::Help,
             Self::Calendar(open) => match open.focus {
                 Focus::Days => Context::Calendar,
                 Focus::Line => Context::CalendarLine,
@@ -76,6 +78,11 @@ impl Overlay {
             Self::Export(_) => Context::Export,
             Self::Kept(_) => Context::Kept,
         }
+    }
+
+    /// Whether it is the help, with only some of its lines.
+    pub(super) fn is_narrowed_help(&self) -> bool {
+        matches!(self, Self::Help(help) if help.words().is_some())
     }
 
     /// The editor, if it is one.
@@ -122,12 +129,12 @@ impl Overlay {
         match self {
             Self::Editor(_) | Self::Ask(_) | Self::Filter(_) | Self::Palette(_) => true,
             Self::Picker(picker) => picker.takes_text(),
+            Self::Help(help) => help.is_typing(),
             Self::Batch(batch) => matches!(batch.step, Step::Writing),
             // Digits and signs of a date are typed; arrows and some letters move.
             Self::Calendar(_) => true,
             Self::Resolve(_)
             | Self::Question(_)
-            | Self::Help(_)
             | Self::Card(_)
             | Self::Trend(_)
             | Self::Movers(_)
@@ -281,14 +288,6 @@ pub enum Consequence {
         name: String,
         text: String,
     },
-}
-
-/// The list of keys.
-#[derive(Debug)]
-pub struct Help {
-    /// The contexts of the moment it was asked for.
-    pub contexts: Vec<Context>,
-    pub scroll: usize,
 }
 
 #[cfg(test)]

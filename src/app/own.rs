@@ -81,7 +81,7 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::help::HelpLine;
+    use crate::app::help::{Help, HelpLine};
     use crate::app::jobs::tests::{at, row};
     use crate::app::signals::tests::{app, press};
     use crate::model::job::Status;
@@ -167,7 +167,7 @@ mod tests {
         let chord = |key| Chord::parse(key).expect("a key");
         assert!(app.start.keymap.change(Context::Jobs, "filter", vec![chord("F")]));
         assert!(app.hints().any(|(key, row)| key == chord("F") && row.hint == "filter"));
-        let help = app.help_lines(&[Context::Jobs], 80);
+        let help = app.help_lines(&Help::new(vec![Context::Jobs]), 80);
         assert!(
             help.iter()
                 .any(|line| matches!(line, HelpLine::Key(keys, what) if keys == "F" && what.starts_with("filter")))

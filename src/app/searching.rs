@@ -42,7 +42,9 @@ impl App {
     }
 
     pub(super) fn open_filter(&mut self) {
-        if self.record == Record::Read {
+        if let Some(help) = self.help_on_top() {
+            help.find();
+        } else if self.record == Record::Read {
             self.overlays.push(Overlay::Filter(Box::new(TextInput::line(&self.search.typed))));
         }
     }

@@ -49,6 +49,7 @@ impl App {
                 change(input);
                 self.filter_typed();
             }
+            Some(Overlay::Help(help)) if help.is_typing() => help.type_with(change),
             Some(Overlay::Calendar(open)) => open.type_with(change),
             _ => return false,
         }

@@ -1,9 +1,8 @@
 //! The keys of the moment at which help was asked for, from the one table.
 
 use super::text::{Row, fit, left};
-use super::{View, boxed, more_below, put};
-use crate::app::help::{HelpLine, key_columns};
-use crate::app::overlay::Help;
+use super::{View, boxed, cursor, more_below, put};
+use crate::app::help::{Help, HelpLine, key_columns};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -12,12 +11,31 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, help: &Help, area: Rec
     let theme = view.theme;
     let inner = boxed(frame, area, Line::styled(" Keys of this moment ", theme.title), theme.focus);
     let width = usize::from(inner.width);
-    let rows = usize::from(inner.height);
-    let lines = view.app.help_lines(&help.contexts, width);
+    let body = looked_for(frame, view, help, inner);
+    let rows = usize::from(body.height);
+    let lines = view.app.help_lines(help, width);
     for (n, text) in lines.iter().skip(help.scroll).take(rows).enumerate() {
-        put(frame, inner, n, line(view, text, width));
+        put(frame, body, n, line(view, text, width));
+    }
+    if lines.is_empty() {
+        put(frame, body, 1, Line::styled(fit("  No line here has all these words.", width), theme.muted));
     }
     more_below(frame, view, area, lines.len().saturating_sub(help.scroll + rows));
+}
+
+/// The line with what is looked for, if anything is; what is left below it.
+fn looked_for(frame: &mut Frame<'_>, view: View<'_>, help: &Help, inner: Rect) -> Rect {
+    let theme = view.theme;
+    let Some(words) = help.words().filter(|_| inner.width > 3 && inner.height > 1) else { return inner };
+    put(frame, inner, 0, Line::styled(" /", theme.key));
+    let field = Rect { x: inner.x + 2, width: inner.width - 3, height: 1, ..inner };
+    if help.is_typing() {
+        frame.render_widget(words.area(), field);
+        cursor::type_at(frame, view, field);
+    } else {
+        frame.render_widget(Line::styled(fit(&words.text(), usize::from(field.width)), theme.text), field);
+    }
+    Rect { y: inner.y + 1, height: inner.height - 1, ..inner }
 }
 
 fn line<'a>(view: View<'_>, line: &HelpLine, width: usize) -> Line<'a> {

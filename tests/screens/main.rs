@@ -463,6 +463,22 @@ fn the_keys_of_the_jobs_list() {
 }
 
 #[test]
+fn the_keys_that_hold_typed_words() {
+    snapshots("help_found", |world| {
+        world.jobs();
+        world.keys("? / M a r k");
+    });
+}
+
+#[test]
+fn the_help_without_a_line_that_holds_the_words() {
+    snapshots("help_nothing", |world| {
+        world.jobs();
+        world.keys("? / x y z z y Enter");
+    });
+}
+
+#[test]
 fn views_before_the_first_answer() {
     snapshots("views_loading", |world| {
         world.jobs();

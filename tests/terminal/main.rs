@@ -4,8 +4,10 @@
 #![cfg(unix)]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
+mod cursor;
 mod links;
 mod own;
+mod places;
 mod prune;
 mod pty;
 

@@ -187,6 +187,7 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Filter, &[key(KeyCode::Home), ctrl('a')], Action::Edit(Edit::LineStart), "", "start of the line"),
     row(C::Filter, &[key(KeyCode::End), ctrl('e')], Action::Edit(Edit::LineEnd), "", "end of the line"),
     row(C::Filter, &[ctrl('w')], Action::Edit(Edit::DeleteWordBack), "", "delete the word before"),
+    row(C::Help, &[ch('/')], Action::Filter, "find", "the lines that hold what is typed"),
     row(C::Ask, &[key(KeyCode::Enter), ctrl('s')], Action::Confirm, "take it", "take the value"),
     row(C::Ask, &[key(KeyCode::Esc), ctrl('c')], Action::Close, "close", "close"),
     row(C::Ask, &[ctrl('u')], Action::Edit(Edit::Undo), "", "undo"),

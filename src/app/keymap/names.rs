@@ -27,6 +27,8 @@ pub enum Context {
     Batch,
     /// The filter, while it is being typed.
     Filter,
+    /// The keys of a moment.
+    Help,
     /// A one-line question for a value.
     Ask,
     /// What to do with an undelivered prompt.
@@ -77,6 +79,7 @@ impl Context {
             Self::BatchText => "many prompts",
             Self::Batch => "many prompts, looked over",
             Self::Filter => "the filter",
+            Self::Help => "the help",
             Self::Ask => "one-line input",
             Self::Resolve => "an undelivered prompt",
             Self::Question => "a question",
