@@ -42,8 +42,26 @@ impl App {
         if inwards { self.views.table.go_in() } else { self.views.table.go_out() }
     }
 
+    /// Whether Esc leaves so many marks this time: a press more takes them away, since it is work to set them again.
+    pub(in crate::app) fn keeps_marks(&mut self, marks: usize, now: Time) -> bool {
+        if marks < 2 {
+            return false;
+        }
+        let text = format!("{} marks: Esc again takes them away.", super::super::format::count(marks));
+        let was_said = self.notice.as_ref().is_some_and(|notice| notice.text.as_str() == text);
+        if was_said {
+            self.notice = None;
+        } else {
+            self.say(Tone::Info, &text, now);
+        }
+        !was_said
+    }
+
     /// Takes away the marks, else the filter; whether there was anything.
-    pub(in crate::app) fn open_up_table(&mut self) -> bool {
+    pub(in crate::app) fn open_up_table(&mut self, now: Time) -> bool {
+        if self.keeps_marks(self.views.table.marked(), now) {
+            return true;
+        }
         let table = &mut self.views.table;
         if table.marked() > 0 {
             table.clear_marks();
@@ -60,16 +78,18 @@ impl App {
     pub(in crate::app) fn can_shape_table(&self, action: Action) -> Option<bool> {
         let table: &Table = &self.views.table;
         let folder = table.selected_folder();
+        let has_pages = !table.rows().is_empty() || table.gone() > 0;
         Some(match action {
-            Action::NextSort | Action::ReverseSort | Action::Fold => table.is_report(),
-            Action::Filter => table.is_report() || table.is_filtered(),
+            Action::NextSort | Action::ReverseSort | Action::Fold => table.is_report() && has_pages,
+            Action::Filter => table.is_report() && has_pages || table.is_filtered(),
+            Action::Movers if !has_pages => false,
             Action::LogScale => !table.rows().is_empty() && table.metric() != Metric::Share,
             Action::Metric => !table.rows().is_empty(),
             Action::Mark | Action::MarkRange | Action::Open => !table.is_empty(),
             Action::NewJob => folder.is_none() && !table.is_empty() || table.marked() > 0,
             Action::CopyMain => table.selected_row().is_some(),
             Action::NextPage if table.is_tree() => folder.is_some(),
-            Action::PreviousPage if table.is_tree() => true,
+            Action::PreviousPage if table.is_tree() => table.can_go_out(),
             // All pages stand in one list.
             Action::NextPage | Action::PreviousPage if table.is_report() => false,
             _ => return None,

@@ -144,6 +144,11 @@ fn pages<'a>(view: View<'_>) -> Part<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let (measures, all) = (table.measures(), table.rows().len());
+    if table.is_filtered() && measures.gone > 0 && measures.gone == measures.passing {
+        let text =
+            if measures.gone == 1 { "1 gone page".to_owned() } else { format!("{} gone pages", count(measures.gone)) };
+        return vec![Span::styled(text, theme.text)];
+    }
     let text = if table.is_filtered() {
         format!("{} of {}", count(measures.passing.saturating_sub(measures.gone)), plural(all, "page"))
     } else {
@@ -157,8 +162,14 @@ fn pages<'a>(view: View<'_>) -> Part<'a> {
 }
 
 fn marked<'a>(view: View<'_>) -> Option<Said<'a>> {
-    let marked = view.app.views.table.marked();
-    (marked > 0).then(|| needed(vec![Span::styled(format!("{} marked", count(marked)), view.theme.mark)]))
+    let (marked, hidden) = (view.app.views.table.marked(), view.app.views.table.marks_hidden());
+    let text = match (marked, hidden) {
+        (0, 0) => return None,
+        (marked, 0) => format!("{} marked", count(marked)),
+        (0, hidden) => format!("{} marked, hidden by the filter", count(hidden)),
+        (marked, hidden) => format!("{} marked, {} more hidden", count(marked), count(hidden)),
+    };
+    Some(needed(vec![Span::styled(text, view.theme.mark)]))
 }
 
 fn by(sorting: Sorting) -> String {
@@ -185,11 +196,23 @@ fn incomplete(table: &Table, width: usize) -> Option<String> {
 fn difference(table: &Table, width: usize) -> Option<String> {
     let report = table.report().filter(|report| report.complete)?;
     let total = report.totals.total.value()?;
-    let sum = table.sums().total;
+    let (sum, unread) = (table.sums().total, table.unread());
+    let left_out = match unread {
+        0 => String::new(),
+        1 => ", 1 page without counts left out".to_owned(),
+        n => format!(", {} pages without counts left out", count(n)),
+    };
+    if unread > 0 && sum == u128::from(total) {
+        return Some(left_out.trim_start_matches(", ").to_owned());
+    }
     (sum != u128::from(total)).then(|| {
         let sum = i128::try_from(sum).unwrap_or(i128::MAX);
-        let whole = format!("rows sum to {} of {} total", number(sum), number(total));
-        if whole.width() + 20 > width { "rows ≠ total".to_owned() } else { whole }
+        let whole = format!("rows sum to {} of {} total{left_out}", number(sum), number(total));
+        match (whole.width() + 20 > width, unread) {
+            (false, _) => whole,
+            (true, 0) => "rows ≠ total".to_owned(),
+            (true, n) => format!("rows ≠ total, {} uncounted", count(n)),
+        }
     })
 }
 

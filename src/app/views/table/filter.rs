@@ -3,7 +3,7 @@
 //! ```text
 //! filter     = term { " " term }                     all of them hold
 //! term       = [ "!" ] word                          the path has it, or with ! has it not; letters of either case
-//!            | [ "!" ] "new" | [ "!" ] "gone"        in a comparison; else they are words
+//!            | [ "!" ] "new" | [ "!" ] "gone"        in a comparison
 //!            | '"' word                              a word whatever it looks like
 //!            | number operator value                 blanks around the operator don't matter
 //! number     = "human" | "ai" | "total" | "share"    share is that of AI in human + AI
@@ -191,6 +191,9 @@ fn read(token: &str, compared: bool) -> Result<Option<Term>, String> {
         "" => None,
         "new" if compared => Some(Term::New { not }),
         "gone" if compared => Some(Term::Gone { not }),
+        "new" | "gone" => {
+            return Err(format!("{word} needs a comparison: c compares; as a word in the path write \"{word}"));
+        }
         _ => Some(Term::Word { word, not }),
     })
 }
@@ -238,6 +241,12 @@ fn comparison(token: &str, compared: bool) -> Result<Term, String> {
     };
     if in_percent {
         let value: f64 = plain(digits).and_then(|digits| digits.parse().ok()).ok_or_else(wrong)?;
+        // A share is said in percent; a part of one is rarely meant.
+        if !percent && number == Number::Now(Metric::Share) && value > 0.0 && value < 1.0 {
+            let meant = format!("{:.4}", value * 100.0);
+            let meant = meant.trim_end_matches('0').trim_end_matches('.');
+            return Err(format!("{name}{sign}{typed}: the share is in percent, write {meant}% (or {typed}% if meant)"));
+        }
         let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len().min(6));
         let near = (0..decimals).fold(0.5, |near, _| near / 10.0);
         return Ok(Term::Percent { number, operator, value, near });
@@ -383,11 +392,16 @@ mod tests {
     }
 
     #[test]
-    fn without_a_comparison_new_is_a_word_like_any_other() {
+    fn new_and_gone_are_refused_where_nothing_is_compared() {
         let now = counts(1, 0);
         let figures = Figures { counts: &now, then: Then::Uncompared };
-        let filter = PageFilter::parse("new", false);
-        assert!(filter.passes("/whats-new", &figures) && !filter.passes("/old", &figures));
+        for typed in ["new", "!gone"] {
+            let filter = PageFilter::parse(typed, false);
+            assert!(filter.problem().is_some_and(|said| said.contains("needs a comparison")), "{typed}");
+            assert!(filter.passes("/old", &figures));
+        }
+        let word = PageFilter::parse("\"new", false);
+        assert!(word.passes("/whats-new", &figures) && !word.passes("/old", &figures));
     }
 
     #[test]
@@ -405,6 +419,8 @@ mod tests {
                 "total>99999999999999999999",
                 "99999999999999999999 is no number: write total>1000, thousands as 1k or 1,000",
             ),
+            ("share>0.9", "share>0.9: the share is in percent, write 90% (or 0.9% if meant)"),
+            ("share<=.5", ".5 is no number: write share<=50%, thousands as 1k or 1,000"),
             ("share>1e3", "1e3 is no number: write share>50%, thousands as 1k or 1,000"),
         ] {
             let filter = PageFilter::parse(&format!("guide {typed}"), false);

@@ -62,6 +62,12 @@ impl Table {
         self.measures.marked
     }
 
+    /// How many marked pages the filter hides.
+    pub fn marks_hidden(&self) -> usize {
+        let all = self.marks.marked.iter().filter(|marked| **marked).count();
+        all.saturating_sub(self.marked())
+    }
+
     /// Marks the selected page or takes its mark away, and goes one down; on a folder for all pages in it that pass the
     /// filter.
     pub fn toggle_mark(&mut self) {

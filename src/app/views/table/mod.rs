@@ -309,6 +309,11 @@ impl Table {
         self.pages.sums()
     }
 
+    /// How many rows have no total that could be summed.
+    pub fn unread(&self) -> usize {
+        self.pages.unread()
+    }
+
     fn show(&mut self, source: Source) {
         self.settle_anchor();
         let path = self.anchor_path();

@@ -27,6 +27,8 @@ pub(super) struct Pages {
     /// Place in that order, by entry.
     place: Vec<u32>,
     sums: Sums,
+    /// Rows whose total is no count.
+    unread: usize,
 }
 
 /// A place in memory as it is kept: 2³² rows never come.
@@ -61,6 +63,7 @@ impl Pages {
             by_path.sort_unstable_by(|a, b| compare_paths(a.0, b.0).then(a.1.cmp(&b.1)));
             self.by_path = by_path.into_iter().map(|(_, entry)| entry).collect();
             self.sums = self.rows().iter().fold(Sums::default(), |sums, row| sums.with(&row.counts));
+            self.unread = self.rows().iter().filter(|row| row.counts.total.value().is_none()).count();
         }
         (self.then, self.gone) = match &self.source {
             Source::Report { now, before: Some(before) } => join(now, before),
@@ -169,6 +172,11 @@ impl Pages {
     /// Sums over all rows.
     pub(super) fn sums(&self) -> Sums {
         self.sums
+    }
+
+    /// How many rows have no total that could be summed.
+    pub(super) fn unread(&self) -> usize {
+        self.unread
     }
 }
 

@@ -49,6 +49,44 @@ fn lines(table: &Table) -> Vec<String> {
     table.visible(usize::MAX).map(line).collect()
 }
 
+#[test]
+fn marks_that_the_filter_hides_are_counted_apart() {
+    let mut table = table();
+    table.toggle_mark();
+    table.toggle_mark();
+    table.set_filter("guides");
+    assert_eq!((table.marked(), table.marks_hidden()), (0, 2));
+    table.set_filter("");
+    assert_eq!((table.marked(), table.marks_hidden()), (2, 0));
+}
+
+#[test]
+fn rows_without_a_count_are_counted() {
+    let mut table = table();
+    assert_eq!(table.unread(), 0);
+    let mut rows = site();
+    rows[1].counts.total = Count::Missing;
+    rows[2].counts.total = Count::Odd(CleanText::line("12.5"));
+    table.show_report(report(rows, true), None);
+    assert_eq!(table.unread(), 2);
+}
+
+#[test]
+fn nothing_leads_out_of_the_top_of_a_tree() {
+    let mut table = table();
+    table.toggle_tree();
+    table.move_to_end(false);
+    while table.selected_folder().is_none() {
+        assert!(!table.can_go_out());
+        table.move_by(1);
+    }
+    assert!(!table.can_go_out(), "closed, and nothing is around it");
+    table.go_in();
+    assert!(table.can_go_out(), "it closes");
+    table.go_in();
+    assert!(table.can_go_out(), "to the folder around");
+}
+
 fn selected(table: &Table) -> Option<&str> {
     table.selected_row().map(|row| row.path.as_str())
 }

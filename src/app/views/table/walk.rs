@@ -36,6 +36,12 @@ impl Table {
         }
     }
 
+    /// Whether [`Table::go_out`] would do something.
+    pub fn can_go_out(&self) -> bool {
+        let is_open = self.selected_folder().is_some_and(|folder| folder.open);
+        is_open || self.lines.get(self.selected).is_some_and(|line| line.depth > 0)
+    }
+
     /// In a tree: closes the selected folder, else goes to the one around the selected line.
     pub fn go_out(&mut self) {
         if self.selected_folder().is_some_and(|folder| folder.open) {
