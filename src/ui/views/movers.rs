@@ -1,9 +1,9 @@
 //! Movers: what gained and what lost, side by side where there is room, else one above the other.
 
-use super::totals::signed;
+use super::table::change_text;
 use crate::app::format::{count, number, plural};
 use crate::app::views::movers::{Half, Mover, Movers};
-use crate::model::views::as_f64;
+use crate::app::views::table::Change;
 use crate::ui::text::{Row, fit, fit_end, left, right};
 use crate::ui::{View, boxed, put};
 use ratatui::Frame;
@@ -117,6 +117,6 @@ fn percent(mover: &Mover) -> String {
         (None, _) => "new".to_owned(),
         (_, None) => "gone".to_owned(),
         (Some(0), _) => "from 0".to_owned(),
-        (Some(before), Some(now)) => signed((as_f64(now) / as_f64(before) - 1.0) * 100.0, "%"),
+        (Some(before), Some(now)) => change_text(Change::Of { now, before }),
     }
 }

@@ -23,8 +23,8 @@ const HEADS: usize = 4;
 const SHARE: usize = 6;
 /// A change with its sign: ` ▲ <0.1%`.
 const CHANGE: usize = 9;
-/// The sign on numbers that don't add up, and air before the bar.
-const SIGN: usize = 3;
+/// Air before the bar.
+const AIR: usize = 2;
 
 /// Heads, pages, and what to say where there are none.
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
@@ -76,6 +76,8 @@ struct Columns {
     path: usize,
     /// With their widths.
     cells: Vec<(Cell, usize)>,
+    /// The one of them with the sign on numbers that don't add up, by its place; else it stands before the bar.
+    signed: Option<usize>,
     bar: usize,
     width: usize,
     /// Rows before the first one of an answer.
@@ -92,14 +94,28 @@ impl Columns {
         };
         let rows = u64::try_from(table.rows().len()).unwrap_or(0);
         let rank = if width >= 60 { number(offset.saturating_add(rows)).len().max(2) } else { 0 };
-        let mut columns =
-            Self { rank, marks: rank > 0 || table.marked() > 0, path: 0, cells: Vec::new(), bar: 0, width, offset };
+        let mut columns = Self {
+            rank,
+            marks: rank > 0 || table.marked() > 0,
+            path: 0,
+            cells: Vec::new(),
+            signed: None,
+            bar: 0,
+            width,
+            offset,
+        };
         // Numbers that would leave no path to read are cut, and say so.
         for most in [26, 14] {
-            let with_width = |cell: Cell| (cell, cell_width(cell, table, most));
-            columns.cells = cells(table, width).into_iter().map(with_width).collect();
+            let shown = cells(table, width);
+            // The sign on numbers that don't add up stands behind the last of them.
+            columns.signed =
+                shown.iter().rposition(|cell| matches!(cell, Cell::Now(metric) if *metric != Metric::Share));
+            let with_width = |(n, cell): (usize, Cell)| {
+                (cell, cell_width(cell, table, most) + usize::from(columns.signed == Some(n)))
+            };
+            columns.cells = shown.into_iter().enumerate().map(with_width).collect();
             let numbers: usize = columns.cells.iter().map(|(_, cells)| cells).sum();
-            let room = width.saturating_sub(columns.lead() + numbers + SIGN + 1);
+            let room = width.saturating_sub(columns.lead() + numbers + AIR + 1);
             columns.bar = (room * 2 / 5).clamp(6, 60);
             columns.path = room.saturating_sub(columns.bar);
             if columns.path >= 16 {
@@ -123,17 +139,25 @@ impl Columns {
         let mut row = Row::new(self.width);
         let lead = self.lead();
         row.push(if self.rank > 0 { format!("{}  ", right("#", lead - 2)) } else { " ".repeat(lead) }, theme.muted);
-        let path = format!("path{}", arrow(Column::Path).map(|arrow| format!(" {arrow}")).unwrap_or_default());
+        let mut path = format!("path{}", arrow(Column::Path).map(|arrow| format!(" {arrow}")).unwrap_or_default());
+        // The places count by the metric, whatever the order.
+        if self.rank > 0
+            && table.report().is_some_and(|report| report.complete)
+            && sorting.is_some_and(|sorting| sorting.by != Column::Now(table.metric()))
+        {
+            path = format!("{path}  (# by {})", table.metric().name());
+        }
         row.push(left(&path, self.path), style(Column::Path, theme.muted));
-        for (cell, width) in &self.cells {
+        for (n, (cell, width)) in self.cells.iter().enumerate() {
             let (name, column, usual) = match *cell {
                 Cell::Now(metric) => (metric.name(), Column::Now(metric), head_style(metric, view)),
                 Cell::Change(metric) => ("Δ", Column::Change(metric), head_style(metric, view)),
             };
             let name = format!("{name}{}", arrow(column).unwrap_or_default());
-            row.push(right(&name, *width), style(column, usual));
+            let sign = usize::from(self.signed == Some(n));
+            row.push(right(&name, width - sign), style(column, usual)).push(" ".repeat(sign), theme.muted);
         }
-        row.push(" ".repeat(SIGN), theme.muted);
+        row.push(" ".repeat(AIR), theme.muted);
         row.push(bars::scale(table.metric(), table.scale(), self.bar), theme.muted);
         row.line()
     }
@@ -158,12 +182,16 @@ impl Columns {
             row.push(right(&place, self.rank), style).push("  ", theme.text);
         }
         self.name(&mut row, view, shown, text);
-        for (cell, width) in &self.cells {
+        let mark = if shown.adds_up { " " } else { "≠" };
+        for (n, (cell, width)) in self.cells.iter().enumerate() {
+            let sign = usize::from(self.signed == Some(n));
+            let width = width - sign;
             let (said, style) = cell_text(*cell, &shown.figures, view, text);
             // What is cut still stands apart from the column before.
-            row.push(right(&fit(&said, width - 1), *width), style);
+            row.push(right(&fit(&said, width - 1), width), style);
+            row.push(if sign > 0 { mark } else { "" }, theme.warning);
         }
-        row.push(left(if shown.adds_up { "" } else { "≠" }, SIGN), theme.warning);
+        row.push(left(if self.signed.is_none() { mark } else { "" }, AIR), theme.warning);
         for Span { content, style, .. } in bars::of(&shown.figures, table.metric(), table.scale(), self.bar, theme) {
             row.push(content, style);
         }
@@ -203,23 +231,37 @@ impl Columns {
     }
 }
 
-/// The most telling columns for the width: all where there is room, at the least the metric.
+/// The most telling columns for the width: all where there is room, at the least the one that is sorted by.
 fn cells(table: &Table, width: usize) -> Vec<Cell> {
     let metric = table.metric();
-    let compared = table.before().is_some();
-    let both = |metric: Metric| [Cell::Now(metric), Cell::Change(metric)];
-    let wide = [Metric::Human, Metric::Ai].map(both).concat();
-    let share = both(Metric::Share);
-    match (compared, width) {
-        (false, 70..) => Metric::ALL.map(Cell::Now).into(),
-        (false, _) if metric == Metric::Share => vec![Cell::Now(Metric::Total), Cell::Now(metric)],
-        (false, _) => vec![Cell::Now(metric), Cell::Now(Metric::Share)],
-        (true, 160..) => Metric::ALL.map(both).concat(),
-        (true, 120..) if metric == Metric::Share => [wide.as_slice(), &share].concat(),
-        (true, 120..) => [wide.as_slice(), &[Cell::Now(Metric::Share)]].concat(),
-        (true, 60..) if metric == Metric::Share => [&[Cell::Now(Metric::Total)], share.as_slice()].concat(),
-        (true, 60..) => [both(metric).as_slice(), &[Cell::Now(Metric::Share)]].concat(),
-        (true, _) => both(metric).into(),
+    let sorted = match table.sorting().by {
+        Column::Now(sorted) | Column::Change(sorted) if table.is_report() => sorted,
+        _ => metric,
+    };
+    let of = |metrics: &[Metric], changes: &[Metric]| {
+        let cells = Metric::ALL.map(|metric| [Cell::Now(metric), Cell::Change(metric)]).concat();
+        let is_shown = |cell: &Cell| match cell {
+            Cell::Now(metric) => metrics.contains(metric),
+            Cell::Change(metric) => changes.contains(metric),
+        };
+        cells.into_iter().filter(is_shown).collect()
+    };
+    // Its change has a place where the share is what matters.
+    let of_share = if [metric, sorted].contains(&Metric::Share) { Metric::Share } else { Metric::Ai };
+    match (table.before().is_some(), width) {
+        (false, 70..) => of(&Metric::ALL, &[]),
+        (false, _) if metric != sorted => of(&[metric, sorted], &[]),
+        (true, 160..) => of(&Metric::ALL, &Metric::ALL),
+        (true, 120..) if sorted == Metric::Total => of(&Metric::ALL, &[Metric::Human, Metric::Ai, sorted, of_share]),
+        (true, 120..) => of(&[Metric::Human, Metric::Ai, Metric::Share], &[Metric::Human, Metric::Ai, of_share]),
+        (true, 60..) if metric != sorted => of(&[metric, sorted], &[sorted]),
+        (true, ..60) => of(&[sorted], &[sorted]),
+        // The share alone says nothing of how much was read.
+        (compared, _) => {
+            let other = if metric == Metric::Share { Metric::Total } else { Metric::Share };
+            let changes = if compared { vec![sorted] } else { Vec::new() };
+            of(&[metric, other], &changes)
+        }
     }
 }
 
@@ -338,6 +380,35 @@ mod tests {
         assert_eq!(of(7, 7), "=");
         assert_eq!([of(12, 0), of(12_345, 0)], ["▲ +12", "▲ +12k"], "no percentage of nothing");
         assert_eq!([Change::New(3), Change::Gone(3), Change::Unknown].map(change_text), ["new", "gone", "–"]);
+    }
+
+    #[test]
+    fn what_is_sorted_by_has_a_column_at_every_width_and_its_change_when_comparing() {
+        use crate::model::period::DateRange;
+        use crate::model::report::Report;
+        use crate::model::views::ViewsPage;
+        let range = DateRange::last_days(7, chrono::NaiveDate::default());
+        let report =
+            || std::sync::Arc::new(Report::begin(range, ViewsPage::default(), true, crate::model::Time::default()));
+        let mut table = Table::default();
+        for compared in [false, true] {
+            table.show_report(report(), compared.then(report));
+            for (sorted, metric) in
+                Metric::ALL.into_iter().flat_map(|sorted| Metric::ALL.map(|metric| (sorted, metric)))
+            {
+                table.set_metric(metric);
+                for width in [40, 60, 80, 120, 160] {
+                    let mut orders = vec![Column::Now(sorted)];
+                    orders.extend(compared.then_some(Column::Change(sorted)));
+                    for by in orders {
+                        table.sort(crate::app::views::table::Sorting::by(by));
+                        let shown = cells(&table, width);
+                        assert!(has_column(&table, width, by), "{by:?} of {metric:?} at {width}: {shown:?}");
+                        assert!(!compared || shown.contains(&Cell::Change(sorted)), "{by:?} at {width}: {shown:?}");
+                    }
+                }
+            }
+        }
     }
 
     proptest::proptest! {
