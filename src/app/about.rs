@@ -144,7 +144,21 @@ impl App {
             self.say(Tone::Info, "What is known of its pages is still being read; try again in a moment.", now);
             return;
         };
-        let ranges = missing(row, &known.value, now.date_naive());
+        let (row, pages) = (row.clone(), known.value.clone());
+        self.ask_for_windows(&row, &pages, now, effects);
+    }
+
+    /// The same for the selected job of a page's card: what is missing of that page.
+    pub(super) fn ask_for_card_job(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some((job, page)) = self.card_job_page() else { return };
+        match self.jobs.get(job).cloned() {
+            Some(row) => self.ask_for_windows(&row, &[page], now, effects),
+            None => self.say(Tone::Info, "This job is not in the list on this screen yet.", now),
+        }
+    }
+
+    fn ask_for_windows(&mut self, row: &JobRow, pages: &[AboutPage], now: Time, effects: &mut Vec<Effect>) {
+        let ranges = missing(row, pages, now.date_naive());
         if !ranges.is_empty() {
             self.ask_to_load(ranges, now, effects);
             return;

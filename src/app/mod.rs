@@ -313,7 +313,8 @@ impl App {
                     })
             }
             Action::LoadAll | Action::Compare | Action::Trend | Action::Movers => self.views_offer(action),
-            Action::Open if matches!(self.overlays.last(), Some(Overlay::Movers(_))) => true,
+            Action::Open if let Some(Overlay::Movers(movers)) = self.overlays.last() => movers.selected().is_some(),
+            Action::BeforeAfter if matches!(self.overlays.last(), Some(Overlay::Card(_))) => self.card_job().is_some(),
             Action::Open if matches!(self.overlays.last(), Some(Overlay::Card(_))) => self.card_job().is_some(),
             Action::Open => selected.is_some(),
             Action::BeforeAfter => selected.is_some_and(|row| !row.pages.is_empty()),

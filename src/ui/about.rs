@@ -37,10 +37,19 @@ pub(super) fn change(now: &Count, before: &Count) -> Option<String> {
     Some(format!("{sign} {text}"))
 }
 
+/// The days in short, where they have no line of their own.
+fn push_days(row: &mut Row<'_>, view: View<'_>, range: Option<DateRange>) {
+    if let Some(range) = range {
+        let days = format!("{}…{}  ", range.from().format("%m-%d"), range.to().format("%m-%d"));
+        row.push(days, view.theme.muted);
+    }
+}
+
 /// What is known of the days before a job.
-pub(super) fn push_before(row: &mut Row<'_>, view: View<'_>, views: &PageViews, range: DateRange) {
+pub(super) fn push_before(row: &mut Row<'_>, view: View<'_>, views: &PageViews, range: DateRange, dated: bool) {
     let theme = view.theme;
     row.push("before  ", theme.muted);
+    push_days(row, view, dated.then_some(range));
     match views {
         PageViews::Known(known) => {
             let Counts { human, ai, .. } = &known.value;
@@ -59,6 +68,7 @@ pub(super) fn push_after(
     views: &PageViews,
     before: Option<(&PageViews, DateRange)>,
     after: After,
+    dated: bool,
 ) {
     let theme = view.theme;
     row.push("after   ", theme.muted);
@@ -69,6 +79,7 @@ pub(super) fn push_after(
             return;
         }
     };
+    push_days(row, view, dated.then_some(range));
     let PageViews::Known(known) = views else {
         push_unknown(row, view, views);
         return;
@@ -98,7 +109,7 @@ pub(super) fn not_over(after: After) -> String {
         After::NotSent => "not sent yet".to_owned(),
         After::Working => "while it works".to_owned(),
         After::NoDay => "when it finished is not known here".to_owned(),
-        After::Until(day) => format!("until {day}"),
+        After::Until(day) => format!("not over before {day}"),
         After::Over(range) => days(range),
     }
 }

@@ -157,13 +157,13 @@ fn pages_line<'a>(view: View<'_>, job: &JobRow, line: PagesLine, width: usize) -
                 return row.line();
             };
             if line != PagesLine::After(place) {
-                about::push_before(&mut row, view, &page.before, windows.before);
+                about::push_before(&mut row, view, &page.before, windows.before, false);
             }
             if matches!(line, PagesLine::Views(_)) {
                 row.push("   ", theme.text);
             }
             if line != PagesLine::Before(place) {
-                about::push_after(&mut row, view, &page.after, Some((&page.before, windows.before)), after);
+                about::push_after(&mut row, view, &page.after, Some((&page.before, windows.before)), after, false);
             }
         }
     }

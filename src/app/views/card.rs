@@ -2,9 +2,9 @@
 
 use super::super::overlay::Overlay;
 use super::super::scroll::{self, Scroll};
-use super::super::{App, Effect, Screen, Tone};
+use super::super::{App, Effect, Pane, Screen, Tone};
 use crate::model::Time;
-use crate::model::about::{PageHistory, PageViews};
+use crate::model::about::{AboutPage, PageHistory, PageViews};
 use crate::model::failure::Failure;
 use crate::model::load::{Load, Stamped};
 use crate::model::period::DateRange;
@@ -14,7 +14,7 @@ use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts};
 
 /// Columns from which before and after of a job stand in one line.
-const ONE_LINE: usize = 88;
+const ONE_LINE: usize = 112;
 /// Columns below which share and number of pages have lines of their own.
 pub const NARROW: usize = 60;
 
@@ -208,6 +208,13 @@ impl App {
         self.card().and_then(Card::job)
     }
 
+    /// The selected job, and what is known of the page before and after it.
+    pub(in crate::app) fn card_job_page(&self) -> Option<(JobKey, AboutPage)> {
+        let card = self.card()?;
+        let (job, before, after) = card.history.shown()?.value.jobs.get(card.selected)?.clone();
+        Some((job, AboutPage { path: card.path.clone(), before, after }))
+    }
+
     /// What is listed of a page, and in the range before: from the report that is compared with, else from its history.
     fn card_numbers(&self, path: &CleanText, history: Option<&PageHistory>) -> Option<Numbers> {
         let table = &self.views.table;
@@ -254,7 +261,7 @@ impl App {
         Some(Effect::RecallPage(card.path.clone()))
     }
 
-    /// Enter on a job of the card: it is selected on the jobs screen.
+    /// Enter on a job of the card: its detail on the jobs screen.
     pub(in crate::app) fn go_to_card_job(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(job) = self.card_job() else { return };
         let Some(dismissed) = self.jobs.get(job).map(|row| row.dismissed) else {
@@ -263,6 +270,10 @@ impl App {
         };
         self.turn_to(Screen::Jobs, now, effects);
         self.jobs.select(job);
+        if self.screen == Screen::Jobs {
+            self.pane = Pane::Detail;
+            self.look_at(&[job], effects);
+        }
         if dismissed {
             self.say(Tone::Info, "This job is dismissed; z hides the dismissed ones again.", now);
         }

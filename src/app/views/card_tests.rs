@@ -151,3 +151,40 @@ fn the_selection_stays_in_sight_and_everything_can_be_scrolled_to() {
     app.update(Msg::Input(Event::Resize(160, 48)), at(0));
     assert_eq!(app.card().map(|card| card.scroll), Some(0));
 }
+
+#[test]
+fn a_job_opens_in_its_detail_at_every_width() {
+    for size in [(40, 12), (80, 24), (160, 48)] {
+        let mut app = looking();
+        app.size = size;
+        open(&mut app);
+        history(&mut app, &[3], Vec::new());
+        enter(&mut app);
+        assert_eq!(
+            (app.screen, app.pane, app.jobs.selected().map(|row| row.key)),
+            (Screen::Jobs, Pane::Detail, Some(JobKey(3)))
+        );
+        assert!(app.detail_is_visible());
+    }
+}
+
+#[test]
+fn what_is_missing_of_the_selected_job_is_asked_for_at_a_price() {
+    let mut app = looking();
+    let start = at(0) - chrono::TimeDelta::days(30);
+    let mut finished = job(3, Status::Completed);
+    (finished.created_at, finished.finished_at) = (start, Some(start));
+    finished.pages = vec![CleanText::line("/a")];
+    app.put(finished);
+    open(&mut app);
+    assert!(!app.hints().any(|(_, row)| row.hint == "before/after"), "there is no job yet");
+    history(&mut app, &[3], Vec::new());
+    assert!(app.hints().any(|(_, row)| row.hint == "before/after"));
+    // What the price depends on is read first.
+    for effect in press(&mut app, 'b') {
+        if let Effect::Recall(range) = effect {
+            app.update(Msg::Recalled { range, recalled: Ok(Default::default()) }, at(0));
+        }
+    }
+    assert!(matches!(app.overlays.last(), Some(Overlay::Question(_))), "{:?}", app.notice);
+}

@@ -11,7 +11,8 @@
 //! │                                                                          │
 //! │ JOBS ABOUT IT 1                                                          │
 //! │▌✓ Shorten the quickstart                          completed  PR 1423  9d │
-//! │    before  9,120 human · 4,310 AI   after   10,002 ▲ 9.7% · 5,100 ▲ 18%  │
+//! │    before  11-05…11-11  9,120 human · 4,310 AI                           │
+//! │    after   11-13…11-19  10,002 ▲ 9.7% · 5,100 ▲ 18%                      │
 //! ```
 
 use super::{count_text, describe, mark};
@@ -282,15 +283,17 @@ fn job_views<'a>(
     let Some((key, before, later)) = known else { return row.line() };
     let Some(job) = view.app.jobs.get(*key) else { return row.line() };
     let Some(windows) = windows_of(job) else { return row.line() };
+    // Where there is little room, the numbers come first.
+    let dated = width >= NARROW;
     if !matches!(line, CardLine::JobAfter(_)) {
-        about::push_before(&mut row, view, before, windows.before);
+        about::push_before(&mut row, view, before, windows.before, dated);
     }
     if matches!(line, CardLine::JobViews(_)) {
         row.push("   ", view.theme.text);
     }
     if !matches!(line, CardLine::JobBefore(_)) {
         let against = Some((before, windows.before));
-        about::push_after(&mut row, view, later, against, after(job, view.now.date_naive()));
+        about::push_after(&mut row, view, later, against, after(job, view.now.date_naive()), dated);
     }
     row.line()
 }
