@@ -94,13 +94,22 @@ impl App {
             words.iter().all(|word| all.contains(word))
         };
         let mut lines = Vec::new();
-        for &context in &help.contexts {
-            let rows = self.start.keymap.rows(&help.contexts).filter(|row| row.context == context);
-            let rows: Vec<&Binding> = rows.filter(|row| holds(&self.said_of(row))).collect();
-            let texts = rows.iter().map(|row| (keys(self.start.keymap.keys(row), key_columns(columns)), row.help));
+        let contexts = help.contexts.as_slice();
+        let typing = contexts.first().is_some_and(|context| takes_text(*context));
+        for (n, &context) in contexts.iter().enumerate() {
+            let rows = self.start.keymap.rows(contexts).filter(|row| row.context == context);
+            // Where text is typed, plain letters of the contexts below are text.
+            let works = |chord: &&Chord| !typing || n == 0 || !chord.types_text();
+            let texts = rows.filter(|row| holds(&self.said_of(row))).filter_map(|row| {
+                let chords: Vec<Chord> = self.start.keymap.keys(row).iter().filter(works).copied().collect();
+                (!chords.is_empty()).then(|| (keys(&chords, key_columns(columns)), row.help))
+            });
             section(&mut lines, context.name(), texts, columns);
         }
-        let own = self.own_commands(&help.contexts).map(|own| (own.key.to_string(), own.name.as_str()));
+        if typing {
+            return lines;
+        }
+        let own = self.own_commands(contexts).map(|own| (own.key.to_string(), own.name.as_str()));
         let own = own.filter(|(key, name)| holds(&format!("{key} {name}")));
         section(&mut lines, "your commands", own, columns);
         lines
@@ -119,6 +128,15 @@ impl App {
             _ => None,
         }
     }
+}
+
+/// Whether characters are typed into what has these keys.
+fn takes_text(context: Context) -> bool {
+    use Context as C;
+    matches!(
+        context,
+        C::Editor | C::BatchText | C::Pick | C::Palette | C::Ask | C::Filter | C::Calendar | C::CalendarLine
+    )
 }
 
 fn section<'a>(lines: &mut Vec<HelpLine>, name: &str, rows: impl Iterator<Item = (String, &'a str)>, columns: usize) {
@@ -227,6 +245,23 @@ mod tests {
         press(&mut app, KeyCode::Char('?'));
         type_in(&mut app, "/f2");
         assert_eq!(listed(&app).len(), 1);
+    }
+
+    #[test]
+    fn where_text_is_typed_no_key_is_listed_that_would_be_typed() {
+        let app = crate::app::signals::tests::app(Vec::new());
+        let keys = |contexts: &[Context]| {
+            let lines = app.help_lines(&Help::new(contexts.to_vec()), 120).into_iter();
+            let keys = lines.filter_map(|line| match line {
+                HelpLine::Key(keys, _) if !keys.is_empty() => Some(keys),
+                _ => None,
+            });
+            keys.collect::<Vec<_>>()
+        };
+        let typing = keys(&[Context::Editor, Context::Text, Context::Everywhere]);
+        assert!(typing.iter().any(|keys| keys.contains("Ctrl-S")), "{typing:?}");
+        assert!(!typing.iter().any(|keys| ["1", "q", "?"].contains(&keys.as_str())), "{typing:?}");
+        assert!(keys(&[Context::Jobs, Context::Everywhere]).iter().any(|keys| keys == "1"));
     }
 
     #[test]

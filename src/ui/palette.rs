@@ -6,7 +6,7 @@
 //! │▌rename: a title of your own                  jobs      R │
 //! ```
 
-use super::text::{Row, fit, right};
+use super::text::{Row, fit};
 use super::{View, boxed, cursor, more_below, put};
 use crate::app::format::count;
 use crate::app::palette::Palette;
@@ -31,18 +31,27 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &Palette, are
         frame.render_widget(palette.input.area(), Rect { height: text.height.min(1), ..text });
     }
     let width = usize::from(inner.width);
-    let keys = if width < 60 { KEYS / 2 } else { KEYS };
+    let most = if width < 60 { KEYS / 2 } else { KEYS };
     let place = if width < 60 { 0 } else { PLACE };
     let rows = view.app.geometry().palette_rows();
     for (n, (entry, chosen)) in palette.visible(rows).enumerate() {
         let mut row = Row::new(width);
         let style = if chosen { theme.selected } else { theme.text };
         row.push(if chosen { "▌" } else { " " }, theme.mark);
-        row.push(fit(entry.text.as_str(), width.saturating_sub(keys + place + 4)), style);
-        row.to(width.saturating_sub(keys + place + 2)).push(fit(entry.place, place), theme.muted);
         let first = entry.keys.split("  ").take(2).collect::<Vec<_>>().join("  ");
-        let shown = if first.width() <= keys { first } else { entry.keys.split("  ").next().unwrap_or("").to_owned() };
-        row.to(width.saturating_sub(keys + 1)).push(right(&shown, keys), theme.key);
+        let shown = if first.width() <= most { first } else { entry.keys.split("  ").next().unwrap_or("").to_owned() };
+        // A long text takes what keys and place leave of their columns; a place gives way to it.
+        let room = width.saturating_sub(shown.width() + 2);
+        let place_cells = entry.place.width().min(place);
+        let end = entry.text.as_str().width() + 3;
+        let column = end.max(width.saturating_sub(most + place + 2));
+        let has_place = place > 0 && column + place_cells <= room;
+        row.push(fit(entry.text.as_str(), room.saturating_sub(1)), style);
+        if has_place {
+            row.to(column).push(fit(entry.place, place), theme.muted);
+        }
+        let room = room + 1;
+        row.to(room).push(shown, theme.key);
         put(frame, inner, n + 1, row.line());
     }
     if left == 0 {

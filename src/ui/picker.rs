@@ -33,7 +33,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area:
     for (n, (entry, chosen)) in picker.visible(rows).enumerate() {
         let mut row = Row::new(width);
         let style = if chosen { theme.selected } else { theme.text };
-        let note = fit(entry.note.as_str(), width / 2);
+        // A template's file name says less than its title.
+        let has_note = width >= 60 || picker.picking != Picking::Templates;
+        let note = if has_note { fit(entry.note.as_str(), width / 2) } else { String::new() };
         row.push(if chosen { "▌" } else { " " }, theme.mark);
         row.push(fit(entry.title.as_str(), width.saturating_sub(note.width() + 4)), style);
         row.to(width.saturating_sub(note.width() + 1)).push(note, theme.muted);
