@@ -139,12 +139,13 @@ impl App {
                 if self.calendar_on_top().is_some_and(Calendar::step_back) => {}
             Some(_) => self.close(now, effects),
             None if self.pane == Pane::Detail => self.pane = Pane::List,
+            None if jobs && self.keeps_marks(self.jobs.marked(), now) => {}
             None if jobs && self.jobs.marked() > 0 => self.jobs.clear_marks(),
             None if jobs && self.clear_filter() => {}
             None if self.screen == Screen::Views && self.views.all.can_stop() => {
                 self.stop_loading(effects);
             }
-            None if self.screen == Screen::Views && self.open_up_table() => {}
+            None if self.screen == Screen::Views && self.open_up_table(now) => {}
             None => self.notice = None,
         }
     }
@@ -157,6 +158,8 @@ impl App {
                 effects.push(Effect::Resolve(prompt, resolution));
             }
             Consequence::DeleteDraft(slot) => self.delete_draft(slot, effects),
+            Consequence::OpenDraft(slot) => self.open_draft(slot, now),
+            Consequence::BeginAbout(pages) => self.begin_about_others(pages, now, effects),
             Consequence::QueueBatch => self.queue_batch(effects),
             Consequence::Queue(jobs, change) => effects.push(Effect::ChangeQueue(jobs, change)),
             Consequence::Bulk(bulk, keys) => self.carry_out(bulk, keys, now, effects),

@@ -68,6 +68,8 @@ pub struct Editor {
     pub input: TextInput,
     /// The text that it was opened with, where docdeck wrote that: as good as nothing typed.
     begun: String,
+    /// The template that the text was replaced by.
+    taken: String,
     pub progress: Progress,
     pub saved: Saved,
     /// Something to say under the text: why it wasn't sent.
@@ -96,6 +98,7 @@ impl Editor {
             title,
             input: TextInput::block(text),
             begun: String::new(),
+            taken: String::new(),
             progress: Progress::Editing,
             saved: Saved::Unchanged,
             message: None,
@@ -114,6 +117,21 @@ impl Editor {
     /// Whether there is nothing but what docdeck wrote.
     pub fn is_untyped(&self) -> bool {
         self.input.is_blank() || (!self.begun.is_empty() && self.input.text().trim_end() == self.begun.trim_end())
+    }
+
+    /// Puts a template in the place of a text that nobody typed, the cursor at its top. It is no draft before it is changed.
+    pub fn take_template(&mut self, text: &str) {
+        if self.is_writable() {
+            self.input.replace(text);
+            self.input.edit(Edit::TextStart);
+            self.taken = self.input.text();
+            (self.message, self.is_warned) = (None, false);
+        }
+    }
+
+    /// Whether there is nothing of the user's own: what docdeck wrote, or a template as it is.
+    pub fn is_unchanged(&self) -> bool {
+        self.is_untyped() || (!self.taken.is_empty() && self.input.text().trim_end() == self.taken.trim_end())
     }
 
     /// Whether keys may change the text: not while it is on its way.

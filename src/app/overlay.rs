@@ -274,6 +274,10 @@ pub struct Question {
 pub enum Consequence {
     Resolve(PromptId, Resolution),
     DeleteDraft(DraftSlot),
+    /// The draft is gone on with.
+    OpenDraft(DraftSlot),
+    /// A new job about these pages is begun, whose draft was about others.
+    BeginAbout(Vec<CleanText>),
     /// The looked-over batch is queued.
     QueueBatch,
     Queue(Vec<JobKey>, QueueChange),

@@ -61,7 +61,7 @@ impl App {
             return;
         }
         let text = editor.input.text();
-        if editor.is_untyped() {
+        if editor.is_unchanged() {
             // What was typed and taken away again may be on disk already.
             let was_saved = editor.is_unsaved() || (editor.saved != Saved::Unchanged && !text.trim().is_empty());
             if self.drafts.remove(&editor.slot).is_some() || was_saved {

@@ -43,7 +43,7 @@ impl App {
             Msg::Changed(Err(failure)) => self.say_failure(&failure, now),
             Msg::PromptsFound { text, jobs } => self.prompts_found(text, jobs, now),
             Msg::History(result) => self.history_read(result),
-            Msg::Templates(templates) => self.templates_read(templates),
+            Msg::Templates(templates) => self.templates_read(templates, now),
             Msg::EditedOutside(result) => self.edited_outside(result, now),
             Msg::PromptsRead { file, result } => self.prompts_read(&file, result),
             Msg::BatchAdded(result) => self.batch_added(result, now, &mut effects),

@@ -131,9 +131,9 @@ impl App {
         }
     }
 
-    pub(super) fn templates_read(&mut self, templates: Vec<Template>) {
+    pub(super) fn templates_read(&mut self, templates: Vec<Template>, now: Time) {
         self.dirty = true;
-        let values = self.values();
+        let values = self.values(now);
         let pages = self.overlays.iter().find_map(Overlay::as_editor).map_or(0, |editor| editor.pages.len());
         let mut templates = templates;
         if pages > 0 {
@@ -147,10 +147,10 @@ impl App {
 
     /// What the blanks of a template stand for here: the pages that a new job is about, the job that a follow-up is for
     /// or that is selected.
-    fn values(&self) -> Values {
+    fn values(&self, now: Time) -> Values {
         let editor = self.overlays.iter().find_map(Overlay::as_editor);
         let pages = editor.map(|editor| editor.pages.as_slice()).unwrap_or_default();
-        let mut values = if pages.is_empty() { Values::default() } else { self.page_values(pages) };
+        let mut values = if pages.is_empty() { Values::default() } else { self.page_values(pages, now) };
         let named = |row: &JobRow| match &row.id {
             Some(id) => format!("\"{}\" ({})", row.title, id.clean()),
             None => format!("\"{}\"", row.title),
@@ -169,20 +169,24 @@ impl App {
         let Some(Overlay::Picker(picker)) = self.overlays.last() else { return };
         let Some(entry) = picker.selected() else { return };
         let (text, slot) = (entry.text.clone(), entry.slot);
+        let is_template = picker.picking == Picking::Templates;
         self.overlays.pop();
         if let Some(slot) = slot {
             self.open_draft(slot, now);
             return;
         }
         let Some(Overlay::Editor(editor)) = self.overlays.last_mut() else { return };
-        let is_untyped = editor.is_untyped();
-        editor.change(now, |input| if is_untyped { input.replace(&text) } else { input.paste(&text) });
+        match (editor.is_unchanged(), is_template) {
+            (true, true) => editor.take_template(&text),
+            (true, false) => editor.change(now, |input| input.replace(&text)),
+            (false, _) => editor.change(now, |input| input.paste(&text)),
+        }
         if editor.input.has_blank() {
             self.say(Tone::Info, "Tab goes to the next blank.", now);
         }
     }
 
-    fn open_draft(&mut self, slot: DraftSlot, now: Time) {
+    pub(super) fn open_draft(&mut self, slot: DraftSlot, now: Time) {
         let title = self.draft_title(slot);
         match slot {
             DraftSlot::NewJob => self.open_editor(slot, title, now),

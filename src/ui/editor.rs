@@ -49,6 +49,9 @@ fn said(view: View<'_>, editor: &Editor) -> (String, Style) {
         Progress::Sending(_) => ("on disk, sending…".to_owned(), theme.working),
         Progress::Outside(_) => ("your own editor has the text".to_owned(), theme.working),
         Progress::Back(_, reason) => (format!("It came back. {reason}"), theme.warning),
+        Progress::Editing if editor.saved == Saved::Unchanged && editor.is_unchanged() && !editor.input.is_blank() => {
+            ("Esc closes; unchanged it is no draft".to_owned(), theme.muted)
+        }
         Progress::Editing => draft_said(view, &editor.saved),
     }
 }

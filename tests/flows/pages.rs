@@ -106,7 +106,10 @@ async fn a_draft_about_a_page_survives_a_crash_is_listed_with_its_page_and_is_se
     desk.keys("2");
     desk.until_shown("page 1, rows 1–50").await;
     desk.keys("jn");
-    desk.assert_shows("Your draft about /quickstart is back: send it or empty it, then n on this page.");
+    desk.assert_shows("Your draft about /quickstart is not sent yet.");
+    desk.key(KeyCode::Esc);
+    desk.keys("kn");
+    desk.assert_shows("Your draft is back.");
     desk.ctrl('s');
     desk.until("the prompt", |_| !sim.prompts().is_empty()).await;
     desk.until("the editor closed", |desk| desk.app.overlays.is_empty()).await;
@@ -200,13 +203,13 @@ async fn what_is_not_over_is_not_asked_for() {
     lived_through(&sim, folder.path(), "/quickstart", 2).await;
     let mut desk = Desk::begin(&sim, folder.path()).await;
     desk.until_shown("before  not known here").await;
-    desk.assert_shows("after   until ");
+    desk.assert_shows("after   not over before ");
     desk.keys("a");
     let is_asked = |desk: &Desk| matches!(desk.app.overlays.last(), Some(Overlay::Question(_)));
     desk.until("a question", is_asked).await;
     desk.keys("y");
     desk.until("the week before", |desk| desk.screen().contains(" human · ")).await;
-    desk.assert_shows("after   until ");
+    desk.assert_shows("after   not over before ");
     at_rest(&mut desk).await;
     assert_eq!(sim.requests(Operation::Views), 1);
     desk.keys("a");

@@ -2,7 +2,7 @@
 
 use super::super::editor::Editor;
 use super::super::format;
-use super::super::overlay::Overlay;
+use super::super::overlay::{Consequence, Overlay, Question};
 use super::super::picker::Picking;
 use super::super::templates::Values;
 use super::super::{App, Effect, Record, Tone};
@@ -11,7 +11,7 @@ use crate::model::period::DateRange;
 use crate::model::prompt::DraftSlot;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
-use crate::model::views::{Counts, PageRow, as_f64};
+use crate::model::views::{Count, Counts, PageRow, as_f64};
 use std::collections::{HashMap, HashSet};
 
 /// Pages that a title or a notice names; more are counted.
@@ -37,8 +37,10 @@ fn listed(pages: &[CleanText]) -> String {
 /// The editor's title.
 pub(in crate::app) fn about_title(pages: &[CleanText]) -> CleanText {
     CleanText::line(&match pages {
-        [one] => format!("New job about {one}"),
-        pages => format!("New job about {}", format::plural(pages.len(), "page")),
+        [first, second, rest @ ..] if pages.len() > NAMED_MAX => {
+            format!("New job about {first}, {second} and {} more pages", format::count(rest.len()))
+        }
+        pages => format!("New job about {}", listed(pages)),
     })
 }
 
@@ -83,13 +85,20 @@ fn same(one: &[CleanText], other: &[CleanText]) -> bool {
 }
 
 impl App {
-    /// The key that opens the editor for a job about the chosen pages. A draft about other pages that is kept comes back
-    /// instead: there is one.
+    /// The key that opens the editor for a job about the chosen pages. Of drafts about pages there is one: where it is
+    /// about others, a question comes first, so that no job is about pages that were not meant.
     pub(in crate::app) fn open_job_about_pages(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let pages: Vec<CleanText> = match self.overlays.last() {
             Some(Overlay::Card(card)) => vec![card.path.clone()],
             _ => self.views.table.chosen().into_iter().map(|row| row.path.clone()).collect(),
         };
+        let hidden = self.views.table.marks_hidden();
+        if self.overlays.is_empty() && hidden > 0 && self.views.table.marked() == 0 {
+            let marked = format::plural(hidden, "marked page");
+            let verb = if hidden == 1 { "is" } else { "are" };
+            self.say(Tone::Info, &format!("{marked} {verb} hidden by the filter: Esc clears it."), now);
+            return;
+        }
         if self.record != Record::Read {
             self.say(Tone::Info, "The record is still being read; try again in a moment.", now);
             return;
@@ -101,19 +110,57 @@ impl App {
         let slot = DraftSlot::AboutPages;
         let is_kept = self.draft(slot).is_some_and(|text| !text.trim().is_empty());
         let is_other = is_kept && !same(&self.draft_pages, &pages);
+        if is_other && !self.handed.contains_key(&slot) {
+            self.ask_to_begin_about(pages);
+            return;
+        }
         let title = about_title(if is_kept { &self.draft_pages } else { &pages });
         let layers = self.overlays.len();
         self.open_editor(slot, title, now);
         let Some(Overlay::Editor(editor)) = self.overlays.get_mut(layers) else { return };
-        if is_other {
-            let whose = named(&self.draft_pages);
-            let text = format!("Your draft about {whose} is back: send it or empty it, then n on this page.");
-            self.say(Tone::Info, &text, now);
-        } else if !is_kept {
+        if !is_kept {
             editor.begin_with(beginning(&pages));
             editor.pages = pages;
             self.open_picker(Picking::Templates, effects);
         }
+    }
+
+    /// Asks whether to begin anew: the draft about other pages then becomes that of a new job, if there is none yet.
+    fn ask_to_begin_about(&mut self, pages: Vec<CleanText>) {
+        let (theirs, these) = (named(&self.draft_pages), named(&pages));
+        let has_new_job = self.draft(DraftSlot::NewJob).is_some_and(|text| !text.trim().is_empty());
+        if has_new_job || self.handed.contains_key(&DraftSlot::NewJob) {
+            let text = format!(
+                "Your draft about {theirs} is not sent yet, nor is that of a new job: there is no room for one about \
+                 {these}. Go on with the one about {theirs}?"
+            );
+            let yes = Consequence::OpenDraft(DraftSlot::AboutPages);
+            self.overlays.push(Overlay::Question(Question { text, yes }));
+            return;
+        }
+        let text = format!(
+            "Your draft about {theirs} is not sent yet. Begin anew about {these}? The old text is then kept as a new \
+             job's draft (D on the jobs screen)."
+        );
+        self.overlays.push(Overlay::Question(Question { text, yes: Consequence::BeginAbout(pages) }));
+    }
+
+    /// Begins a job about these pages; the draft about others becomes that of a new job, and names its pages.
+    pub(in crate::app) fn begin_about_others(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
+        let slot = DraftSlot::AboutPages;
+        if let Some(text) = self.drafts.remove(&slot) {
+            let is_named = self.draft_pages.iter().all(|page| text.contains(page.as_str()));
+            let text = if is_named { text } else { format!("{}: {text}", listed(&self.draft_pages)) };
+            effects.push(Effect::SaveDraft(DraftSlot::NewJob, text.clone()));
+            effects.push(Effect::DeleteDraft(slot));
+            self.drafts.insert(DraftSlot::NewJob, text);
+        }
+        let layers = self.overlays.len();
+        self.open_editor(slot, about_title(&pages), now);
+        let Some(Overlay::Editor(editor)) = self.overlays.get_mut(layers) else { return };
+        editor.begin_with(beginning(&pages));
+        editor.pages = pages;
+        self.open_picker(Picking::Templates, effects);
     }
 
     /// The range whose rows are listed; none when nothing is.
@@ -124,32 +171,56 @@ impl App {
 
     /// What the blanks of a template say of these pages: the numbers of the range that is listed, as far as they are
     /// known.
-    pub(in crate::app) fn page_values(&self, pages: &[CleanText]) -> Values {
+    pub(in crate::app) fn page_values(&self, pages: &[CleanText], now: Time) -> Values {
         let mut values = Values { path: Some(listed(pages)), ..Values::default() };
         let rows = found(self.views.rows(), pages);
-        let line = |page: &CleanText| match rows.get(page).map(|row| numbers(&row.counts)) {
-            Some((Some(human), Some(ai))) => {
-                format!("- {page}: {} views by people, {} by AI", format::number(human), format::number(ai))
+        let line = |page: &CleanText| match rows.get(page).map(|row| &row.counts) {
+            Some(counts) => {
+                let (human, ai) = (received(&counts.human), received(&counts.ai));
+                format!("- {page}: {human} views by people, {ai} by AI")
             }
             _ => format!("- {page}"),
         };
         values.pages = Some(pages.iter().map(line).collect::<Vec<_>>().join("\n"));
         let Some(range) = self.listed_range() else { return values };
-        (values.from, values.to) = (Some(range.from().to_string()), Some(range.to().to_string()));
-        let sum = |count: fn(&Counts) -> Option<u64>| sum(&rows, pages, count);
-        let (human, ai) = (sum(|counts| counts.human.value()), sum(|counts| counts.ai.value()));
-        values.human = human.map(format::number);
-        values.ai = ai.map(format::number);
-        values.total = sum(|counts| counts.total.value()).map(format::number);
-        if let (Some(human), Some(ai)) = (human, ai)
-            && let Some(whole) = human.checked_add(ai).filter(|whole| *whole > 0)
-        {
-            values.share = Some(format!("{:.0}%", as_f64(ai) / as_f64(whole) * 100.0));
+        let so_far = if now.date_naive() <= range.to() { " (today so far)" } else { "" };
+        (values.from, values.to) = (Some(range.from().to_string()), Some(format!("{}{so_far}", range.to())));
+        if pages.iter().any(|page| !rows.contains_key(page)) {
+            return values;
         }
-        if let (Some(before), Some(human), Some(ai)) = (self.views.table.before(), human, ai) {
+        let sum = |count: fn(&Counts) -> &Count| sum(&rows, pages, count);
+        let (human, ai) = (sum(|counts| &counts.human), sum(|counts| &counts.ai));
+        let said = |of: Option<u64>, count: fn(&Counts) -> &Count| match (of, pages) {
+            (Some(n), _) => format::number(n),
+            (None, [page]) => rows.get(page).map_or_else(String::new, |row| received(count(&row.counts))),
+            (None, _) => UNKNOWN.to_owned(),
+        };
+        values.human = Some(said(human, |counts| &counts.human));
+        values.ai = Some(said(ai, |counts| &counts.ai));
+        values.total = Some(said(sum(|counts| &counts.total), |counts| &counts.total));
+        values.share = Some("an unknown share".to_owned());
+        let (Some(human), Some(ai)) = (human, ai) else { return values };
+        values.share = match human.checked_add(ai) {
+            Some(whole) if whole > 0 => Some(format!("{:.0}%", as_f64(ai) / as_f64(whole) * 100.0)),
+            _ => None,
+        };
+        if let Some(before) = self.views.table.before() {
             values.change = change(before, pages, human, ai);
         }
         values
+    }
+}
+
+/// Stands for a number that a sentence goes on with.
+const UNKNOWN: &str = "an unknown number of";
+
+/// A number in a sentence: what is no count is told as it came.
+fn received(count: &Count) -> String {
+    match count {
+        Count::Known(n) if *n >= 0 => format::number(*n),
+        Count::Known(n) => format!("{} (as received)", format::number(*n)),
+        Count::Odd(text) => format!("{text} (as received)"),
+        Count::Missing => UNKNOWN.to_owned(),
     }
 }
 
@@ -159,13 +230,9 @@ fn found<'a>(rows: &'a [PageRow], pages: &[CleanText]) -> HashMap<&'a CleanText,
     rows.iter().filter(|row| wanted.contains(&row.path)).map(|row| (&row.path, row)).collect()
 }
 
-fn numbers(counts: &Counts) -> (Option<u64>, Option<u64>) {
-    (counts.human.value(), counts.ai.value())
-}
-
 /// The sum over the pages; none where one of them is not known.
-fn sum(rows: &HashMap<&CleanText, &PageRow>, pages: &[CleanText], count: fn(&Counts) -> Option<u64>) -> Option<u64> {
-    pages.iter().try_fold(0_u64, |sum, page| sum.checked_add(count(&rows.get(page)?.counts)?))
+fn sum(rows: &HashMap<&CleanText, &PageRow>, pages: &[CleanText], count: impl Fn(&Counts) -> &Count) -> Option<u64> {
+    pages.iter().try_fold(0_u64, |sum, page| sum.checked_add(count(&rows.get(page)?.counts).value()?))
 }
 
 /// `human +4%, AI −31% against 2026-11-07 … 2026-11-13`; none where the other range doesn't say.

@@ -6,7 +6,7 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::Status;
 use crate::model::load::Stamped;
 use crate::model::prompt::PromptId;
-use crate::model::views::{Count, ViewsPage};
+use crate::model::views::ViewsPage;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use std::sync::Arc;
 
@@ -101,8 +101,8 @@ fn typed_and_taken_away_again_it_leaves_no_draft_on_disk() {
     assert_eq!(key(&mut app, KeyCode::Esc), [Effect::DeleteDraft(DraftSlot::AboutPages)]);
 }
 
-#[test]
-fn a_draft_about_other_pages_comes_back_and_says_whose_it_is() {
+/// A draft about /a is kept, and /b is selected.
+fn with_draft() -> App {
     let mut app = looking();
     press(&mut app, 'n');
     key(&mut app, KeyCode::Esc);
@@ -111,14 +111,28 @@ fn a_draft_about_other_pages_comes_back_and_says_whose_it_is() {
     assert_eq!(key(&mut app, KeyCode::Esc), [saved]);
     assert_eq!(notice(&app), "Draft kept; n on a page opens it again.");
     press(&mut app, 'j');
+    app
+}
+
+fn question(app: &App) -> &str {
+    match app.overlays.last() {
+        Some(Overlay::Question(question)) => &question.text,
+        other => panic!("no question: {other:?}"),
+    }
+}
+
+#[test]
+fn a_draft_about_other_pages_is_asked_about_and_no_changes_nothing() {
+    let mut app = with_draft();
+    press(&mut app, 'n');
+    assert!(question(&app).starts_with("Your draft about /a is not sent yet. Begin anew about /b?"));
+    assert_eq!(press(&mut app, 'n'), []);
+    assert!(app.overlays.is_empty());
+    assert_eq!((app.draft(DraftSlot::AboutPages), app.draft_pages()), (Some("/a: mend it"), paths(&["/a"]).as_slice()));
+    press(&mut app, 'k');
     let asked = press(&mut app, 'n');
     assert!(!asked.contains(&Effect::LoadTemplates), "a draft that is back needs no template");
-    assert_eq!(notice(&app), "Your draft about /a is back: send it or empty it, then n on this page.");
-    assert_eq!((editor(&app).title.as_str(), editor(&app).pages.len()), ("New job about /a", 1));
-    key(&mut app, KeyCode::Esc);
-    press(&mut app, 'k');
-    press(&mut app, 'n');
-    assert_eq!(notice(&app), "Your draft is back.");
+    assert_eq!((editor(&app).title.as_str(), notice(&app)), ("New job about /a", "Your draft is back."));
     for _ in 0..40 {
         key(&mut app, KeyCode::Backspace);
     }
@@ -126,6 +140,60 @@ fn a_draft_about_other_pages_comes_back_and_says_whose_it_is() {
     press(&mut app, 'j');
     press(&mut app, 'n');
     assert_eq!(editor(&app).pages, paths(&["/b"]));
+}
+
+#[test]
+fn begun_anew_the_job_is_about_the_page_that_was_chosen_and_the_old_text_is_kept() {
+    let mut app = with_draft();
+    press(&mut app, 'n');
+    let kept = Effect::SaveDraft(DraftSlot::NewJob, "/a: mend it".to_owned());
+    let asked = press(&mut app, 'y');
+    assert_eq!(asked[..2], [kept, Effect::DeleteDraft(DraftSlot::AboutPages)], "kept before it is deleted");
+    assert_eq!((app.draft(DraftSlot::NewJob), app.draft(DraftSlot::AboutPages)), (Some("/a: mend it"), None));
+    assert_eq!((editor(&app).title.as_str(), &editor(&app).pages), ("New job about /b", &paths(&["/b"])));
+    key(&mut app, KeyCode::Esc);
+    typed(&mut app, "more");
+    assert!(held(&mut app, 's').contains(&Effect::SubmitJobAbout("/b: more".to_owned(), paths(&["/b"]))));
+}
+
+#[test]
+fn a_kept_text_names_the_pages_that_it_was_about() {
+    let mut app = with_draft();
+    app.drafts.insert(DraftSlot::AboutPages, "mend it".to_owned());
+    press(&mut app, 'n');
+    press(&mut app, 'y');
+    assert_eq!(app.draft(DraftSlot::NewJob), Some("/a: mend it"));
+}
+
+#[test]
+fn where_both_drafts_are_taken_nothing_is_begun() {
+    let mut app = with_draft();
+    app.drafts.insert(DraftSlot::NewJob, "another".to_owned());
+    assert_eq!(press(&mut app, 'n'), []);
+    assert!(question(&app).contains("no room for one about /b"), "{}", question(&app));
+    assert_eq!((app.draft(DraftSlot::NewJob), app.draft_count()), (Some("another"), 2));
+    press(&mut app, 'y');
+    assert_eq!((editor(&app).title.as_str(), editor(&app).input.text().as_str()), ("New job about /a", "/a: mend it"));
+}
+
+#[test]
+fn a_template_is_seen_from_its_top_and_is_no_draft_before_it_is_changed() {
+    let mut app = looking();
+    press(&mut app, 'n');
+    let text = format!("Fix {{{{path}}}}\n{}", "line\n".repeat(60));
+    templates(&mut app, &[&text]);
+    key(&mut app, KeyCode::Enter);
+    assert!(editor(&app).input.text().starts_with("Fix /a\nline"));
+    assert_eq!(editor(&app).input.area().cursor(), (0, 0));
+    assert_eq!(app.update(Msg::Wake, at(5)), [], "nothing to write");
+    assert_eq!(key(&mut app, KeyCode::Esc), []);
+    assert_eq!(app.draft_count(), 0);
+    press(&mut app, 'n');
+    templates(&mut app, &[&text]);
+    key(&mut app, KeyCode::Enter);
+    typed(&mut app, "x");
+    assert!(matches!(key(&mut app, KeyCode::Esc).as_slice(), [Effect::SaveDraftAbout(..)]));
+    assert_eq!(app.draft_count(), 1);
 }
 
 #[test]
@@ -163,7 +231,10 @@ fn a_draft_of_another_docdeck_about_another_page_is_not_written_over() {
         Msg::DraftRead { slot: DraftSlot::AboutPages, text: Some("theirs".to_owned()), pages: paths(&["/x", "/y"]) };
     app.update(theirs, at(0));
     assert_eq!(app.overlays.len(), 1, "templates for /a are of no use now");
-    assert_eq!((editor(&app).title.as_str(), editor(&app).input.text().as_str()), ("New job about 2 pages", "theirs"));
+    assert_eq!(
+        (editor(&app).title.as_str(), editor(&app).input.text().as_str()),
+        ("New job about /x and /y", "theirs")
+    );
     assert_eq!(
         notice(&app),
         "A draft about /x and /y from another docdeck on this computer is here: send it or empty it, then n on this page."
@@ -190,7 +261,7 @@ fn nothing_chosen_is_said() {
 
 #[test]
 fn several_pages_stand_in_a_sentence_in_lines_and_summed_up() {
-    let values = looking().page_values(&paths(&["/a", "/b", "/c"]));
+    let values = looking().page_values(&paths(&["/a", "/b", "/c"]), at(0));
     assert_eq!(values.path.as_deref(), Some("/a, /b and /c"));
     let lines = "- /a: 9,120 views by people, 4,310 by AI\n- /b: 880 views by people, 690 by AI\n\
                  - /c: 10 views by people, 0 by AI";
@@ -202,10 +273,38 @@ fn several_pages_stand_in_a_sentence_in_lines_and_summed_up() {
 
 #[test]
 fn what_is_not_known_of_one_page_is_not_known_of_all() {
-    let values = looking().page_values(&paths(&["/a", "/nowhere"]));
+    let values = looking().page_values(&paths(&["/a", "/nowhere"]), at(0));
     assert_eq!((values.human, values.share, values.total), (None, None, None));
     assert_eq!(values.pages.as_deref(), Some("- /a: 9,120 views by people, 4,310 by AI\n- /nowhere"));
-    assert_eq!(app(Vec::new()).page_values(&paths(&["/a"])).from, None, "no range is listed");
+    assert_eq!(app(Vec::new()).page_values(&paths(&["/a"]), at(0)).from, None, "no range is listed");
+}
+
+#[test]
+fn what_is_no_count_is_told_as_received_and_what_is_missing_as_unknown() {
+    let mut app = looking();
+    let query = app.views.query();
+    let mut rows = rows();
+    rows[0].counts = Counts { human: Count::Odd(CleanText::line("12.5")), ai: Count::Missing, total: Count::Known(-3) };
+    let value = ViewsPage { totals: counts(1, 1), rows, has_more: Some(true) };
+    app.update(Msg::Views { query, result: Ok(Stamped { value, as_of: at(0) }), old: None }, at(0));
+    let values = app.page_values(&paths(&["/a"]), at(0));
+    assert_eq!(values.human.as_deref(), Some("12.5 (as received)"));
+    assert_eq!((values.ai.as_deref(), values.total.as_deref()), (Some(UNKNOWN), Some("-3 (as received)")));
+    assert_eq!(values.share.as_deref(), Some("an unknown share"));
+    let several = app.page_values(&paths(&["/a", "/b"]), at(0));
+    assert_eq!((several.human.as_deref(), several.ai.as_deref()), (Some(UNKNOWN), Some(UNKNOWN)));
+    assert!(
+        several.pages.is_some_and(|lines| lines.starts_with("- /a: 12.5 (as received) views by people, an unknown"))
+    );
+}
+
+#[test]
+fn a_range_that_holds_today_says_so() {
+    let app = looking();
+    let to = app.views.query().range.to();
+    assert_eq!(app.page_values(&paths(&["/a"]), at(0)).to, Some(format!("{to} (today so far)")));
+    let later = at(0) + chrono::TimeDelta::days(1);
+    assert_eq!(app.page_values(&paths(&["/a"]), later).to, Some(to.to_string()));
 }
 
 #[test]
@@ -219,7 +318,7 @@ fn a_comparison_says_the_change_and_what_is_not_among_all_pages_had_no_views() {
     let before = range.step(-1).expect("a range");
     let earlier = vec![row("/a", 8769, 6246)];
     app.views.table.show_report(report(rows(), range, true), Some(report(earlier.clone(), before, true)));
-    let change = |app: &App, pages: &[&str]| app.page_values(&paths(pages)).change;
+    let change = |app: &App, pages: &[&str]| app.page_values(&paths(pages), at(0)).change;
     assert_eq!(change(&app, &["/a"]), Some(format!("human +4%, AI −31% against {before}")));
     assert_eq!(
         change(&app, &["/b"]),
@@ -232,10 +331,32 @@ fn a_comparison_says_the_change_and_what_is_not_among_all_pages_had_no_views() {
 #[test]
 fn many_pages_are_counted_in_the_title_and_listed_in_the_text() {
     let pages = paths(&["/a", "/b", "/c", "/d"]);
-    assert_eq!((named(&pages).as_str(), about_title(&pages).as_str()), ("4 pages", "New job about 4 pages"));
+    assert_eq!(
+        (named(&pages).as_str(), about_title(&pages).as_str()),
+        ("4 pages", "New job about /a, /b and 2 more pages")
+    );
     assert_eq!(beginning(&pages), "4 pages: \n\n- /a\n- /b\n- /c\n- /d");
     let mut editor = Editor::new(DraftSlot::AboutPages, CleanText::default(), "");
     editor.begin_with(beginning(&pages));
     assert_eq!(editor.input.column(), "4 pages: ".len(), "what to do is typed behind them");
     assert_eq!([("x {{pages}}", 4), ("{{path}}", 4), ("x", 4)].map(|(text, n)| for_pages(text, n)), [0, 1, 3]);
+}
+
+#[test]
+fn marks_that_are_hidden_are_said_instead_of_taking_another_page() {
+    let mut app = looking();
+    let range = app.views.query().range;
+    let page = ViewsPage { totals: Counts::default(), rows: rows(), has_more: None };
+    app.views.table.show_report(Arc::new(Report::begin(range, page, true, at(0))), None);
+    typed(&mut app, "vv");
+    app.views.table.set_filter("/c");
+    press(&mut app, 'n');
+    assert!(app.overlays.is_empty());
+    assert_eq!(notice(&app), "2 marked pages are hidden by the filter: Esc clears it.");
+    key(&mut app, KeyCode::Esc);
+    assert_eq!(app.views.table.marked(), 2);
+    key(&mut app, KeyCode::Esc);
+    assert_eq!((notice(&app), app.views.table.marked()), ("2 marks: Esc again takes them away.", 2));
+    key(&mut app, KeyCode::Esc);
+    assert_eq!(app.views.table.marked(), 0);
 }
