@@ -610,6 +610,24 @@ fn templates_for_a_job_about_a_page() {
 }
 
 #[test]
+fn the_palette_on_the_views() {
+    snapshots("palette_views", |world| {
+        world.jobs();
+        world.views(50, true);
+        world.keys(":");
+    });
+}
+
+#[test]
+fn a_draft_about_other_pages_with_no_room_for_another() {
+    snapshots("about_other_pages_full", |world| {
+        world.draft_about_pages();
+        world.views(50, true);
+        world.keys("n");
+    });
+}
+
+#[test]
 fn drafts_with_one_about_pages() {
     snapshots("drafts_about_pages", |world| {
         world.draft_about_pages();
@@ -618,9 +636,10 @@ fn drafts_with_one_about_pages() {
 }
 
 #[test]
-fn a_draft_about_other_pages_that_came_back() {
+fn a_draft_about_other_pages_is_asked_about() {
     snapshots("about_other_pages", |world| {
         world.draft_about_pages();
+        world.keys("D x y Esc");
         world.views(50, true);
         world.keys("n");
     });
