@@ -312,6 +312,8 @@ impl App {
                         !row.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending)
                     })
             }
+            // The key still says when there is one again.
+            Action::LoadAll if self.views_left() == 0 && !self.views.all.can_stop() => false,
             Action::LoadAll | Action::Compare | Action::Trend | Action::Movers => self.views_offer(action),
             Action::Open if let Some(Overlay::Movers(movers)) = self.overlays.last() => movers.selected().is_some(),
             Action::BeforeAfter if matches!(self.overlays.last(), Some(Overlay::Card(_))) => self.card_job().is_some(),

@@ -334,3 +334,11 @@ fn a_table_of_any_shape_is_drawn_at_any_size_and_in_ascii() {
         }
     }
 }
+
+#[test]
+fn pages_that_are_gone_alone() {
+    snapshots("report_gone", |world| {
+        compared(world);
+        world.keys("/ g o n e Enter");
+    });
+}

@@ -360,3 +360,22 @@ fn marks_that_are_hidden_are_said_instead_of_taking_another_page() {
     key(&mut app, KeyCode::Esc);
     assert_eq!(app.views.table.marked(), 0);
 }
+
+#[test]
+fn without_a_page_nothing_is_offered_that_shapes_the_list() {
+    let mut app = looking();
+    let range = app.views.query().range;
+    let hinted = |app: &App| app.hints().map(|(_, row)| row.hint).collect::<Vec<_>>();
+    let report =
+        |rows: Vec<PageRow>| Arc::new(Report::begin(range, ViewsPage { rows, ..ViewsPage::default() }, true, at(0)));
+    let shaping = ["filter", "sort", "fold", "movers"];
+    app.views.table.show_report(report(rows()), None);
+    assert!(["filter", "sort", "fold"].iter().all(|hint| hinted(&app).contains(hint)), "{:?}", hinted(&app));
+    app.views.table.show_report(report(Vec::new()), Some(report(Vec::new())));
+    assert!(!shaping.iter().any(|hint| hinted(&app).contains(hint)), "{:?}", hinted(&app));
+    assert!(hinted(&looking()).contains(&"load all"));
+    let mut spent = crate::model::ledger::Budget::unused(crate::model::ledger::Limited::Views);
+    spent.used = spent.limit;
+    app.budgets.insert(crate::model::ledger::Limited::Views, spent);
+    assert!(!hinted(&app).contains(&"load all"));
+}
