@@ -34,8 +34,10 @@ fn stand_in(symbol: &str) -> &'static str {
         "▸" => "+",
         "▾" => "-",
         "Δ" => "d",
-        "═" => "=",
-        "━" | "┄" => "-",
+        "═" => "_",
+        "━" => "-",
+        "┄" => ".",
+        "┅" => ",",
         "░" => ":",
         "▌" | "→" | "›" => ">",
         "←" | "‹" => "<",
@@ -58,6 +60,14 @@ mod tests {
     use super::*;
     use ratatui::layout::Rect;
     use ratatui::style::Style;
+
+    #[test]
+    fn weekends_partial_days_and_both_look_like_nothing_else_in_a_chart() {
+        let signs = ["█", "▒", "═", "┄", "┅", "─", "━", "▲"].map(stand_in);
+        for sign in ["═", "┄", "┅"].map(stand_in) {
+            assert_eq!(signs.iter().filter(|other| **other == sign).count(), 1, "{sign}");
+        }
+    }
 
     #[test]
     fn columns_stay_where_they_are_when_wide_characters_go() {

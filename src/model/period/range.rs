@@ -1,8 +1,11 @@
 //! Ranges of days: inclusive for people, exclusive at the end on the wire, always UTC (api.md: dateTo is exclusive).
 
 use crate::model::Time;
-use chrono::{Datelike as _, Days, Months, NaiveDate, TimeDelta};
+use chrono::{Datelike as _, Days, Months, NaiveDate, NaiveTime, TimeDelta};
 use std::fmt;
+
+/// Seconds of a day.
+const DAY: u32 = 86_400;
 
 /// Days from `from` to `to`, both included, UTC. `from` is never after `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +44,19 @@ impl DateRange {
     /// How many days, at least 1.
     pub fn days(&self) -> u32 {
         u32::try_from((self.to - self.from).num_days()).unwrap_or(0).saturating_add(1)
+    }
+
+    /// Seconds of it that had passed at that moment: all of them after its end, at least a day's.
+    pub fn seconds_by(&self, as_of: Time) -> u32 {
+        let since = (as_of.naive_utc() - self.from.and_time(NaiveTime::MIN)).num_seconds();
+        let day = i64::from(DAY);
+        let all = i64::from(self.days()).saturating_mul(day);
+        u32::try_from(since.clamp(day, all)).unwrap_or(u32::MAX)
+    }
+
+    /// Days of it that had passed at that moment, the last one as far as it had come; at least 1.
+    pub fn days_by(&self, as_of: Time) -> f64 {
+        f64::from(self.seconds_by(as_of)) / f64::from(DAY)
     }
 
     /// Whether the day is one of them.

@@ -15,6 +15,7 @@
 //! │    after   11-13…11-19  10,002 ▲ 9.7% · 5,100 ▲ 18%                      │
 //! ```
 
+use super::totals::{lengths, overlap};
 use super::{count_text, describe, mark};
 use crate::app::format::{coarse, count, number, plural};
 use crate::app::views::card::{Card, CardLine, NARROW};
@@ -119,8 +120,20 @@ fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViews, width: us
 fn before_line<'a>(view: View<'_>, card: &Card, width: usize) -> Line<'a> {
     let Some((range, views)) = &card.numbers.before else { return Line::default() };
     let partial = if views.counts().is_some() && !views.is_whole(*range) { ", partial" } else { "" };
+    let listed = card.numbers.range;
+    let narrow = width < NARROW;
+    let unlike = lengths(listed, *range, narrow).map(|text| format!(", {text}")).unwrap_or_default();
+    let overlap = overlap(listed, *range).map(|text| format!(", {text}")).unwrap_or_default();
     let mut row = Row::new(width);
-    row.push(format!("before: {range} UTC{partial}"), view.theme.muted);
+    let said = if narrow && !unlike.is_empty() {
+        format!("{}…{}", range.from().format("%y-%m-%d"), range.to().format("%y-%m-%d"))
+    } else {
+        format!("before: {range} UTC{partial}")
+    };
+    row.push(said, view.theme.muted).push(unlike, view.theme.warning);
+    if row.room() >= overlap.len() {
+        row.push(overlap, view.theme.warning);
+    }
     row.line()
 }
 
@@ -320,7 +333,8 @@ impl Periods {
     }
 
     fn divisor(&self, period: &PagePeriod) -> f64 {
-        if self.per_day { f64::from(period.range.days()) } else { 1.0 }
+        // A day that was going on counts as far as it had come.
+        if self.per_day { period.range.days_by(period.views.as_of) } else { 1.0 }
     }
 
     fn whole(&self, period: &PagePeriod) -> f64 {

@@ -1,6 +1,7 @@
 //! Movers: what gained and what lost, side by side where there is room, else one above the other.
 
 use super::table::change_text;
+use super::totals::{lengths, overlap};
 use crate::app::format::{count, number, plural};
 use crate::app::views::movers::{Half, Mover, Movers};
 use crate::app::views::table::Change;
@@ -16,12 +17,7 @@ const PERCENT: usize = 10;
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, area: Rect) {
     let theme = view.theme;
     let width = usize::from(area.width);
-    let [before, now] = open.ranges();
-    let partial = if now.contains(view.now.date_naive()) { ", today partial" } else { "" };
-    let whole = format!(" Movers by {}: {now} against {before}{partial} ", open.by.word());
-    let title =
-        if whole.chars().count() + 2 > width { format!(" Movers by {}{partial} ", open.by.word()) } else { whole };
-    let inner = boxed(frame, area, Line::styled(title, theme.title), theme.focus);
+    let inner = boxed(frame, area, title(view, open, width.saturating_sub(2)), theme.focus);
     let g = view.app.geometry();
     let rows = g.movers_rows();
     let (upper, lower) = if g.movers_side_by_side() {
@@ -39,6 +35,28 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, 
         let spot = Rect::new(area.x + 2, area.bottom().saturating_sub(1), cells, 1);
         frame.render_widget(Line::styled(text, theme.warning), spot);
     }
+}
+
+/// What is held against what, as far as that has room, and what makes that unfair.
+fn title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let [before, now] = open.ranges();
+    let partial = now.contains(view.now.date_naive()).then(|| "today partial".to_owned());
+    let unfair = [lengths(now, before, width < 60), overlap(now, before), partial];
+    let unfair: Vec<String> = unfair.into_iter().flatten().map(|text| format!(", {text}")).collect();
+    let cells = |text: &str| text.chars().count();
+    let by = format!(" Movers by {}", open.by.word());
+    let whole = format!("{by}: {now} against {before}");
+    let needed = unfair.iter().map(|text| cells(text)).sum::<usize>() + 1;
+    let mut row = Row::new(width);
+    row.push(if cells(&whole) + needed > width { by } else { whole }, theme.title);
+    for text in unfair {
+        if cells(&text) < row.room() {
+            row.push(text, theme.warning);
+        }
+    }
+    row.push(" ", theme.title);
+    row.line()
 }
 
 fn half(frame: &mut Frame<'_>, view: View<'_>, (name, half, has_keys): (&str, &Half, bool), rows: usize, area: Rect) {

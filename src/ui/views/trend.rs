@@ -14,8 +14,9 @@
 use super::state::as_of;
 use super::{count_text, mark};
 use crate::app::format::number;
-use crate::app::views::trend::{Bar, Trend, height};
+use crate::app::views::trend::{Bar, MEAN_DAYS, Trend, height};
 use crate::model::Time;
+use crate::model::period::DateRange;
 use crate::model::views::as_f64;
 use crate::ui::text::{Row, right};
 use crate::ui::{View, bars, boxed, put};
@@ -25,6 +26,8 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
+/// Under a Saturday or Sunday that is going on.
+const PARTIAL_WEEKEND: &str = "┅";
 /// Widest column of a bar, its gap included.
 const SLOT: usize = 14;
 
@@ -46,6 +49,8 @@ struct Chart {
     slot: usize,
     /// Views at the top.
     full: u64,
+    /// The most that is known of a column; none where nothing is known, and then there is no scale.
+    top: Option<u64>,
     gutter: usize,
     rows: usize,
 }
@@ -85,7 +90,8 @@ fn chart(view: View<'_>, open: &Trend, width: usize, rows: usize) -> Chart {
     let columns: Vec<Column> = open.bars(&view.app.views.totals).map(|bar| column(view, open, bar)).collect();
     let tops =
         columns.iter().flat_map(|column| [column.human.zip(column.ai).map(|(h, a)| h.saturating_add(a)), column.mean]);
-    let full = tops.flatten().max().unwrap_or(0).max(1);
+    let top = tops.flatten().max();
+    let full = top.unwrap_or(0).max(1);
     let gutter = number(full).len() + 2;
     let room = width.saturating_sub(gutter).max(1);
     let slot = (room / columns.len().max(1)).clamp(1, SLOT);
@@ -93,13 +99,16 @@ fn chart(view: View<'_>, open: &Trend, width: usize, rows: usize) -> Chart {
     // By whole screenfuls, the last one full.
     let start = (open.selected() / visible * visible).min(columns.len().saturating_sub(visible));
     let shown = start..(start + visible).min(columns.len());
-    Chart { columns, shown, slot, full, gutter, rows }
+    Chart { columns, shown, slot, full, top, gutter, rows }
 }
 
 fn column(view: View<'_>, open: &Trend, bar: Bar) -> Column {
-    let days = u64::from(if open.is_weekly() { bar.range.days() } else { 1 });
     let counts = bar.totals.as_ref().map(|known| &known.value);
-    let per_day = |count: &crate::model::views::Count| count.value().map(|n| n / days);
+    let as_of = bar.totals.as_ref().map_or(view.now, |known| known.as_of);
+    let per_day = |count: &crate::model::views::Count| {
+        let count = count.value()?;
+        Some(if open.is_weekly() { per_day(count, bar.range, as_of) } else { count })
+    };
     let mean = if open.is_weekly() { None } else { view.app.views.totals.mean_up_to(bar.range.from()) };
     let partial = bar.is_partial(view.now) || (open.is_weekly() && bar.range.days() < 7);
     Column {
@@ -109,6 +118,12 @@ fn column(view: View<'_>, open: &Trend, bar: Bar) -> Column {
         partial,
         bar,
     }
+}
+
+/// Views per day; a day that was going on counts as far as it had come, never as a whole one.
+fn per_day(views: u64, range: DateRange, as_of: Time) -> u64 {
+    let seconds = u128::from(range.seconds_by(as_of)).max(1);
+    u64::try_from(u128::from(views) * 86_400 / seconds).unwrap_or(u64::MAX)
 }
 
 impl Chart {
@@ -127,13 +142,15 @@ fn level<'a>(view: View<'_>, chart: &Chart, from_top: usize, width: usize) -> Li
     let theme = view.theme;
     let level = chart.rows - from_top;
     let mut row = Row::new(width);
-    let label = if from_top == 0 {
-        number(chart.full)
+    let at = if from_top == 0 {
+        chart.top
     } else if chart.rows >= 6 && level == chart.rows / 2 && chart.rows.is_multiple_of(2) {
-        number(chart.full / 2)
+        chart.top.map(|top| top / 2)
     } else {
-        String::new()
+        None
     };
+    // The 0 stands at the foot.
+    let label = at.filter(|at| *at > 0).map(number).unwrap_or_default();
     row.push(right(&label, chart.gutter - 2), theme.muted).push(" │", theme.muted);
     for (_, column) in chart.visible() {
         let (glyph, style) = cell(view, chart, column, level);
@@ -172,9 +189,11 @@ fn cell(view: View<'_>, chart: &Chart, column: &Column, level: usize) -> (&'stat
 fn axis<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = Row::new(width);
-    row.push(right("0", chart.gutter - 2), theme.muted).push(" └", theme.muted);
+    let foot = if chart.top.is_some() { "0" } else { "" };
+    row.push(right(foot, chart.gutter - 2), theme.muted).push(" └", theme.muted);
     for (place, column) in chart.visible() {
         let sign = match column {
+            column if column.partial && column.bar.is_weekend() && !open.is_weekly() => PARTIAL_WEEKEND,
             column if column.partial => "┄",
             column if column.bar.is_weekend() => "═",
             _ => "─",
@@ -217,20 +236,28 @@ fn legend_line<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) ->
     let theme = view.theme;
     let mut row = Row::new(width);
     row.push("█", theme.human).push(" human  ", theme.muted).push("▒", theme.ai).push(" AI  ", theme.muted);
-    if open.is_weekly() {
-        row.push("┄ part of a week  ? not known", theme.muted);
-        return row.line();
+    let any = |holds: fn(&Column) -> bool| chart.columns.iter().any(holds);
+    let mut signs = if open.is_weekly() { vec!["┄ part of a week"] } else { vec!["═ weekend", "┄ partial"] };
+    if !open.is_weekly() && any(|column| column.partial && column.bar.is_weekend()) {
+        signs.push("┅ both");
     }
-    row.push("═ weekend  ┄ partial  ? not known", theme.muted);
-    if chart.columns.iter().any(|column| column.bar.totals.is_some() && column.human.zip(column.ai).is_none()) {
-        row.push("  ≠ odd", theme.muted);
+    signs.push("? not known");
+    if any(|column| column.bar.totals.is_some() && column.human.zip(column.ai).is_none()) {
+        signs.push("≠ odd");
     }
-    let mean = if chart.columns.iter().any(|column| column.mean.is_some()) {
-        "  ━ mean of 7 days"
-    } else {
-        "  no 7 days in a row for a mean"
-    };
-    row.push(mean, theme.muted);
+    if any(|column| column.mean.is_some()) {
+        signs.push("━ mean of 7 days");
+    } else if !open.is_weekly() && open.range.days() > MEAN_DAYS {
+        signs.push("no 7 days in a row for a mean");
+    }
+    // Each is there whole or not at all.
+    let mut gap = "";
+    for sign in signs {
+        if row.room() >= gap.width() + sign.width() {
+            row.push(gap, theme.muted).push(sign, theme.muted);
+            gap = "  ";
+        }
+    }
     row.line()
 }
 
@@ -283,8 +310,15 @@ fn selected<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) -> Li
         return row.line();
     };
     let counts = &known.value;
-    let per_day = height(counts).filter(|_| bar.range.days() > 1).map(|sum| sum / u64::from(bar.range.days()));
+    let mean = height(counts).filter(|_| bar.range.days() > 1).map(|sum| per_day(sum, bar.range, known.as_of));
+    let over = if bar.is_partial(view.now) {
+        format!(" over {:.1} days", bar.range.days_by(known.as_of))
+    } else {
+        String::new()
+    };
     let share = counts.ai_share().map(|share| format!("  share {:.0}%", share * 100.0));
+    // The axis says that it is partial; over how many days the mean goes is said where there is room.
+    let mean = mean.map(|mean| format!("  {} a day", number(mean))).unwrap_or_default();
     let numbers = if narrow {
         format!(": {} + {} AI{}", count_text(&counts.human), count_text(&counts.ai), mark(counts))
     } else {
@@ -295,14 +329,16 @@ fn selected<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) -> Li
     let weekend = if bar.is_weekend() { "  weekend" } else { "" };
     let pieces = [
         (if narrow && !partial.is_empty() { " partial".to_owned() } else { String::new() }, theme.warning),
-        (per_day.map(|mean| format!("  {} a day", number(mean))).unwrap_or_default(), theme.text),
+        (mean, theme.text),
         (share.unwrap_or_default(), theme.text),
         (format!("  {}", as_of(view, known.as_of)), theme.muted),
         (weekend.to_owned(), theme.muted),
     ];
     for (piece, style) in pieces.into_iter().filter(|(piece, _)| !piece.is_empty()) {
         if row.room() >= piece.width() {
-            row.push(piece, style);
+            let over = if piece.ends_with(" a day") { over.as_str() } else { "" };
+            row.push(&piece, style);
+            row.push(if row.room() >= over.width() { over } else { "" }, style);
         }
     }
     row.line()
