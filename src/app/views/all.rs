@@ -331,7 +331,7 @@ impl App {
                 self.load_in_turn(vec![LoadOrder { at_most: 1, ..*order }], effects);
             }
             _ => {
-                let text = self.price_question(&orders);
+                let text = self.price_question(&orders, now);
                 self.ask_before_loading(text, orders, now);
             }
         }

@@ -4,10 +4,11 @@
 use super::super::{App, format};
 use super::all::AT_A_GO;
 use crate::model::Time;
+use crate::model::connection::Connection;
 use crate::model::ledger::Limited;
 use crate::model::period::DateRange;
 use crate::model::report::{LoadOrder, LoadProgress};
-use crate::model::views::LIMIT_MAX;
+use crate::model::views::{LIMIT_MAX, ViewsQuery};
 
 /// What is known of a price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,10 +58,21 @@ impl App {
         (!page.rows.is_empty() || query.page == 1).then(|| (rows, !query.has_next(page)))
     }
 
-    fn price(&self, range: DateRange, afresh: bool) -> Price {
+    /// Whether the first answer that a load takes in is listed and fresh: it is taken from the cache.
+    fn has_first_answer(&self, range: DateRange, now: Time) -> bool {
+        let first = ViewsQuery { range, limit: LIMIT_MAX, page: 1 };
+        let shown = self.views.load().shown().filter(|shown| shown.value.query == first);
+        shown.is_some_and(|shown| range.is_fresh(shown.as_of, now))
+    }
+
+    fn price(&self, range: DateRange, afresh: bool, now: Time) -> Price {
         let known = self.views.all.known(range);
         let last_time = known.and_then(|known| known.last_time);
-        let taken_in = known.and_then(|known| known.broken_off).filter(|_| !afresh).unwrap_or(0);
+        let broken_off = known.and_then(|known| known.broken_off);
+        let taken_in = match broken_off.filter(|_| !afresh) {
+            Some(answers) => answers,
+            None => u32::from(!afresh && self.has_first_answer(range, now)),
+        };
         let all = match self.rows_seen(range) {
             Some((rows, true)) => answers(rows),
             Some((rows, false)) => answers(rows.saturating_add(1)),
@@ -79,7 +91,7 @@ impl App {
     }
 
     /// The question before loading: what is loaded, and what is known of its price.
-    pub(super) fn price_question(&self, orders: &[LoadOrder]) -> String {
+    pub(super) fn price_question(&self, orders: &[LoadOrder], now: Time) -> String {
         let what = match orders {
             [one] => {
                 let rows = self.views.all.broken_off(one.range).filter(|_| !one.afresh);
@@ -89,9 +101,18 @@ impl App {
             [one, other] => format!("{} and of {}", one.range, other.range),
             many => format!("{} ranges", many.len()),
         };
-        let prices = orders.iter().map(|order| self.price(order.range, order.afresh));
+        let prices = orders.iter().map(|order| self.price(order.range, order.afresh, now));
         let price = prices.reduce(Price::and).unwrap_or_default();
-        format!("Load all pages of {what}? {}.{}", capital(&self.price_words(price)), self.limits_words(price))
+        let is_known = |order: &LoadOrder| order.afresh && self.views.all.whole(order.range).is_some();
+        let again = if !orders.is_empty() && orders.iter().all(is_known) { " again" } else { "" };
+        let (price_words, limits) = (capital(&self.price_words(price)), self.limits_words(price));
+        format!("{}Load all pages of {what}{again}? {price_words}.{limits}", self.offline_words())
+    }
+
+    /// Said before a question whose yes may lead nowhere; empty while nothing is known against it.
+    fn offline_words(&self) -> &'static str {
+        let is_offline = matches!(self.connection, Connection::Offline { .. });
+        if is_offline { "Offline now: this may fail. " } else { "" }
     }
 
     fn limits_words(&self, price: Price) -> String {
@@ -115,7 +136,8 @@ impl App {
         };
         let left = self.views_left();
         let most = AT_A_GO.min(left);
-        format!("{}There is more. Go on {range}? At most {most} more, {left} left here.", so_far.unwrap_or_default())
+        let so_far = format!("{}{}", self.offline_words(), so_far.unwrap_or_default());
+        format!("{so_far}There is more. Go on {range}? At most {most} more, {left} left here.")
     }
 
     /// Why nothing can be asked of the service now, and what can be seen all the same.
