@@ -47,10 +47,7 @@ impl App {
             Msg::EditedOutside(result) => self.edited_outside(result, now),
             Msg::PromptsRead { file, result } => self.prompts_read(&file, result),
             Msg::BatchAdded(result) => self.batch_added(result, now, &mut effects),
-            Msg::Views { query, result, old } => {
-                let changed = self.views.take(query, result, old, now);
-                self.dirty |= changed && self.screen == Screen::Views;
-            }
+            Msg::Views { query, result, old } => self.views_came(query, result, old, now),
             Msg::Recalled { range, recalled } => self.recalled(range, recalled, now, &mut effects),
             Msg::LoadEnded { range, end } => {
                 self.load_ended(range, end, now, &mut effects);

@@ -6,6 +6,7 @@ use super::overlay::Overlay;
 use super::{App, Screen, format};
 use crate::model::Time;
 use crate::model::connection::Connection;
+use crate::model::failure::FailureKind;
 use crate::model::ledger::Limited;
 use chrono::TimeDelta;
 
@@ -21,10 +22,18 @@ impl App {
             _ => None,
         };
         let draft = self.overlays.iter().filter_map(Overlay::saved).find_map(due);
-        [notice, draft, self.signals.due(), self.beat(now), self.header_changes(now), self.body_changes(now)]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            notice,
+            draft,
+            self.signals.due(),
+            self.beat(now),
+            self.header_changes(now),
+            self.body_changes(now),
+            self.limit_passes(now),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// Whether the heartbeat's glyph is the large one; still when nothing is polled.
@@ -44,6 +53,19 @@ impl App {
     fn next_second(&self, now: Time) -> Time {
         let step: i64 = if self.start.calm { 10_000 } else { 1000 };
         now + TimeDelta::milliseconds(step - now.timestamp_millis().rem_euclid(step))
+    }
+
+    /// The limit that the views screen tells of: seconds in its last minute, gone at its end.
+    fn limit_passes(&self, now: Time) -> Option<Time> {
+        let failure = self.views.trouble(now).filter(|_| self.screen == Screen::Views)?;
+        match failure.kind {
+            FailureKind::Limited { until } => Some(if (until - now).num_seconds() < 60 {
+                self.next_second(now).min(until)
+            } else {
+                (until - TimeDelta::seconds(59)).max(now + TimeDelta::seconds(1))
+            }),
+            _ => None,
+        }
     }
 
     fn header_changes(&self, now: Time) -> Option<Time> {

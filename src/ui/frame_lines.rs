@@ -11,7 +11,11 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
+use ratatui::widgets::Clear;
 use unicode_width::UnicodeWidthStr;
+
+/// Most lines that a problem takes at the foot.
+const PROBLEM_LINES: usize = 4;
 
 pub(super) fn header(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let theme = view.theme;
@@ -118,12 +122,36 @@ pub(super) fn footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
             Tone::Info => " ",
             Tone::Problem => " ! ",
         };
-        let mut row = Row::new(usize::from(area.width));
-        row.push(mark, style).push(notice.text.as_str(), style);
-        frame.render_widget(row.line(), area);
+        let width = usize::from(area.width);
+        let text = format!("{mark}{}", notice.text.as_str());
+        let lines = if notice.tone == Tone::Problem { wrapped(&text, width) } else { vec![text] };
+        // What is long grows upward over the body.
+        for (above, text) in (0..).zip(lines.into_iter().rev()) {
+            let spot = Rect { y: area.y.saturating_sub(above), ..area };
+            let mut row = Row::new(width);
+            row.push(text, style);
+            frame.render_widget(Clear, spot);
+            frame.render_widget(row.line(), spot);
+        }
         return;
     }
     frame.render_widget(hints(view, usize::from(area.width)), area);
+}
+
+/// The lines of a text, parted between words; what is more than so many lines can hold stays in the last one.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut rest = text.to_owned();
+    while lines.len() + 1 < PROBLEM_LINES && rest.width() > width {
+        let spaces = rest.match_indices(' ').map(|(at, _)| rest.split_at(at));
+        let fitting = spaces.take_while(|(upper, _)| upper.width() <= width).last();
+        let Some((upper, lower)) = fitting.filter(|(upper, _)| upper.trim().len() > 1) else { break };
+        let (upper, lower) = (upper.to_owned(), format!("  {lower}"));
+        lines.push(upper);
+        rest = lower;
+    }
+    lines.push(rest);
+    lines
 }
 
 /// The keys of this moment, whole ones only; the last two, help and quit, come what may.
@@ -152,4 +180,19 @@ fn hints<'a>(view: View<'_>, width: usize) -> Line<'a> {
         row.push(format!(" {} ", item.1), view.theme.muted);
     }
     row.line()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_that_needs_more_lines_is_parted_between_words() {
+        assert_eq!(wrapped(" ! all fits", 20), [" ! all fits"]);
+        let said = " ! The service can't be reached, so nothing was sent";
+        assert_eq!(wrapped(said, 31), [" ! The service can't be", "   reached, so nothing was sent"]);
+        let said = " ! one two three four five six seven eight";
+        assert_eq!(wrapped(said, 10), [" ! one two", "   three", "   four", "   five six seven eight"]);
+        assert_eq!(wrapped(" ! averyverylongword", 10), [" ! averyverylongword"]);
+    }
 }

@@ -194,6 +194,33 @@ fn nothing_to_see_and_no_requests_left() {
     });
 }
 
+/// The week before is asked for and does not come: what is listed is still the first one.
+fn offline_a_week_before(world: &mut World) {
+    looking(world, |_| Recalled::default());
+    world.views(50, true);
+    world.keys("[");
+    let before = world.app.views.query().range;
+    world.tell(Msg::Recalled { range: before, recalled: Ok(Recalled::default()) });
+    let sentence = "The service can't be reached (connection refused), so nothing was sent: check the network, then r.";
+    let failure = Failure::new(FailureKind::Offline, sentence);
+    world.tell(Msg::Views { query: world.app.views.query(), result: Err(failure), old: None });
+}
+
+#[test]
+fn another_range_than_was_asked_for_says_so_first() {
+    snapshots("other_range", offline_a_week_before);
+}
+
+#[test]
+fn a_page_beyond_the_last_one() {
+    snapshots("beyond_the_last_page", |world| {
+        looking(world, |_| Recalled::default());
+        world.views(50, true);
+        world.keys("p 9 9 9 Enter");
+        world.views(0, false);
+    });
+}
+
 #[test]
 fn two_ranges_compared() {
     snapshots("compared", compared);

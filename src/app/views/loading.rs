@@ -5,11 +5,32 @@ use super::super::{App, Effect, Screen, Tone, format};
 use super::all::{AT_A_GO, UnderWay};
 use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::load::Load;
+use crate::model::load::{Load, Stamped};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEnd, LoadEnded, LoadOrder, LoadProgress};
+use crate::model::views::{ViewsPage, ViewsQuery};
 
 impl App {
+    /// One answer came, or why there is none: said in full, since the line over what is listed may only have room for
+    /// its kind.
+    pub(in crate::app) fn views_came(
+        &mut self,
+        query: ViewsQuery,
+        result: Result<Stamped<ViewsPage>, Failure>,
+        old: Option<Stamped<ViewsPage>>,
+        now: Time,
+    ) {
+        let failure = result.as_ref().err().map(|failure| failure.sentence.to_string());
+        if !self.views.take(query, result, old, now) || self.screen != Screen::Views {
+            return;
+        }
+        self.dirty = true;
+        let lists_something = self.views.as_of().is_some();
+        if let Some(sentence) = failure.filter(|_| lists_something) {
+            self.say(Tone::Problem, &sentence, now);
+        }
+    }
+
     /// Asks whether to begin, or says why nothing can be asked of the service now.
     pub(super) fn ask_before_loading(&mut self, text: String, mut orders: Vec<LoadOrder>, now: Time) {
         let left = self.views_left();

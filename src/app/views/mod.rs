@@ -20,7 +20,7 @@ pub mod trend;
 
 use super::msg::Effect;
 use crate::model::Time;
-use crate::model::failure::Failure;
+use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::{Load, Stamped};
 use crate::model::period::{DateRange, Period, Preset};
 use crate::model::report::Report;
@@ -101,6 +101,13 @@ impl Views {
             Some(report) => report.range == self.query.range,
             None => self.load.shown().is_some_and(|shown| shown.value.query == self.query),
         }
+    }
+
+    /// Why there is nothing newer of what is asked for. A limit that has passed is no reason any more.
+    pub fn trouble(&self, now: Time) -> Option<&Failure> {
+        let holds = |failure: &&Failure| !matches!(failure.kind, FailureKind::Limited { until } if until <= now);
+        let of_all = self.all.trouble(self.query.range).filter(holds);
+        of_all.or_else(|| self.load.failure().filter(holds))
     }
 
     /// Share of the site's views that the listed rows hold, 0 to 1, where a report is listed that is not whole.
@@ -216,8 +223,15 @@ impl Views {
             (result, _) => self.load.finish(result.map(answered), now),
         }
         match (self.load.shown(), self.all.report(query.range)) {
+            // Nothing newer came, and a load that was broken off had taken in more than one old answer holds.
+            (Some(shown), Some(report))
+                if self.load.failure().is_some() && report.rows.len() > shown.value.page.rows.len() =>
+            {
+                let report = Arc::clone(report);
+                self.list_part(report);
+            }
             (Some(shown), _) => self.table.show_answer(&shown.value.page.rows),
-            // Nothing else is known of the range: what a load that was broken off had taken in.
+            // Nothing else is known of the range.
             (None, Some(report)) => {
                 let report = Arc::clone(report);
                 self.list_part(report);
@@ -231,7 +245,6 @@ impl Views {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::failure::FailureKind;
     use crate::model::text::CleanText;
     use crate::model::views::Counts;
 
@@ -293,6 +306,35 @@ mod tests {
         views.take(first, Err(Failure::new(FailureKind::Offline, "no network")), None, now());
         assert_eq!(views.rows().len(), 5);
         assert!(views.load().failure().is_some());
+    }
+
+    #[test]
+    fn a_limit_that_has_passed_is_no_trouble_any_more() {
+        let mut views = Views::new(now());
+        views.shown_first();
+        let until = now() + chrono::TimeDelta::minutes(5);
+        let failure = Failure::new(FailureKind::Limited { until }, "the limit is used up");
+        views.take(views.query(), Err(failure), None, now());
+        assert!(views.trouble(now()).is_some());
+        assert!(views.trouble(until).is_none());
+    }
+
+    #[test]
+    fn where_nothing_newer_came_more_than_one_old_answer_is_listed() {
+        let mut views = Views::new(now());
+        views.shown_first();
+        let query = views.query();
+        let part = Report::begin(query.range, page(250, true).value, false, now());
+        let recalled = crate::model::report::Recalled {
+            report: Some(Arc::new(part)),
+            broken_off: Some(1),
+            ..crate::model::report::Recalled::default()
+        };
+        views.all.learn(query.range, recalled);
+        let offline = || Err(Failure::new(FailureKind::Offline, "no network"));
+        views.take(query, offline(), Some(page(50, true)), now());
+        assert_eq!(views.rows().len(), 250);
+        assert!(views.is_current() && views.trouble(now()).is_some());
     }
 
     #[test]

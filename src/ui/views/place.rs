@@ -93,9 +93,14 @@ fn of_answer<'a>(view: View<'_>) -> Vec<Said<'a>> {
     let query = shown.value.query;
     let n = u64::try_from(shown.value.page.rows.len()).unwrap_or(0);
     let (first, last) = (query.offset().saturating_add(1), query.offset().saturating_add(n));
-    let more = if query.has_next(&shown.value.page) { "more →" } else { "the last page" };
-    let rows = if n == 0 { "no rows".to_owned() } else { format!("rows {}–{}", number(first), number(last)) };
-    parts.push(needed(vec![Span::styled(format!("page {}, {rows}, {more}", number(query.page)), theme.text)]));
+    let has_next = query.has_next(&shown.value.page);
+    let more = if has_next { "more →" } else { "the last page" };
+    let which = match n {
+        0 if query.page > 1 && !has_next => "beyond the last page".to_owned(),
+        0 => format!("no rows, {more}"),
+        _ => format!("rows {}–{}, {more}", number(first), number(last)),
+    };
+    parts.push(needed(vec![Span::styled(format!("page {}, {which}", number(query.page)), theme.text)]));
     parts.extend(marked(view));
     parts.push(aside(view, format!("{} per page, in the service's order", query.limit)));
     parts

@@ -1,14 +1,16 @@
 //! The line that says how fresh what is listed is, what it is when it isn't what was asked for, and how far loading is.
 
-use crate::app::format::{coarse, count, plural};
+use crate::app::format::{coarse, count, plural, until};
 use crate::app::views::all::UnderWay;
 use crate::app::views::price::percent;
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Load;
+use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::ui::View;
 use crate::ui::text::Row;
+use chrono::Datelike;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
@@ -75,87 +77,165 @@ fn cells_share(cells: usize, all: usize) -> f64 {
 fn of_report<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let views = &app.views;
-    let mut row = Row::new(width);
-    row.push(" ", theme.text);
     let as_of = as_of(view, report.as_of);
     if !views.is_current() {
-        let old = format!("still showing {}, all pages", report.range);
-        match views.load() {
-            Load::Failed { failure, .. } => {
-                row.push(failure_words(view, failure), theme.warning).push(format!("  {old}"), theme.muted)
-            }
-            _ => row.push(format!("loading… {old}"), theme.warning),
-        };
-        return row.line();
+        return of_another(view, &format!("{}, all pages", dates(view, report.range, width)), &as_of, width);
     }
-    let failure = views.all.trouble(report.range).or_else(|| views.load().failure());
+    let mut row = Row::new(width);
+    row.push(" ", theme.text);
+    let failure = views.trouble(now);
     let goes_on = views.all.broken_off(report.range).map(|rows| format!("a goes on after {} rows", count(rows)));
     if report.complete {
         let fresh = report.range.is_fresh(report.as_of, now);
         row.push(format!("all pages {as_of}"), if fresh { theme.muted } else { theme.warning });
         match goes_on {
             Some(goes_on) => row.push(format!("; {goes_on}"), theme.muted),
-            None if !fresh => row.push("; r asks anew", theme.muted),
+            None if !fresh && failure.is_none() => row.push("; r asks anew", theme.muted),
             None => &mut row,
         };
     } else {
         let share = views.loaded_share().map(|share| format!(", {} of views", percent(share))).unwrap_or_default();
         row.push(format!("! not all pages: {} rows{share}", count(report.rows.len())), theme.warning);
         row.push("; a goes on", theme.muted);
-        if let Some(until) = failure.and_then(|failure| limited_until(view, failure)) {
-            row.push(format!(" from {until} on"), theme.warning);
+        if let Some(from) = failure.and_then(|failure| limited_until(view, failure)) {
+            row.push(from.goes_on(), theme.warning);
         }
         row.push(format!("  {as_of}"), theme.muted);
     }
     if let Some(failure) = failure.filter(|failure| report.complete || limited_until(view, failure).is_none()) {
-        row.push("  ", theme.text).push(failure_words(view, failure), theme.warning);
+        row.push("  ", theme.text);
+        let words = failure_words(view, failure, row.room());
+        row.push(words, theme.warning);
     }
     row.line()
 }
 
 fn of_answer<'a>(view: View<'_>, width: usize) -> Line<'a> {
-    let View { app, theme, .. } = view;
+    let View { app, theme, now } = view;
     let views = &app.views;
     let mut row = Row::new(width);
     let Some(shown) = views.load().shown() else { return row.line() };
     let as_of = as_of(view, shown.as_of);
+    if !views.is_current() {
+        let (query, wanted) = (shown.value.query, views.query());
+        let page = if query.limit == wanted.limit {
+            format!("page {}", query.page)
+        } else {
+            format!("page {} at {} per page", query.page, query.limit)
+        };
+        let shown = if query.range == wanted.range {
+            page
+        } else if query.page > 1 {
+            format!("{}, {page}", dates(view, query.range, width))
+        } else {
+            dates(view, query.range, width)
+        };
+        return of_another(view, &shown, &as_of, width);
+    }
     row.push(" ", theme.text);
-    let other = (!views.is_current())
-        .then(|| format!("still showing {}, page {}", shown.value.query.range, shown.value.query.page));
-    match (views.load(), other) {
-        (Load::Loading { .. }, Some(other)) => row.push(format!("loading… {other}"), theme.warning),
-        (Load::Loading { .. }, None) => row.push(format!("asking again…  {as_of}"), theme.muted),
-        (Load::Failed { failure, .. }, other) => {
-            row.push(failure_words(view, failure), theme.warning);
-            let old = other.unwrap_or(as_of);
-            row.push(format!("  {old}"), theme.muted)
-        }
-        (_, Some(other)) => row.push(other, theme.warning),
-        (_, None) => row.push(as_of, theme.muted),
+    match views.load() {
+        Load::Loading { .. } => row.push(format!("asking again…  {as_of}"), theme.muted),
+        _ => row.push(as_of, theme.muted),
     };
     if let Some(rows) = views.all.broken_off(views.query().range) {
         row.push(format!("   a goes on after {} rows", count(rows)), theme.muted);
     }
-    if let Some(failure) = views.all.trouble(views.query().range) {
-        row.push("  ", theme.text).push(failure_words(view, failure), theme.warning);
+    if let Some(failure) = views.trouble(now) {
+        row.push("  ", theme.text);
+        let words = failure_words(view, failure, row.room());
+        row.push(words, theme.warning);
     }
     row.line()
 }
 
-/// The time of day at which requests are possible again, while they are not.
-fn limited_until(view: View<'_>, failure: &Failure) -> Option<String> {
+/// What is listed where that is not what was asked for: it comes first, since the dates above are of something else;
+/// then why.
+fn of_another<'a>(view: View<'_>, shown: &str, as_of: &str, width: usize) -> Line<'a> {
+    let View { app, theme, now } = view;
+    let mut row = Row::new(width);
+    row.push(format!(" shows {shown}"), theme.warning).push(" · ", theme.muted);
+    let why = match (app.views.trouble(now), app.views.load()) {
+        (_, Load::Loading { .. }) => "loading…".to_owned(),
+        (Some(failure), _) => failure_words(view, failure, row.room()),
+        (None, _) => "r asks".to_owned(),
+    };
+    row.push(why, theme.warning);
+    let as_of = format!("  {as_of}");
+    if row.room() >= as_of.width() {
+        row.push(as_of, theme.muted);
+    }
+    row.line()
+}
+
+/// A range in as few cells as tell it; without its year only where that is the present one.
+fn dates(view: View<'_>, range: DateRange, width: usize) -> String {
+    let (from, to) = (range.from(), range.to());
+    let year = view.now.year();
+    let format = if from.year() == year && to.year() == year { "%m-%d" } else { "%y-%m-%d" };
+    let gap = if width < 60 { "…" } else { " … " };
+    if width >= 100 || (width >= 60 && format != "%m-%d") {
+        return range.to_string();
+    }
+    format!("{}{gap}{}", from.format(format), to.format(format))
+}
+
+/// When requests are possible again, while they are not.
+enum Until {
+    Clock(String),
+    /// Less than a minute.
+    Soon(String),
+}
+
+impl Until {
+    fn goes_on(&self) -> String {
+        match self {
+            Self::Clock(at) => format!(" from {at} on"),
+            Self::Soon(left) => format!(" in {left}"),
+        }
+    }
+}
+
+fn limited_until(view: View<'_>, failure: &Failure) -> Option<Until> {
     match failure.kind {
-        FailureKind::Limited { until } if until > view.now => {
-            Some(until.with_timezone(&view.app.start.offset).format("%H:%M").to_string())
+        FailureKind::Limited { until: at } if at > view.now => {
+            let left = at - view.now;
+            Some(if left.num_seconds() < 60 {
+                Until::Soon(until(left))
+            } else {
+                Until::Clock(at.with_timezone(&view.app.start.offset).format("%H:%M").to_string())
+            })
         }
         _ => None,
     }
 }
 
-/// Why there is nothing newer, and what can be seen all the same.
-fn failure_words(view: View<'_>, failure: &Failure) -> String {
+/// Why there is nothing newer: the whole sentence where it has room, else the longest form that does. None is cut
+/// where anything at all can be said; the footer has said the whole sentence.
+fn failure_words(view: View<'_>, failure: &Failure, room: usize) -> String {
+    let mut forms: Vec<String> = Vec::new();
     match limited_until(view, failure) {
-        Some(until) => format!("no requests left until {until}; t, H and what is cached can still be seen"),
-        None => failure.sentence.to_string(),
+        Some(limit) => {
+            let (used_up, none) = match limit {
+                Until::Clock(at) => (format!("limit used up until {at}"), format!("no requests until {at}")),
+                Until::Soon(left) => (format!("limit used up for {left}"), format!("no requests for {left}")),
+            };
+            forms.push(format!("{used_up}; t, H and what is cached can still be seen"));
+            forms.extend([format!("{used_up}, r asks then"), used_up, none, "limit used up".to_owned()]);
+        }
+        None => {
+            forms.push(failure.sentence.to_string());
+            let kind = match failure.kind {
+                FailureKind::Offline => "offline",
+                FailureKind::KeyRefused => "key refused",
+                FailureKind::NotFound => "not found",
+                FailureKind::Limited { .. } => "limit used up",
+                FailureKind::Service => "no usable answer",
+                FailureKind::Store => "record failed",
+                FailureKind::Local => "failed here",
+            };
+            forms.extend([format!("{kind}, r tries again"), format!("{kind}, r again"), kind.to_owned()]);
+        }
     }
+    let last = forms.last().cloned().unwrap_or_default();
+    forms.into_iter().find(|form| form.width() <= room).unwrap_or(last)
 }

@@ -157,6 +157,9 @@ impl Columns {
             let sign = usize::from(self.signed == Some(n));
             row.push(right(&name, width - sign), style(column, usual)).push(" ".repeat(sign), theme.muted);
         }
+        if table.is_empty() {
+            return row.line();
+        }
         row.push(" ".repeat(AIR), theme.muted);
         row.push(bars::scale(table.metric(), table.scale(), self.bar), theme.muted);
         row.line()
@@ -193,7 +196,7 @@ impl Columns {
         }
         row.push(left(if self.signed.is_none() { mark } else { "" }, AIR), theme.warning);
         for Span { content, style, .. } in bars::of(&shown.figures, table.metric(), table.scale(), self.bar, theme) {
-            row.push(content, style);
+            row.push(content, if is_stale(view) { theme.muted } else { style });
         }
         row.line()
     }
@@ -358,11 +361,7 @@ fn points_text(figures: &Figures<'_>) -> String {
 
 /// Whether what is listed is not what is asked for.
 fn is_stale(view: View<'_>) -> bool {
-    let views = &view.app.views;
-    match views.table.report() {
-        Some(report) => report.range != views.query().range,
-        None => !views.is_current(),
-    }
+    !view.app.views.is_current()
 }
 
 #[cfg(test)]
