@@ -57,6 +57,17 @@ impl Inner {
         self.cached_views(query).await.filter(|cached| self.is_fresh(query.range, cached.as_of))
     }
 
+    /// An answer from the cache that holds all pages of the range, if it need not be asked for again.
+    pub(super) async fn fresh_whole_views(&self, range: DateRange) -> Option<Stamped<ViewsPage>> {
+        match self.store.whole_views(&self.scope, range).await {
+            Ok(cached) => cached.filter(|cached| self.is_fresh(range, cached.as_of)),
+            Err(error) => {
+                self.trouble(error.failure()).await;
+                None
+            }
+        }
+    }
+
     /// Whether numbers about the range from this moment of the service's time need not be asked for again.
     pub(super) fn is_fresh(&self, range: DateRange, as_of: Time) -> bool {
         let now = self.clock.now();

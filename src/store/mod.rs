@@ -41,6 +41,7 @@ use crate::model::job::{Job, JobId};
 use crate::model::ledger::{Budget, Limited};
 use crate::model::load::Stamped;
 use crate::model::log::LogEntry;
+use crate::model::period::DateRange;
 use crate::model::prompt::{DraftSlot, JobEvent, PromptId, PromptKind, Thread};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
@@ -399,6 +400,12 @@ impl Store {
     pub async fn cached_views(&self, scope: &Scope, query: ViewsQuery) -> R<Option<Stamped<ViewsPage>>> {
         let scope = scope.clone();
         self.handle.read(move |db| views::find(db, &scope, query)).await
+    }
+
+    /// The newest kept answer that holds all pages of the range by itself, whatever its size.
+    pub async fn whole_views(&self, scope: &Scope, range: DateRange) -> R<Option<Stamped<ViewsPage>>> {
+        let scope = scope.clone();
+        self.handle.read(move |db| views::find_whole(db, &scope, range)).await
     }
 
     /// Keeps the answer, in place of the one before, and the totals that came with it.

@@ -65,6 +65,27 @@ pub(super) fn find(connection: &Connection, scope: &Scope, query: ViewsQuery) ->
     Ok(answer_of(&answer).map(|value| Stamped { value, as_of }))
 }
 
+/// The newest first answer to a question about the range, of whatever size, that holds all its pages.
+pub(super) fn find_whole(connection: &Connection, scope: &Scope, range: DateRange) -> R<Option<Stamped<ViewsPage>>> {
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(None) };
+    let mut ask = connection.prepare_cached(
+        "SELECT answer, as_of, row_limit FROM views_answer
+         WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND page = 1 ORDER BY as_of DESC",
+    )?;
+    let (from, to) = days(range);
+    let found = ask.query_map(params![scope, from, to], |row| {
+        Ok((row.get::<_, String>(0)?, time(row, 1)?, row.get::<_, u32>(2)?))
+    })?;
+    for found in found {
+        let (answer, as_of, limit) = found?;
+        let query = ViewsQuery { range, limit, page: 1 };
+        if let Some(value) = answer_of(&answer).filter(|answer| !query.has_next(answer)) {
+            return Ok(Some(Stamped { value, as_of }));
+        }
+    }
+    Ok(None)
+}
+
 /// First and last day as they lie in columns.
 pub(super) fn days(range: DateRange) -> (String, String) {
     (range.from().to_string(), range.to().to_string())

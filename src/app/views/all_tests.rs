@@ -190,6 +190,26 @@ fn the_price_is_said_first_and_what_was_agreed_to_is_asked_for_once() {
 }
 
 #[test]
+fn a_fresh_first_answer_at_the_largest_size_is_free_and_asking_again_says_so() {
+    let mut seat = Seat::looking(Recalled::default());
+    seat.app.views.query.limit = crate::model::views::LIMIT_MAX;
+    seat.answer(250, true);
+    let order = LoadOrder { range: week(), afresh: false, at_most: AT_A_GO };
+    let question = seat.app.price_question(&[order], now());
+    assert!(question.contains("At least 1 request,"), "{question}");
+    let later = seat.app.price_question(&[order], now() + TimeDelta::minutes(6));
+    assert!(later.contains("At least 2 requests,"), "{later}");
+    seat.recall(week(), whole(week(), now()));
+    let again = seat.app.price_question(&[LoadOrder { afresh: true, ..order }], now());
+    assert!(again.starts_with("Load all pages of 2026-11-14 … 2026-11-20 again? "), "{again}");
+    seat.app.connection = crate::model::connection::Connection::Offline {
+        reason: CleanText::line("no network"),
+        next_try: now() + TimeDelta::seconds(12),
+    };
+    assert!(seat.app.price_question(&[order], now()).starts_with("Offline now: "));
+}
+
+#[test]
 fn the_price_counts_rows_that_are_proven_and_tells_of_the_last_time() {
     let mut seat = Seat::looking(Recalled { last_time: Some(5), ..Recalled::default() });
     seat.tell(Msg::Views {
