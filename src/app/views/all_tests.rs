@@ -210,6 +210,24 @@ fn a_fresh_first_answer_at_the_largest_size_is_free_and_asking_again_says_so() {
 }
 
 #[test]
+fn a_limit_that_is_told_of_wakes_the_screen_each_second_of_its_last_minute_and_at_its_end() {
+    let mut seat = Seat::looking(Recalled::default());
+    seat.tell(Msg::News(News::Budget(
+        Limited::Views,
+        Budget { used: 1, limit: 100, resets_at: None, blocked_until: None },
+    )));
+    let until = now() + TimeDelta::minutes(5);
+    let failure = Failure::new(FailureKind::Limited { until }, "the limit is used up");
+    seat.tell(Msg::Views { query: seat.app.views.query(), result: Err(failure), old: None });
+    seat.app.notice = None;
+    assert_eq!(seat.app.next_wake(now()), Some(until - TimeDelta::seconds(59)));
+    let late = until - TimeDelta::seconds(30);
+    assert_eq!(seat.app.next_wake(late), Some(late + TimeDelta::seconds(1)));
+    assert_eq!(seat.app.next_wake(until - TimeDelta::milliseconds(400)), Some(until));
+    assert_eq!(seat.app.next_wake(until), None);
+}
+
+#[test]
 fn the_price_counts_rows_that_are_proven_and_tells_of_the_last_time() {
     let mut seat = Seat::looking(Recalled { last_time: Some(5), ..Recalled::default() });
     seat.tell(Msg::Views {

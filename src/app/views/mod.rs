@@ -223,12 +223,17 @@ impl Views {
             (result, _) => self.load.finish(result.map(answered), now),
         }
         match (self.load.shown(), self.all.report(query.range)) {
-            // Nothing newer came, and a load that was broken off had taken in more than one old answer holds.
+            // Nothing newer came, and a load that was broken off had taken in more than this answer holds.
             (Some(shown), Some(report))
-                if self.load.failure().is_some() && report.rows.len() > shown.value.page.rows.len() =>
+                if query.page == 1
+                    && report.rows.len() > shown.value.page.rows.len()
+                    && (self.load.failure().is_some() || report.as_of >= shown.as_of) =>
             {
                 let report = Arc::clone(report);
                 self.list_part(report);
+                if self.load.failure().is_none() {
+                    self.load = Load::Idle;
+                }
             }
             (Some(shown), _) => self.table.show_answer(&shown.value.page.rows),
             // Nothing else is known of the range.

@@ -133,6 +133,18 @@ mod tests {
     }
 
     #[test]
+    fn a_day_that_goes_on_counts_as_far_as_it_has_come() {
+        let at = |time: &str| time.parse::<Time>().expect("a time");
+        let day = |day: &str| day.parse::<NaiveDate>().expect("a day");
+        let week = DateRange::new(day("2026-11-16"), day("2026-11-22")).expect("a week");
+        assert_eq!(week.days_by(at("2026-11-20T12:00:00Z")), 4.5);
+        assert_eq!(week.days_by(at("2026-11-16T00:10:00Z")), 1.0, "never less than a day");
+        assert_eq!(week.days_by(at("2026-11-23T00:00:00Z")), 7.0);
+        assert_eq!(week.days_by(at("2026-12-23T00:00:00Z")), 7.0);
+        assert_eq!(week.days_by(at("2026-11-01T00:00:00Z")), 1.0);
+    }
+
+    #[test]
     fn seven_days_are_today_and_the_six_before_it() {
         let range = DateRange::last_days(7, day("2026-11-20"));
         assert_eq!(range.to_string(), "2026-11-14 … 2026-11-20");

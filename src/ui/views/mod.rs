@@ -59,16 +59,20 @@ fn listed_totals(view: View<'_>) -> Option<&Counts> {
 /// Before the first answer: loading, or why there is none, and what can be seen all the same.
 fn nothing_yet(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let theme = view.theme;
-    let (text, style) = match view.app.views.load() {
-        Load::Failed { failure, .. } => {
+    let views = &view.app.views;
+    let (text, style) = match (views.load(), views.trouble(view.now)) {
+        (Load::Failed { .. }, Some(failure)) => {
             let still = match failure.kind {
                 FailureKind::Limited { .. } | FailureKind::Offline => format!(" {STILL_SEEN}"),
                 _ => String::new(),
             };
             (format!("Not loaded. {}{still}", failure.sentence), theme.warning)
         }
-        Load::Loading { .. } => ("Loading…".to_owned(), theme.muted),
-        Load::Idle | Load::Ready(_) => ("Not loaded; r asks for it.".to_owned(), theme.muted),
+        (Load::Loading { .. }, _) => ("Loading…".to_owned(), theme.muted),
+        // A limit that has passed is no reason any more.
+        (Load::Idle | Load::Ready(_) | Load::Failed { .. }, _) => {
+            ("Not loaded; r asks for it.".to_owned(), theme.muted)
+        }
     };
     let inner = Rect {
         x: area.x + 2,
