@@ -169,7 +169,7 @@ fn an_old_report_of_all_pages() {
 }
 
 #[test]
-fn one_answer_of_a_range_whose_load_was_broken_off() {
+fn a_range_whose_load_was_broken_off() {
     snapshots("all_goes_on", |world| {
         looking(world, |range| {
             let mut part = report(range, 1000, 0, now());
@@ -218,6 +218,17 @@ fn a_page_beyond_the_last_one() {
         world.views(50, true);
         world.keys("p 9 9 9 Enter");
         world.views(0, false);
+    });
+}
+
+#[test]
+fn a_week_compared_with_a_quarter_says_so() {
+    snapshots("compared_unlike", |world| {
+        let range = looking(world, |range| whole(report(range, 60, 0, now() - TimeDelta::minutes(3))));
+        let from = range.from().checked_sub_days(Days::new(91)).expect("a day");
+        let quarter = DateRange::new(from, range.from()).expect("a range");
+        let of = |range| Arc::new(report(range, 60, 3, now() - TimeDelta::minutes(2)));
+        world.app.views.table.show_report(of(range), Some(of(quarter)));
     });
 }
 

@@ -145,10 +145,10 @@ fn unfair(before: &Before<'_>, listed: DateRange, now: Time, narrow: bool, room:
         if before.is_partial() { ", that one not whole when it was loaded".to_owned() } else { String::new() },
     ]
     .concat();
-    if long.width() <= room {
-        return long;
-    }
-    format!("{short_partial}{}", if days.is_some() { ", overlapping" } else { "" })
+    // Whole words only; that today is partial stands beside the dates as well.
+    let short_days = if days.is_some() { ", overlapping" } else { "" };
+    let forms = [long, format!("{short_partial}{short_days}"), short_days.to_owned(), short_partial.to_owned()];
+    forms.into_iter().find(|form| !form.is_empty() && form.width() <= room).unwrap_or_default()
 }
 
 /// A change in percent, its direction told by a sign: `▲ 4.1%`.
