@@ -204,7 +204,7 @@ fn a_fresh_first_answer_at_the_largest_size_is_free_and_asking_again_says_so() {
     assert!(again.starts_with("Load all pages of 2026-11-14 … 2026-11-20 again? "), "{again}");
     seat.app.connection = crate::model::connection::Connection::Offline {
         reason: CleanText::line("no network"),
-        next_try: now() + TimeDelta::seconds(12),
+        next_try: Some(now() + TimeDelta::seconds(12)),
     };
     assert!(seat.app.price_question(&[order], now()).starts_with("Offline now: "));
 }
