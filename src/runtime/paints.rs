@@ -18,6 +18,8 @@ pub(super) struct Paints {
     ground: Ground,
     /// The file says what the ground is.
     is_said: bool,
+    /// The terminal has told it.
+    is_told: bool,
 }
 
 impl Paints {
@@ -29,17 +31,16 @@ impl Paints {
             ColorChoice::Auto if environment.many_colors => Depth::Many,
             ColorChoice::Auto => Depth::Sixteen,
         };
-        // Made for more colours, the usual theme looks poor in sixteen.
-        let poor = depth == Depth::Sixteen && look.theme == themes::usual();
-        let colours = if poor { themes::named("terminal-16", None).unwrap_or(look.theme) } else { look.theme };
+        let colours = fitting(look.theme, depth);
         let ground = look.ground.unwrap_or(environment.ground);
         let links = look.links && takes_links(environment);
-        Self { colours, depth, ascii: look.ascii, links, ground, is_said: look.ground.is_some() }
+        let is_said = look.ground.is_some();
+        Self { colours, depth, ascii: look.ascii, links, ground, is_said, is_told: false }
     }
 
     /// Takes the theme of this name; themes of the user's own lie in `folder`.
     pub(super) fn choose(&mut self, name: &str, folder: Option<&Path>) -> Result<(), ThemeError> {
-        self.colours = themes::named(name, folder)?;
+        self.colours = fitting(themes::named(name, folder)?, self.depth);
         Ok(())
     }
 
@@ -53,18 +54,30 @@ impl Paints {
         }
     }
 
-    /// Whether the terminal's answer would change anything.
+    /// Whether the terminal has to be asked: its answer would change something, and it has not come yet.
     pub(super) fn depends_on_ground(&self) -> bool {
         let colours = &self.colours;
-        !self.is_said && self.depth != Depth::None && (colours.dark != colours.light || colours.unknown != colours.dark)
+        !self.is_said
+            && !self.is_told
+            && self.depth != Depth::None
+            && (colours.dark != colours.light || colours.unknown != colours.dark)
     }
 
     /// The terminal told its background.
     pub(super) fn background(&mut self, colour: Rgb) {
         if !self.is_said {
             self.ground = Ground::of(colour);
+            self.is_told = true;
         }
     }
+}
+
+/// Made for more colours, the usual theme looks poor in sixteen: one of their own takes its place.
+fn fitting(theme: ThemeColours, depth: Depth) -> ThemeColours {
+    if depth == Depth::Sixteen && theme == themes::usual() {
+        return themes::named("terminal-16", None).unwrap_or(theme);
+    }
+    theme
 }
 
 #[cfg(test)]
@@ -108,6 +121,24 @@ mod tests {
         let paints = paints(look(), &[("TERM", "xterm")]);
         let sixteen = themes::named("terminal-16", None).expect("shipped");
         assert_eq!(colours(&paints), Theme::of(&sixteen.unknown, Depth::Sixteen));
+    }
+
+    #[test]
+    fn the_usual_theme_chosen_again_looks_as_it_did() {
+        let mut paints = paints(look(), &[("TERM", "xterm")]);
+        let before = paints.theme();
+        paints.choose("high-contrast", None).expect("shipped");
+        assert_ne!(paints.theme(), before);
+        paints.choose(themes::AUTO, None).expect("there");
+        assert_eq!(paints.theme(), before);
+    }
+
+    #[test]
+    fn a_terminal_that_has_told_its_ground_is_not_asked_again() {
+        let mut paints = paints(look(), &[("TERM", "xterm-256color")]);
+        assert!(paints.depends_on_ground());
+        paints.background(Rgb(0, 0, 0));
+        assert!(!paints.depends_on_ground());
     }
 
     #[test]
