@@ -76,7 +76,7 @@ pub(super) struct Beginning {
 impl Inner {
     /// Reads what the store remembers and begins to live as an instance.
     pub(super) async fn begin(setup: Setup) -> Result<(Self, mpsc::UnboundedReceiver<Order>, Beginning), Failure> {
-        let Setup { client, store, scope, lock_folder, on_change, news, poll } = setup;
+        let Setup { client, store, scope, lock_folder, on_change, news, poll, duties } = setup;
         let unread = |error: StoreError| error.failure();
         // Before the rows are read, so that no change falls between the two.
         let data_version = match lock_folder {
@@ -101,7 +101,7 @@ impl Inner {
             None => (None, None),
         };
         let inner = Self {
-            leases: Leases::new(lock_folder, &scope),
+            leases: Leases::new(lock_folder, &scope, duties),
             clock: ServiceClock::new(local_now(), offset),
             client,
             store,

@@ -31,6 +31,27 @@ impl Duty {
     }
 }
 
+/// Which duties an instance takes when they are free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Duties {
+    /// Polls and sends what is queued: a dashboard, or a command that waits for its batch.
+    All,
+    /// Polls only: a command that waits for jobs.
+    Poll,
+    /// Neither: a command that is done after a request or two.
+    None,
+}
+
+impl Duties {
+    fn include(self, duty: Duty) -> bool {
+        match self {
+            Self::All => true,
+            Self::Poll => duty == Duty::Poll,
+            Self::None => false,
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 struct Held {
     poll: Option<Holding>,
@@ -54,13 +75,14 @@ enum Holding {
 pub(super) struct Leases {
     folder: Option<PathBuf>,
     hash: String,
+    duties: Duties,
     held: Mutex<Held>,
 }
 
 impl Leases {
-    /// Without a folder this instance is alone and gets every lease.
-    pub(super) fn new(folder: Option<PathBuf>, scope: &Scope) -> Self {
-        Self { folder, hash: scope_hash(scope), held: Mutex::new(Held::default()) }
+    /// Without a folder this instance is alone and gets every lease that it is for.
+    pub(super) fn new(folder: Option<PathBuf>, scope: &Scope, duties: Duties) -> Self {
+        Self { folder, hash: scope_hash(scope), duties, held: Mutex::new(Held::default()) }
     }
 
     /// Whether the duty is this instance's.
@@ -74,7 +96,7 @@ impl Leases {
     /// must not happen twice is guarded by the store.
     pub(super) fn try_take(&self, duty: Duty) -> bool {
         let mut held = self.lock();
-        if held.forbidden {
+        if held.forbidden || !self.duties.include(duty) {
             return false;
         }
         let slot = slot(&mut held, duty);
@@ -256,8 +278,8 @@ mod tests {
     #[test]
     fn one_of_two_instances_gets_a_lease_and_the_other_when_it_is_given_back() {
         let folder = tempfile::tempdir().expect("a folder");
-        let one = Leases::new(Some(folder.path().into()), &scope("p"));
-        let two = Leases::new(Some(folder.path().into()), &scope("p"));
+        let one = Leases::new(Some(folder.path().into()), &scope("p"), Duties::All);
+        let two = Leases::new(Some(folder.path().into()), &scope("p"), Duties::All);
         assert!(one.try_take(Duty::Poll) && one.try_take(Duty::Poll));
         assert!(!two.try_take(Duty::Poll));
         assert!(two.try_take(Duty::Dispatch), "each duty is a lease of its own");
@@ -271,17 +293,17 @@ mod tests {
     #[test]
     fn a_lease_dies_with_its_holder_and_belongs_to_one_project() {
         let folder = tempfile::tempdir().expect("a folder");
-        let one = Leases::new(Some(folder.path().into()), &scope("p"));
-        let other = Leases::new(Some(folder.path().into()), &scope("q"));
+        let one = Leases::new(Some(folder.path().into()), &scope("p"), Duties::All);
+        let other = Leases::new(Some(folder.path().into()), &scope("q"), Duties::All);
         assert!(one.try_take(Duty::Poll) && other.try_take(Duty::Poll));
         drop(one);
-        let next = Leases::new(Some(folder.path().into()), &scope("p"));
+        let next = Leases::new(Some(folder.path().into()), &scope("p"), Duties::All);
         assert!(soon(|| next.try_take(Duty::Poll)));
     }
 
     #[test]
     fn without_a_folder_every_lease_is_had() {
-        let alone = Leases::new(None, &scope("p"));
+        let alone = Leases::new(None, &scope("p"), Duties::All);
         assert!(alone.try_take(Duty::Poll) && alone.try_take(Duty::Dispatch));
     }
 
@@ -299,5 +321,16 @@ mod tests {
         drop(three);
         assert!(soon(|| one.is_dead(&name)), "killed: the file is there, its lock is not");
         assert!(one.is_dead("../../etc/passwd") && one.is_dead("1-never"));
+    }
+
+    #[test]
+    fn a_duty_that_an_instance_is_not_for_is_left_to_others() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let polls = Leases::new(Some(folder.path().into()), &scope("p"), Duties::Poll);
+        let helps_nobody = Leases::new(Some(folder.path().into()), &scope("p"), Duties::None);
+        let does_all = Leases::new(Some(folder.path().into()), &scope("p"), Duties::All);
+        assert!(!helps_nobody.try_take(Duty::Poll) && !helps_nobody.try_take(Duty::Dispatch));
+        assert!(polls.try_take(Duty::Poll) && !polls.try_take(Duty::Dispatch));
+        assert!(does_all.try_take(Duty::Dispatch) && !does_all.try_take(Duty::Poll));
     }
 }

@@ -34,6 +34,7 @@ use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewsPage, ViewsQuery};
 use crate::store::Store;
 use inner::Inner;
+pub use lease::Duties;
 use poll::Order;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,6 +63,8 @@ pub struct Setup {
     pub store: Store,
     pub scope: Scope,
     pub poll: PollOptions,
+    /// What it does for all instances on the computer; prompts handed over to it it sends in any case.
+    pub duties: Duties,
     /// Where leases and instance locks lie; none for the demo (one instance, in memory).
     pub lock_folder: Option<PathBuf>,
     /// A program and its arguments, run for each change of a job with the job as JSON on its stdin (design.md).

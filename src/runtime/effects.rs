@@ -6,7 +6,7 @@ use super::hands::{Hands, Started};
 use super::signals::Signals;
 use crate::api::Client;
 use crate::app::{Effect, Msg};
-use crate::engine::{Engine, PollOptions, Setup};
+use crate::engine::{Duties, Engine, PollOptions, Setup};
 use crate::model::endpoint::Scope;
 use crate::model::news::News;
 use crate::store::Store;
@@ -68,6 +68,7 @@ impl Effects {
             store: self.hands.store.clone(),
             scope: self.hands.scope.clone(),
             poll: connection.poll,
+            duties: Duties::All,
             lock_folder: connection.lock_folder,
             on_change: (!connection.on_change.is_empty()).then_some(connection.on_change),
             news,

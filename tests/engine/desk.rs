@@ -1,7 +1,7 @@
 //! What the tests share: an engine on a store in a folder of its own, and waiting for its news.
 
 use docdeck::api::{Client, ClientOptions};
-use docdeck::engine::{Engine, PollOptions, Setup};
+use docdeck::engine::{Duties, Engine, PollOptions, Setup};
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::log::{LogEntry, LogKind, Operation};
 use docdeck::model::news::News;
@@ -80,6 +80,7 @@ impl Desk {
             store: store.clone(),
             scope: scope.clone(),
             poll: PollOptions::default(),
+            duties: Duties::All,
             lock_folder: lock_folder.map(Path::to_owned),
             on_change,
             news: sender,
