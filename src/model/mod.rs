@@ -3,6 +3,7 @@
 //! Nothing in here does I/O, knows a runtime or a terminal, or reads a clock: the time of day is always an argument.
 
 pub mod about;
+pub mod ascii;
 pub mod batch;
 pub mod change;
 pub mod command;

@@ -1,5 +1,6 @@
 //! The finished frame in ASCII: every sign that docdeck draws has a stand-in, a character of a text that has none is `?`.
 
+use crate::model::ascii::stand_in;
 use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
 
@@ -20,38 +21,6 @@ pub(super) fn translate(buffer: &mut Buffer) {
         covered = symbol.width().saturating_sub(1);
         let stand_in = stand_in(symbol);
         cell.set_symbol(stand_in);
-    }
-}
-
-fn stand_in(symbol: &str) -> &'static str {
-    match symbol {
-        "┌" | "┐" | "└" | "┘" => "+",
-        "─" | "–" | "▪" => "-",
-        "│" => "|",
-        "█" => "#",
-        "▒" | "‖" => "=",
-        "■" => "%",
-        "▸" => "+",
-        "▾" => "-",
-        "Δ" => "d",
-        "═" => "_",
-        "━" => "-",
-        "┄" => ".",
-        "┅" => ",",
-        "░" => ":",
-        "▌" | "→" | "›" => ">",
-        "←" | "‹" => "<",
-        "↑" | "▲" => "^",
-        "↓" | "▼" => "v",
-        "●" => "*",
-        "○" | "◐" => "o",
-        "✓" => "+",
-        "✗" | "×" => "x",
-        "…" => "~",
-        "·" => ".",
-        "↺" => "@",
-        "≠" => "!",
-        _ => "?",
     }
 }
 
