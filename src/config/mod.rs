@@ -95,6 +95,8 @@ pub enum Setup {
 pub struct Missing {
     pub key: bool,
     pub project: bool,
+    /// Whom the record would be about, where the project is set: what is known here can be read without a key.
+    pub scope: Option<Scope>,
     /// Where the configuration file lies or would lie.
     pub config: PathBuf,
     pub look: Look,
@@ -202,16 +204,20 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) ->
             .find(|text| !text.is_empty())
             .map(str::to_owned)
     };
-    let project = pick(&flags.project, &environment.project, &profile.project_id);
-    let (Some(key), Some(project)) = (key.clone(), project.clone()) else {
-        let missing = Missing { key: key.is_none(), project: project.is_none(), config: path.into(), look };
-        return Ok(Setup::Missing(Box::new(missing)));
-    };
     let base_url = pick(&flags.base_url, &environment.base_url, &profile.base_url);
     let base_url = base_url.as_deref().unwrap_or(DEFAULT_BASE_URL).trim_end_matches('/').to_owned();
     let organization = pick(&None, &None, &profile.organization);
+    let project = pick(&flags.project, &environment.project, &profile.project_id);
+    let scope = project.map(|project| Scope { base_url, project, organization });
+    let (key, scope) = match (key, scope) {
+        (Some(key), Some(scope)) => (key, scope),
+        (key, scope) => {
+            let (key, project) = (key.is_none(), scope.is_none());
+            return Ok(Setup::Missing(Box::new(Missing { key, project, scope, config: path.into(), look })));
+        }
+    };
     Ok(Setup::Ready(Box::new(Settings {
-        scope: Scope { base_url, project, organization },
+        scope,
         key,
         profile: CleanText::line(&name),
         data_folder: data_folder(flags, environment)?,
