@@ -1,8 +1,9 @@
-//! A job as JSON: the service's field names, and what only this computer knows (design.md: the command line). The one
-//! place for this shape, whoever writes it: commands, an export, the program for changes.
+//! A job and its thread as JSON: the service's field names, and what only this computer knows (design.md: the command
+//! line). The one place for these shapes, whoever writes them: commands, an export, the program for changes.
 
 use super::Time;
 use super::job::Status;
+use super::prompt::{EventKind, JobEvent, Prompt, PromptKind, Thread};
 use super::row::JobRow;
 use super::text::CleanText;
 use chrono::SecondsFormat;
@@ -31,6 +32,45 @@ pub fn job(row: &JobRow, prompt: Option<&str>) -> Value {
     })
 }
 
+/// A thread, oldest first: prompts (`type` `prompt`, with `kind`, `text`, `delivery`, `reason`, `writtenAt`, `sentAt`) and
+/// what was seen of the job (`type` `status` with `from` and `to`, `pullRequest` with `prLink`, `gone`, `back`). Each has
+/// `at`: when it was seen, or for a prompt when it last went out, else when it was written.
+pub fn thread(thread: &Thread) -> Vec<Value> {
+    let prompts = thread.prompts.iter().map(|one| (one.sent_at.unwrap_or(one.written_at), prompt(one)));
+    let mut entries: Vec<(Time, Value)> = prompts.chain(thread.events.iter().map(|one| (one.at, event(one)))).collect();
+    // Of the same moment: a prompt goes before what it led to.
+    entries.sort_by_key(|(at, _)| *at);
+    entries.into_iter().map(|(_, entry)| entry).collect()
+}
+
+fn prompt(prompt: &Prompt) -> Value {
+    json!({
+        "type": "prompt",
+        "at": time(prompt.sent_at.unwrap_or(prompt.written_at)),
+        "kind": match prompt.kind {
+            PromptKind::Create => "create",
+            PromptKind::FollowUp => "follow-up",
+        },
+        "text": prompt.text,
+        "delivery": prompt.delivery.kind().word(),
+        "reason": text(prompt.delivery.reason()),
+        "writtenAt": time(prompt.written_at),
+        "sentAt": prompt.sent_at.map(time),
+    })
+}
+
+fn event(event: &JobEvent) -> Value {
+    let at = time(event.at);
+    match &event.kind {
+        EventKind::Status { from, to } => {
+            json!({ "type": "status", "at": at, "from": from.as_ref().and_then(status), "to": status(to) })
+        }
+        EventKind::PullRequest(link) => json!({ "type": "pullRequest", "at": at, "prLink": link.as_str() }),
+        EventKind::Gone => json!({ "type": "gone", "at": at }),
+        EventKind::Back => json!({ "type": "back", "at": at }),
+    }
+}
+
 /// The service's word; none for an answer that had no status.
 fn status(status: &Status) -> Option<&str> {
     match status {
@@ -44,7 +84,7 @@ fn text(text: Option<&CleanText>) -> Option<&str> {
 }
 
 /// RFC 3339 in UTC, to the millisecond, as the service writes it.
-fn time(time: Time) -> String {
+pub fn time(time: Time) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
@@ -100,5 +140,48 @@ mod tests {
         assert_eq!(written["delivery"], "paused");
         let unsaid = JobRow { status: Some(Status::parse("")), ..row() };
         assert_eq!(job(&unsaid, None)["status"], Value::Null);
+    }
+
+    #[test]
+    fn a_thread_tells_prompts_and_transitions_in_the_order_of_time() {
+        use crate::model::prompt::{Delivery, PromptId};
+        let at = |seconds| Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range");
+        let prompt = |id, kind, delivery, written: i64, sent: Option<i64>| Prompt {
+            id: PromptId(id),
+            kind,
+            text: "Do\nit".to_owned(),
+            delivery,
+            written_at: at(written),
+            sent_at: sent.map(at),
+        };
+        let lost = Delivery::Unconfirmed(CleanText::line("Lost."));
+        let told = thread(&Thread {
+            prompts: vec![
+                prompt(1, PromptKind::Create, Delivery::Accepted, 0, Some(1)),
+                prompt(2, PromptKind::FollowUp, lost, 5, None),
+            ],
+            events: vec![
+                JobEvent { at: at(1), kind: EventKind::Status { from: None, to: Status::Active } },
+                JobEvent { at: at(9), kind: EventKind::PullRequest(CleanText::line("https://x.example/pull/1")) },
+                JobEvent { at: at(10), kind: EventKind::Gone },
+            ],
+        });
+        let types: Vec<&str> = told.iter().filter_map(|entry| entry["type"].as_str()).collect();
+        assert_eq!(types, ["prompt", "status", "prompt", "pullRequest", "gone"]);
+        assert_eq!(
+            told[2],
+            json!({
+                "type": "prompt",
+                "at": "2027-01-15T08:00:05.000Z",
+                "kind": "follow-up",
+                "text": "Do\nit",
+                "delivery": "unconfirmed",
+                "reason": "Lost.",
+                "writtenAt": "2027-01-15T08:00:05.000Z",
+                "sentAt": null,
+            })
+        );
+        assert_eq!((&told[1]["from"], &told[1]["to"]), (&Value::Null, &json!("active")));
+        assert_eq!(told[3]["prLink"], "https://x.example/pull/1");
     }
 }
