@@ -42,6 +42,21 @@ pub fn next_poll(job: &JobRow) -> Option<Time> {
     }
 }
 
+/// Whether a caller that waits for the job may stop: it is finished, or the service no longer knows it. One that completed
+/// without a pull request is looked at once more, since its link may come late; one that has just taken a follow-up is
+/// not believed to be finished before it was looked at.
+pub fn is_over(job: &JobRow) -> bool {
+    let Some(checked) = job.checked_at else { return false };
+    let late = LATE_LOOKS.first().copied().unwrap_or_default();
+    match (&job.status, job.finished_at) {
+        _ if job.gone => true,
+        (Some(Status::Completed), Some(finished)) if job.pr_link.is_none() => checked >= finished + late,
+        (Some(status), Some(_)) => status.is_finished(),
+        (Some(status), None) => status.is_finished() && checked - job.started_at >= WAKING,
+        (None, _) => false,
+    }
+}
+
 /// Pauses of the one exponential backoff for the service: 2, 4, 8 … 120 s.
 pub fn backoff(failures: u32) -> TimeDelta {
     let doubled = 2_i64.saturating_pow(failures.clamp(1, 16));
@@ -117,6 +132,37 @@ mod tests {
         let mut unsent = job(None, None);
         unsent.id = None;
         assert_eq!(next_poll(&unsent), None);
+    }
+
+    #[test]
+    fn a_wait_ends_with_the_job_and_gives_a_late_link_one_look() {
+        let mut row = job(Some(Status::Active), Some(5));
+        assert!(!is_over(&row));
+        row.status = Some(Status::parse("reviewing"));
+        assert!(!is_over(&row), "nobody knows whether it ends there");
+        row.finished_at = Some(at(10));
+        for (status, over) in [(Status::Failed, true), (Status::Archived, true), (Status::Completed, false)] {
+            row.status = Some(status);
+            assert_eq!(is_over(&row), over, "{:?}", row.status);
+        }
+        row.checked_at = Some(at(15));
+        assert!(is_over(&row), "looked at once more");
+        row.checked_at = Some(at(10));
+        row.pr_link = Some(CleanText::line("https://example.com/pull/1"));
+        assert!(is_over(&row));
+    }
+
+    #[test]
+    fn a_wait_does_not_end_before_a_follow_up_has_shown() {
+        let mut row = job(Some(Status::Failed), None);
+        assert!(!is_over(&row), "not looked at since the follow-up");
+        row.checked_at = Some(at(20));
+        assert!(!is_over(&row));
+        row.checked_at = Some(at(90));
+        assert!(is_over(&row));
+        row.gone = true;
+        row.status = Some(Status::Active);
+        assert!(is_over(&row));
     }
 
     #[test]
