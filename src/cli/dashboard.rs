@@ -1,7 +1,9 @@
 //! `docdeck`: joins configuration, store, client and log, and opens the dashboard on them. Whatever can go wrong before
 //! the terminal is taken over is said on stderr.
 
-use super::{Code, Refusal, own};
+use super::code::Code;
+use super::own;
+use super::refusal::Refusal;
 use crate::api::{Client, ClientOptions};
 use crate::app::Start;
 use crate::config::environment::Environment;

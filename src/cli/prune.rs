@@ -1,14 +1,16 @@
 //! `docdeck prune`: cuts the page views that are kept on this computer, and gives the room back. Needs neither key nor
 //! network, and reads no configuration file.
 
-use super::{Code, Refusal};
+use super::code::Code;
+use super::desk::tell_moved_aside;
+use super::out::Out;
+use super::refusal::Refusal;
 use crate::config::environment::Environment;
 use crate::config::{Flags, data_folder};
 use crate::model::Time;
 use crate::store::{Prune, Pruned, Store, StoreError};
 use chrono::{TimeDelta, Utc};
 use clap::Args;
-use std::io::{self, Write};
 use std::path::Path;
 
 /// How old page views are that go when nothing else is said, in days.
@@ -31,7 +33,7 @@ pub(super) struct Options {
     dry_run: bool,
     /// Answer as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 impl Options {
@@ -51,27 +53,29 @@ impl Options {
 }
 
 /// Prunes, or says what it would do.
-pub(super) async fn run(flags: &Flags, environment: &Environment, options: &Options) -> Result<Code, Refusal> {
+pub(super) async fn run(
+    flags: &Flags,
+    environment: &Environment,
+    options: &Options,
+    out: &mut Out,
+) -> Result<Code, Refusal> {
     let folder = data_folder(flags, environment)?;
     let answer = if Store::is_there(&folder) {
-        let pruned = prune(&folder, flags, options).await?;
+        let pruned = prune(&folder, flags, options, out).await?;
         if options.json { as_json(&pruned, options.dry_run) } else { as_text(&pruned, options.dry_run) }
     } else if options.json {
         as_json(&Pruned::default(), options.dry_run)
     } else {
         format!("There is no store in {}: nothing to remove.", folder.display())
     };
-    // Nobody may be reading any more; what was to be done is done.
-    let _ = writeln!(io::stdout().lock(), "{answer}");
+    out.line(&answer);
     Ok(Code::Done)
 }
 
-async fn prune(folder: &Path, flags: &Flags, options: &Options) -> Result<Pruned, Refusal> {
+async fn prune(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<Pruned, Refusal> {
     let now = Utc::now();
     let (store, opened) = Store::open(folder, now).map_err(Refusal::unusable)?;
-    if let Some(aside) = opened.moved_aside {
-        eprintln!("docdeck: The store was damaged. It was moved to {}, and a new one begun.", aside.display());
-    }
+    tell_moved_aside(&opened, out);
     let rules = options.rules(flags, now);
     let pruned = if options.dry_run { store.would_prune(rules).await } else { store.prune_views(rules).await };
     store.close().await;
@@ -157,7 +161,7 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Arguments, Command};
+    use crate::cli::arguments::{Arguments, Command};
     use clap::Parser;
 
     fn rules(arguments: &[&str]) -> Prune {

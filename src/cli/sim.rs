@@ -1,6 +1,7 @@
 //! `docdeck sim`: the simulated service alone. Prints the lines that point docdeck at it, then serves until it is ended.
 
-use super::{Code, Refusal};
+use super::code::Code;
+use super::refusal::Refusal;
 use crate::sim::{Sim, SimOptions};
 use std::io::{self, Write};
 

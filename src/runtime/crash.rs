@@ -13,8 +13,17 @@ pub const CODE: i32 = 101;
 
 /// Sets the hook for the rest of the process. `log` is where the panic is written down, if anywhere.
 pub fn install(lent: Arc<Lent>, log: Option<PathBuf>) {
+    install_with(move || lent.give_back(), log);
+}
+
+/// As [`install`], for a program that has not taken the terminal over.
+pub fn install_plain(log: Option<PathBuf>) {
+    install_with(|| {}, log);
+}
+
+fn install_with(give_back: impl Fn() + Send + Sync + 'static, log: Option<PathBuf>) {
     std::panic::set_hook(Box::new(move |info| {
-        lent.give_back();
+        give_back();
         let what = sentence(info);
         if let Some(path) = &log {
             logfile::append(path, &what);

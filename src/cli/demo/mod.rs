@@ -4,8 +4,10 @@
 mod past;
 mod views;
 
+use super::code::Code;
 use super::dashboard::{local_offset, no_terminal, terminal};
-use super::{Code, Refusal, own};
+use super::own;
+use super::refusal::Refusal;
 use crate::api::{Client, ClientOptions};
 use crate::app::Start;
 use crate::config::environment::Environment;

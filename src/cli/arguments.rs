@@ -1,0 +1,182 @@
+//! The command line as clap reads it: commands, the options that all of them take, and the simulated world. What an
+//! option of one command means stands in that command's file.
+
+use super::{jobs, prune, show, track, wait};
+use crate::config::{ColorChoice, Flags};
+use crate::sim::{Fault, SimOptions};
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// A dashboard for agent jobs and page views of a documentation project.
+///
+/// Without a command it opens the dashboard. `docdeck demo` needs no key and no network.
+#[derive(Debug, Parser)]
+#[command(name = "docdeck", version, max_term_width = 100)]
+#[command(
+    after_help = "The API key comes from DOCDECK_API_KEY or the configuration file; there is no option for it.\n\
+    Also read: DOCDECK_BASE_URL, DOCDECK_PROJECT_ID, DOCDECK_PROFILE, DOCDECK_CONFIG, DOCDECK_DATA_DIR,\n\
+    DOCDECK_REDUCED_MOTION, NO_COLOR. An option beats the environment, which beats the configuration file."
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+    #[command(flatten)]
+    pub(super) options: Options,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// The dashboard on a built-in simulated service; keeps nothing, needs no key and no network
+    Demo(World),
+    /// The simulated service alone, on 127.0.0.1; prints lines to paste into a shell
+    Sim {
+        /// Port to listen on; a free one when left out
+        #[arg(long, value_name = "P", default_value_t = 0)]
+        port: u16,
+        #[command(flatten)]
+        world: World,
+    },
+    /// Lists the jobs known on this computer; asks the service nothing
+    ///
+    /// Those that need you come first, then those at work, queued and done; each group with the newest first. Jobs that
+    /// were put away are listed with `--status dismissed` alone. The service can't list its jobs: `docdeck track` takes
+    /// in one that was made elsewhere.
+    #[command(after_long_help = jobs::JSON)]
+    Jobs(jobs::Options),
+    /// Shows a job with its thread, as it is known on this computer; asks the service nothing
+    #[command(after_long_help = show::JSON)]
+    Show(show::Options),
+    /// Starts following jobs that were made elsewhere: asks the service for each of them
+    #[command(after_long_help = track::JSON)]
+    Track(track::Options),
+    /// Waits until every one of these jobs is finished
+    ///
+    /// Looks at them as the dashboard does, or hears of them from the dashboard that looks. Each change is a line on
+    /// stderr. Ctrl-C leaves the jobs alone.
+    #[command(after_long_help = wait::JSON)]
+    Wait(wait::Options),
+    /// Removes old page views from the store on this computer, and gives the room back
+    ///
+    /// Page views can be asked for again, at the price of requests. Jobs, prompts and drafts are known here alone and
+    /// never touched. Needs no key and no network; takes the views of all projects, unless --project or --base-url
+    /// names one.
+    Prune(prune::Options),
+}
+
+impl Command {
+    /// Whether the answer is JSON, so that a failure is told in JSON as well.
+    pub(super) fn answers_in_json(&self) -> bool {
+        match self {
+            Self::Jobs(options) => options.json,
+            Self::Show(options) => options.json,
+            Self::Track(options) => options.json,
+            Self::Wait(options) => options.json,
+            Self::Prune(options) => options.json,
+            Self::Demo(_) | Self::Sim { .. } => false,
+        }
+    }
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// Profile of the configuration file
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(super) profile: Option<String>,
+    /// Base address of the service
+    #[arg(long, global = true, value_name = "URL")]
+    pub(super) base_url: Option<String>,
+    /// Project id
+    #[arg(long, global = true, value_name = "ID")]
+    pub(super) project: Option<String>,
+    /// Configuration file
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// Folder of the store and the log
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(super) data_dir: Option<PathBuf>,
+    /// Whether to use colours
+    #[arg(long, global = true, value_name = "WHEN")]
+    pub(super) color: Option<ColorChoice>,
+    /// Only ASCII characters for lines, bars and signs
+    #[arg(long, global = true)]
+    pub(super) ascii: bool,
+}
+
+impl From<Options> for Flags {
+    fn from(options: Options) -> Self {
+        let Options { profile, base_url, project, config, data_dir, color, ascii } = options;
+        Self { profile, base_url, project, config, data_dir, color, ascii }
+    }
+}
+
+/// The simulated world.
+#[derive(Debug, Args)]
+pub(super) struct World {
+    /// Jobs that are there at the start
+    #[arg(long, value_name = "N", default_value_t = SimOptions::default().jobs)]
+    jobs: u32,
+    /// Pages of the simulated site
+    #[arg(long, value_name = "N", default_value_t = SimOptions::default().pages)]
+    pages: u32,
+    /// How many times faster than real its jobs work
+    #[arg(long, value_name = "X", default_value_t = SimOptions::default().speed, value_parser = parse_speed)]
+    speed: f64,
+    /// The same seed gives the same world
+    #[arg(long, value_name = "N", default_value_t = SimOptions::default().seed)]
+    seed: u64,
+    /// A fault to switch on; may be given more than once
+    ///
+    /// OP: create, get, message, views or all.
+    /// Not carried out: refuse, 302, 400, 401, 403, 404, 429, 429-SECONDS, 429-date, 429-bare, 500, 503, 502-html, html.
+    /// Carried out: lost, 500-done, malformed, empty, huge, slow, odd, stuck, endless. First of all waits: latency-MS.
+    #[arg(long = "fault", value_name = "OP=KIND[:PROBABILITY]", value_parser = str::parse::<Fault>, verbatim_doc_comment)]
+    faults: Vec<Fault>,
+}
+
+impl World {
+    pub(super) fn options(self, port: u16) -> SimOptions {
+        let Self { jobs, pages, speed, seed, faults } = self;
+        SimOptions { port, jobs, pages, speed, seed, faults }
+    }
+}
+
+fn parse_speed(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(speed) if speed.is_finite() && speed > 0.0 && speed <= 1_000_000.0 => Ok(speed),
+        _ => Err("a number above 0, at most 1000000".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn options_stand_before_or_after_the_command() {
+        let before = Arguments::parse_from(["docdeck", "--ascii", "--project", "p", "demo", "--seed", "3"]);
+        let after = Arguments::parse_from(["docdeck", "demo", "--seed", "3", "--project", "p", "--ascii"]);
+        assert!(before.options.ascii && after.options.ascii);
+        assert_eq!(before.options.project, after.options.project);
+        assert!(matches!(after.command, Some(Command::Demo(World { seed: 3, .. }))));
+    }
+
+    #[test]
+    fn there_is_no_option_for_the_key() {
+        let help = Arguments::command().render_long_help().to_string();
+        assert!(!help.contains("--api-key") && !help.contains("--key"), "{help}");
+    }
+
+    #[test]
+    fn a_speed_that_is_none_is_refused() {
+        for bad in ["0", "-1", "NaN", "inf", "fast"] {
+            assert!(Arguments::try_parse_from(["docdeck", "demo", &format!("--speed={bad}")]).is_err(), "{bad}");
+        }
+    }
+}

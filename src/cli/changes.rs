@@ -1,0 +1,107 @@
+//! What changed between two looks at a job's row, in plain words for a line of a log.
+
+use super::job_line::{id, state};
+use crate::model::job::Status;
+use crate::model::prompt::DeliveryKind;
+use crate::model::row::JobRow;
+
+/// One kind of change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Not known here before.
+    New,
+    Status,
+    PullRequest,
+    /// The service no longer knows it.
+    Gone,
+    /// The service knows it again.
+    Back,
+    /// A prompt of it stands elsewhere than before.
+    Delivery,
+}
+
+/// What is different in the newer row; `None` for one that was not there.
+pub(super) fn between(old: Option<&JobRow>, new: &JobRow) -> Vec<Change> {
+    let Some(old) = old else { return vec![Change::New] };
+    let all = [
+        (old.status != new.status, Change::Status),
+        (old.pr_link != new.pr_link && new.pr_link.is_some(), Change::PullRequest),
+        (!old.gone && new.gone, Change::Gone),
+        (old.gone && !new.gone, Change::Back),
+        (old.undelivered != new.undelivered, Change::Delivery),
+    ];
+    all.into_iter().filter(|(changed, _)| *changed).map(|(_, change)| change).collect()
+}
+
+/// A line for people: what happened, and to which job.
+pub(super) fn line(changes: &[Change], row: &JobRow) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for change in changes {
+        let word = match change {
+            Change::New => state(row).0.to_owned(),
+            Change::Status => row.status.as_ref().map_or("not seen yet", Status::word).to_owned(),
+            Change::PullRequest => match &row.pr_link {
+                Some(link) => format!("pull request {link}"),
+                None => continue,
+            },
+            Change::Gone => "gone, the service no longer knows it".to_owned(),
+            Change::Back => "back, the service knows it again".to_owned(),
+            Change::Delivery => match row.undelivered {
+                Some(DeliveryKind::Sending) => "prompt on its way".to_owned(),
+                Some(kind) => format!("prompt {}", kind.word()),
+                None => "prompt accepted".to_owned(),
+            },
+        };
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    let id = id(row);
+    let id = if id.is_empty() { String::new() } else { format!(" (job {id})") };
+    format!("{}: {}{id}", words.join(", "), row.title)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Time;
+    use crate::model::job::JobId;
+    use crate::model::row::JobKey;
+    use crate::model::text::CleanText;
+
+    fn row() -> JobRow {
+        let mut row = JobRow::new(JobKey(1), CleanText::line("Fix the links"), Time::default());
+        row.id = JobId::new("j1");
+        row.status = Some(Status::Active);
+        row
+    }
+
+    #[test]
+    fn a_row_that_is_new_or_changed_says_what_and_to_which_job() {
+        let old = row();
+        assert_eq!(between(Some(&old), &old), []);
+        assert_eq!(line(&between(None, &old), &old), "active: Fix the links (job j1)");
+        let mut new = old.clone();
+        new.status = Some(Status::Completed);
+        new.pr_link = Some(CleanText::line("https://x.example/pull/7"));
+        let changes = between(Some(&old), &new);
+        assert_eq!(changes, [Change::Status, Change::PullRequest]);
+        assert_eq!(line(&changes, &new), "completed, pull request https://x.example/pull/7: Fix the links (job j1)");
+        let mut gone = new.clone();
+        gone.gone = true;
+        assert_eq!(between(Some(&new), &gone), [Change::Gone]);
+        assert_eq!(between(Some(&gone), &new), [Change::Back]);
+    }
+
+    #[test]
+    fn steps_of_a_prompt_are_changes_too() {
+        let mut old = row();
+        (old.id, old.status, old.undelivered) = (None, None, Some(DeliveryKind::Queued));
+        let sending = JobRow { undelivered: Some(DeliveryKind::Sending), ..old.clone() };
+        assert_eq!(line(&between(Some(&old), &sending), &sending), "prompt on its way: Fix the links");
+        let accepted = row();
+        let changes = between(Some(&sending), &accepted);
+        assert_eq!(changes, [Change::Status, Change::Delivery]);
+        assert_eq!(line(&changes, &accepted), "active, prompt accepted: Fix the links (job j1)");
+    }
+}

@@ -1,0 +1,246 @@
+//! What commands work with: the record alone, or the record with an engine on it. Opened from the settings, closed in
+//! order: prompts under way are waited for, then engine, store and log end.
+
+use super::out::Out;
+use super::refusal::Refusal;
+use crate::api::{Client, ClientOptions};
+use crate::config::environment::Environment;
+use crate::config::{Flags, Setup, data_folder, resolve};
+use crate::engine::{Duties, Engine, PollOptions, Setup as EngineSetup};
+use crate::model::endpoint::Scope;
+use crate::model::news::News;
+use crate::runtime::crash;
+use crate::runtime::logfile::Log;
+use crate::runtime::signals::{Signal, Signals, stop_group};
+use crate::store::{Opened, Store};
+use std::collections::VecDeque;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// Facts of the engine that wait before it has to.
+const NEWS_WAITING: usize = 256;
+/// How long an answer to a prompt under way is waited for at the end.
+const LAST_ANSWER: Duration = Duration::from_secs(15);
+/// The same after somebody asked to end.
+const LAST_ANSWER_IN_HASTE: Duration = Duration::from_secs(5);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// How long engine and store are waited for; what they leave is found at the next start.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// What is known on this computer of one service and project, without a way to the service.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) store: Store,
+    pub(super) scope: Scope,
+}
+
+impl Record {
+    /// Opens it; needs a project and no key. Where there is no store yet none is made, and nothing is known.
+    ///
+    /// # Errors
+    /// The configuration, or a store that can't be used.
+    pub(super) fn open(flags: &Flags, environment: &Environment, out: &mut Out) -> Result<Self, Refusal> {
+        let (scope, look) = match resolve(flags, environment)? {
+            Setup::Ready(settings) => (settings.scope, settings.look),
+            Setup::Missing(missing) => match missing.scope.clone() {
+                Some(scope) => (scope, missing.look),
+                None => return Err(Refusal::unusable(missing.how_to())),
+            },
+        };
+        out.dress(&look, environment, flags);
+        let folder = data_folder(flags, environment)?;
+        let store = if Store::is_there(&folder) {
+            let (store, opened) = Store::open(&folder, chrono::Utc::now()).map_err(Refusal::unusable)?;
+            tell_moved_aside(&opened, out);
+            store
+        } else {
+            Store::in_memory().map_err(Refusal::unusable)?
+        };
+        Ok(Self { store, scope })
+    }
+
+    /// Closes the file.
+    pub(super) async fn close(self) {
+        self.store.close().await;
+    }
+}
+
+/// The record with an engine on it, and what happens around.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) engine: Engine,
+    pub(super) store: Store,
+    news: mpsc::Receiver<News>,
+    /// Taken in while something else was waited for.
+    waiting: VecDeque<News>,
+    signals: Signals,
+    log: Option<Log>,
+    /// Somebody asked to end.
+    hasty: bool,
+}
+
+/// What ended a wait.
+#[derive(Debug)]
+pub(super) enum Happening {
+    News(Box<News>),
+    /// Ctrl-C, SIGTERM or SIGHUP.
+    Interrupted,
+    /// The moment that was waited for has come.
+    Late,
+}
+
+/// Ctrl-C, SIGTERM or SIGHUP came first.
+#[derive(Debug)]
+pub(super) struct Interrupted;
+
+impl Desk {
+    /// Opens settings, key, store, log and engine. The engine takes the duties that are free.
+    ///
+    /// # Errors
+    /// The configuration, the key, or a store that can't be used or written: nothing that is learned or sent could be
+    /// kept.
+    pub(super) async fn open(
+        flags: &Flags,
+        environment: &Environment,
+        duties: Duties,
+        out: &mut Out,
+    ) -> Result<Self, Refusal> {
+        let settings = match resolve(flags, environment)? {
+            Setup::Ready(settings) => *settings,
+            Setup::Missing(missing) => return Err(Refusal::unusable(missing.how_to())),
+        };
+        out.dress(&settings.look, environment, flags);
+        // A key command may ask for a password: before signals are taken over, Ctrl-C ends it with all the rest.
+        let key = settings.key.read().await?;
+        let client = Client::new(settings.scope.clone(), key, ClientOptions::default())
+            .map_err(|failure| Refusal::unusable(failure.sentence))?;
+        let (store, opened) = Store::open(&settings.data_folder, chrono::Utc::now()).map_err(Refusal::unusable)?;
+        tell_moved_aside(&opened, out);
+        if opened.read_only {
+            let folder = settings.data_folder.display();
+            return Err(Refusal::unusable(format!(
+                "The data folder {folder} can't be written, so nothing could be kept and nothing was sent: make it \
+                 writable, or choose another one with --data-dir."
+            )));
+        }
+        // A folder without room for a log has room for nothing else either, which the store says.
+        let log = Log::open(&settings.data_folder).ok();
+        crash::install_plain(log.as_ref().map(|log| log.path().to_path_buf()));
+        let signals =
+            Signals::listen().map_err(|error| Refusal::unusable(format!("No signal can be waited for: {error}.")))?;
+        let (sender, news) = mpsc::channel(NEWS_WAITING);
+        let setup = EngineSetup {
+            client,
+            store: store.clone(),
+            scope: settings.scope,
+            poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },
+            duties,
+            lock_folder: Some(settings.data_folder),
+            on_change: (!settings.own.on_change.is_empty()).then_some(settings.own.on_change),
+            news: sender,
+        };
+        let engine = Engine::start(setup).await?;
+        let waiting = VecDeque::new();
+        Ok(Self { engine, store, news, waiting, signals, log, hasty: false })
+    }
+
+    /// The next fact, in order; or what came first. `until` is the moment up to which it is waited for.
+    pub(super) async fn next(&mut self, until: Option<Instant>) -> Happening {
+        loop {
+            if let Some(news) = self.waiting.pop_front() {
+                return Happening::News(Box::new(news));
+            }
+            tokio::select! {
+                biased;
+                signal = self.signals.next() => if self.obey(signal) { return Happening::Interrupted },
+                Some(news) = self.news.recv() => self.take(news),
+                () = sleep_until(until), if until.is_some() => return Happening::Late,
+            }
+        }
+    }
+
+    /// Carries out `work` of the engine. What it tells meanwhile is kept for [`Desk::next`]: an engine whose news nobody
+    /// takes stands still.
+    ///
+    /// # Errors
+    /// A signal came first. What was handed to the store is on disk all the same.
+    pub(super) async fn drive<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Interrupted> {
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return Ok(done),
+                signal = self.signals.next() => if self.obey(signal) { return Err(Interrupted) },
+                Some(news) = self.news.recv() => self.take(news),
+            }
+        }
+    }
+
+    /// Waits for a prompt that is on its way, stops the engine, closes store and log.
+    pub(super) async fn close(mut self, out: &mut Out) {
+        self.await_answers(out).await;
+        // Nobody listens any more: the engine must not wait for room.
+        self.news.close();
+        let _ = tokio::time::timeout(LAST_WORDS, self.engine.stop()).await;
+        let _ = tokio::time::timeout(LAST_WORDS, self.store.close()).await;
+        drop(self.log);
+    }
+
+    /// The answer of a prompt that is on its way would else be unknown for good. A signal ends the wait.
+    async fn await_answers(&mut self, out: &mut Out) {
+        if !self.engine.has_sending() {
+            return;
+        }
+        out.note("A prompt is on its way; waiting for the service's answer. Ctrl-C leaves it unconfirmed.");
+        let end = Instant::now() + if self.hasty { LAST_ANSWER_IN_HASTE } else { LAST_ANSWER };
+        while self.engine.has_sending() && Instant::now() < end {
+            tokio::select! {
+                signal = self.signals.next() => if self.obey(signal) { return },
+                Some(news) = self.news.recv() => self.take(news),
+                () = tokio::time::sleep(LOOK_AGAIN) => {}
+            }
+        }
+    }
+
+    /// Takes a fact in: requests and changes go into the log file, as those of the dashboard do.
+    fn take(&mut self, news: News) {
+        if let (Some(log), News::Logged(entry)) = (&self.log, &news) {
+            log.record(entry);
+        }
+        self.waiting.push_back(news);
+    }
+
+    /// Whether a signal asks to end. One that asks to stop for a while is obeyed here: others on this computer poll and
+    /// send meanwhile.
+    fn obey(&mut self, signal: Signal) -> bool {
+        match signal {
+            Signal::Interrupt | Signal::Terminate | Signal::Hangup => {
+                self.hasty = true;
+                true
+            }
+            Signal::Stop => {
+                self.engine.release_leases();
+                stop_group();
+                self.engine.resume();
+                false
+            }
+            Signal::Continue => false,
+        }
+    }
+}
+
+async fn sleep_until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Says that the store had to be begun anew.
+pub(super) fn tell_moved_aside(opened: &Opened, out: &mut Out) {
+    if let Some(path) = &opened.moved_aside {
+        let path = path.display();
+        out.note(&format!("docdeck: The store was damaged. It was moved to {path}, and a new one begun."));
+    }
+}

@@ -1,0 +1,143 @@
+//! `docdeck show`: a job with its thread, as it is known here. Reads the record alone: no key, no request.
+
+use super::code::Code;
+use super::desk::Record;
+use super::job_line::state;
+use super::jobs::created_by;
+use super::out::Out;
+use super::refusal::Refusal;
+use super::which;
+use crate::app::format::duration;
+use crate::config::Flags;
+use crate::config::environment::Environment;
+use crate::model::Time;
+use crate::model::json;
+use crate::model::palette::Meaning;
+use crate::model::prompt::{DeliveryKind, EventKind, JobEvent, Prompt, Thread};
+use crate::model::row::{Group, JobRow};
+use crate::model::text::CleanText;
+use clap::Args;
+use serde_json::{Value, json};
+
+/// What `--json` gives.
+pub(super) const JSON: &str = "\
+With --json: a JOB as `docdeck jobs --help` tells, plus thread, oldest first. An entry has type and at; a \
+prompt also kind (create, follow-up), text, delivery, reason, writtenAt, sentAt; a status from and to; a pullRequest \
+prLink; gone and back (the service no longer knows the job, or knows it again) nothing more.";
+
+/// Which job.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// The service's id, or the beginning of one that no other job has
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Answer as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Shows it.
+pub(super) async fn run(
+    flags: &Flags,
+    environment: &Environment,
+    options: &Options,
+    out: &mut Out,
+) -> Result<Code, Refusal> {
+    let record = Record::open(flags, environment, out)?;
+    let shown = show(&record, options, out).await;
+    record.close().await;
+    shown.map(|()| Code::Done)
+}
+
+async fn show(record: &Record, options: &Options, out: &mut Out) -> Result<(), Refusal> {
+    let rows = record.store.jobs(&record.scope).await?;
+    let row = which::find(&rows, &options.id)?;
+    let thread = record.store.thread(row.key).await?;
+    if options.json {
+        let mut job = json::job(row, created_by(&thread));
+        if let Value::Object(fields) = &mut job {
+            fields.insert("thread".to_owned(), json!(json::thread(&thread)));
+        }
+        out.json(&job);
+        return Ok(());
+    }
+    let now = chrono::Utc::now();
+    let mut lines = head(row, now, out);
+    lines.push(String::new());
+    lines.extend(thread_lines(&thread, now, out));
+    out.lines(&lines);
+    Ok(())
+}
+
+/// The job itself: title, state, and what is known of it, a line each.
+fn head(row: &JobRow, now: Time, out: &Out) -> Vec<String> {
+    let (word, meaning) = state(row);
+    let mut state = format!("{} {}", out.paint(meaning, word), out.when_in_words(row.age_from(), now));
+    if let Some(finished) = row.finished_at.filter(|finished| *finished >= row.started_at) {
+        state.push_str(&format!(", took {}", duration(finished - row.started_at)));
+    }
+    let mark =
+        if row.group() == Group::NeedsYou { out.paint(Meaning::Warning, "● needs you · ") } else { String::new() };
+    let mut lines = vec![out.paint(Meaning::Title, row.title.as_str()), format!("{mark}{state}")];
+    let text = |text: &Option<CleanText>| text.as_ref().map(|text| text.to_string());
+    let words = |texts: &[CleanText]| {
+        let texts: Vec<&str> = texts.iter().map(CleanText::as_str).collect();
+        (!texts.is_empty()).then(|| texts.join(", "))
+    };
+    let fields = [
+        ("id", row.id.as_ref().map(|id| id.clean().to_string())),
+        ("PR", text(&row.pr_link)),
+        ("repo", text(&row.repository)),
+        ("branch", text(&row.git_ref)),
+        ("model", text(&row.model)),
+        ("tags", words(&row.tags)),
+        ("pages", words(&row.pages)),
+        ("note", text(&row.note)),
+        ("checked", Some(row.checked_at.map_or_else(|| "never".to_owned(), |at| out.when_in_words(at, now)))),
+    ];
+    for (name, value) in fields {
+        if let Some(value) = value {
+            lines.push(format!("{} {value}", out.paint(Meaning::Muted, &format!("{name:<8}"))));
+        }
+    }
+    lines
+}
+
+/// Prompts and what was seen, oldest first.
+fn thread_lines(thread: &Thread, now: Time, out: &Out) -> Vec<String> {
+    let mut entries: Vec<(Time, Vec<String>)> = Vec::new();
+    for prompt in &thread.prompts {
+        let at = prompt.sent_at.unwrap_or(prompt.written_at);
+        entries.push((at, prompt_lines(prompt, &out.when(at, now), out)));
+    }
+    for event in &thread.events {
+        entries.push((event.at, vec![event_line(event, &out.when(event.at, now), out)]));
+    }
+    entries.sort_by_key(|(at, _)| *at);
+    entries.into_iter().flat_map(|(_, lines)| lines).collect()
+}
+
+fn prompt_lines(prompt: &Prompt, when: &str, out: &Out) -> Vec<String> {
+    let kind = prompt.delivery.kind();
+    let who = match kind {
+        DeliveryKind::Accepted => "you".to_owned(),
+        kind => format!("you ({})", kind.word()),
+    };
+    let mut lines =
+        vec![format!("{}  {}", out.paint(Meaning::Muted, &format!("{when:>4}")), out.paint(Meaning::Title, &who))];
+    lines.extend(CleanText::block(&prompt.text).as_str().trim_end().lines().map(|line| format!("      {line}")));
+    if let Some(reason) = prompt.delivery.reason() {
+        lines.push(format!("      {}", out.paint(Meaning::Warning, &format!("{}: {reason}", kind.word()))));
+    }
+    lines
+}
+
+fn event_line(event: &JobEvent, when: &str, out: &Out) -> String {
+    let what = match &event.kind {
+        EventKind::Status { to, .. } => to.to_string(),
+        EventKind::PullRequest(link) => format!("pull request {link}"),
+        EventKind::Gone => "gone: the service no longer knows it".to_owned(),
+        EventKind::Back => "back: the service knows it again".to_owned(),
+    };
+    format!("{}  {what}", out.paint(Meaning::Muted, &format!("{when:>4}")))
+}

@@ -1,0 +1,111 @@
+//! `docdeck track`: takes jobs in that were made elsewhere, one request each.
+
+use super::code::Code;
+use super::desk::{Desk, Interrupted};
+use super::job_line::write_table;
+use super::jobs::as_json;
+use super::out::Out;
+use super::refusal::Refusal;
+use crate::app::format::plural;
+use crate::config::Flags;
+use crate::config::environment::Environment;
+use crate::engine::Duties;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::job::JobId;
+use crate::model::row::JobRow;
+use clap::Args;
+use serde_json::{Value, json};
+
+/// What `--json` gives.
+pub(super) const JSON: &str = "\
+With --json: {\"jobs\": [JOB, …], \"failures\": [{\"id\", \"error\", \"exitCode\"}, …]}, a JOB as \
+`docdeck jobs --help` tells. The exit code is that of the first failure.";
+
+/// Which jobs.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// The service's ids
+    #[arg(value_name = "ID", required = true)]
+    ids: Vec<String>,
+    /// Answer as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+struct Tracked {
+    rows: Vec<JobRow>,
+    failures: Vec<(JobId, Failure)>,
+    /// Not asked for: the key is refused, or the service rests.
+    left: usize,
+}
+
+/// Asks for each id, in order.
+pub(super) async fn run(
+    flags: &Flags,
+    environment: &Environment,
+    options: &Options,
+    out: &mut Out,
+) -> Result<Code, Refusal> {
+    let mut ids: Vec<JobId> = Vec::new();
+    for id in options.ids.iter().map(|id| JobId::new(id.trim())) {
+        let id = id.ok_or_else(|| Refusal::unusable("An id is blank: give the ids of jobs, apart by spaces."))?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    let mut desk = Desk::open(flags, environment, Duties::None, out).await?;
+    let asked = ask(&mut desk, ids, out).await;
+    let answered = match asked {
+        Ok(tracked) => answer(&desk, tracked, options.json, out).await,
+        Err(Interrupted) => Err(Refusal::new(
+            Code::Interrupted,
+            "Interrupted. Jobs that the service had answered about are known now; `docdeck jobs` lists them.",
+        )),
+    };
+    desk.close(out).await;
+    answered
+}
+
+async fn ask(desk: &mut Desk, ids: Vec<JobId>, out: &mut Out) -> Result<Tracked, Interrupted> {
+    let mut tracked = Tracked::default();
+    let count = ids.len();
+    for (n, id) in ids.into_iter().enumerate() {
+        out.live(&format!("asking about job {} of {count}", n + 1));
+        let engine = desk.engine.clone();
+        match desk.drive(engine.track(&id)).await? {
+            Ok(row) => tracked.rows.push(row),
+            Err(failure) => {
+                out.note(&format!("docdeck: {}: {}", id.clean(), failure.sentence));
+                // What the service says of one it would say of all.
+                let is_for_all = matches!(failure.kind, FailureKind::KeyRefused | FailureKind::Limited { .. });
+                tracked.failures.push((id, failure));
+                if is_for_all {
+                    tracked.left = count - n - 1;
+                    break;
+                }
+            }
+        }
+    }
+    Ok(tracked)
+}
+
+async fn answer(desk: &Desk, tracked: Tracked, in_json: bool, out: &mut Out) -> Result<Code, Refusal> {
+    let Tracked { rows, failures, left } = tracked;
+    if in_json {
+        let failures: Vec<Value> = failures.iter().map(|(id, failure)| failure_json(id, failure)).collect();
+        out.json(&json!({ "jobs": as_json(&desk.store, &rows).await?, "failures": failures }));
+    } else {
+        write_table(&rows, chrono::Utc::now(), out);
+    }
+    if left > 0 {
+        out.note(&format!("{} more not asked for.", plural(left, "job")));
+    }
+    Ok(failures.first().map_or(Code::Done, |(_, failure)| failure.kind.into()))
+}
+
+fn failure_json(id: &JobId, failure: &Failure) -> Value {
+    let code = Code::from(failure.kind).number();
+    json!({ "id": id.as_str(), "error": failure.sentence.as_str(), "exitCode": code })
+}

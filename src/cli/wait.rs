@@ -1,0 +1,109 @@
+//! `docdeck wait`: until every one of some jobs is finished.
+
+use super::code::Code;
+use super::desk::{Desk, Record};
+use super::job_line::write_table;
+use super::jobs::as_json;
+use super::out::Out;
+use super::refusal::Refusal;
+use super::waiting::{Timer, Waiting};
+use super::which;
+use crate::config::Flags;
+use crate::config::environment::Environment;
+use crate::engine::Duties;
+use crate::model::row::JobRow;
+use clap::Args;
+use serde_json::json;
+use std::time::Duration;
+
+/// What `--json` gives.
+pub(super) const JSON: &str = "\
+With --json: {\"jobs\": [JOB, …]}, a JOB as `docdeck jobs --help` tells; when the wait ends before the jobs do, \
+error and exitCode beside it.
+
+Exit code: 0 all are done (archived counts as done), 1 one failed, 4 the service no longer knows one, or it is not \
+known here, 124 the time was up, 130 Ctrl-C; in the last two the jobs go on.";
+
+/// Which jobs, and how long.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// Ids of jobs known here, or the beginnings of them
+    #[arg(value_name = "ID", required = true)]
+    ids: Vec<String>,
+    #[command(flatten)]
+    pub(super) patience: Patience,
+    /// Answer as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// How long to wait.
+#[derive(Debug, Args)]
+pub(super) struct Patience {
+    /// Give up waiting after this many seconds; the job goes on
+    #[arg(long, value_name = "S")]
+    timeout: Option<u32>,
+}
+
+impl Patience {
+    /// Begins to count.
+    pub(super) fn start(&self) -> Timer {
+        Timer::start(self.timeout.map(|seconds| Duration::from_secs(seconds.into())))
+    }
+}
+
+/// Waits for them.
+pub(super) async fn run(
+    flags: &Flags,
+    environment: &Environment,
+    options: &Options,
+    out: &mut Out,
+) -> Result<Code, Refusal> {
+    let timer = options.patience.start();
+    // Before the key is asked for: an id that is not known needs none.
+    let record = Record::open(flags, environment, out)?;
+    let rows = wanted(&record, &options.ids).await;
+    record.close().await;
+    let rows = rows?;
+    let mut desk = Desk::open(flags, environment, Duties::Poll, out).await?;
+    let result = wait(&mut desk, rows, timer, options.json, out).await;
+    desk.close(out).await;
+    result
+}
+
+async fn wanted(record: &Record, ids: &[String]) -> Result<Vec<JobRow>, Refusal> {
+    let known = record.store.jobs(&record.scope).await?;
+    let mut rows: Vec<JobRow> = Vec::new();
+    for id in ids {
+        let row = which::find(&known, id)?;
+        if !rows.iter().any(|other| other.key == row.key) {
+            rows.push(row.clone());
+        }
+    }
+    Ok(rows)
+}
+
+async fn wait(desk: &mut Desk, rows: Vec<JobRow>, timer: Timer, in_json: bool, out: &mut Out) -> Result<Code, Refusal> {
+    let mut waiting = Waiting::new(rows, timer);
+    let end = waiting.wait(desk, out).await?;
+    let again = again(&waiting.rows);
+    let refusal = waiting.refusal(end, &again);
+    let known = if in_json { Some(json!({ "jobs": as_json(&desk.store, &waiting.rows).await? })) } else { None };
+    match (refusal, known) {
+        (Some(refusal), Some(known)) => return Err(refusal.with(known)),
+        (None, Some(known)) => out.json(&known),
+        (refusal, None) => {
+            write_table(&waiting.rows, chrono::Utc::now(), out);
+            if let Some(refusal) = refusal {
+                return Err(refusal);
+            }
+        }
+    }
+    Ok(waiting.code())
+}
+
+/// The command that waits for these again.
+pub(super) fn again(rows: &[JobRow]) -> String {
+    let ids: Vec<String> = rows.iter().filter_map(|row| row.id.as_ref()).map(|id| id.clean().to_string()).collect();
+    format!("docdeck wait {}", ids.join(" "))
+}

@@ -1,0 +1,170 @@
+//! `jobs` and `show`: what is known here, without a key and without a request.
+
+use crate::world::World;
+use docdeck::model::change::LocalChange;
+use docdeck::model::job::{Job, JobId, Status};
+use docdeck::model::log::Operation;
+use docdeck::model::text::CleanText;
+use docdeck::store::{Fetched, Settled};
+use serde_json::Value;
+
+/// Three jobs: one completed with a pull request, one failed and looked at, one whose answer was lost.
+fn world() -> World {
+    let world = World::new(&[]);
+    world.store(async |store, scope| {
+        let now = chrono::Utc::now();
+        for (id, status, title) in
+            [("job-a1", Status::Completed, "Fix the\tlinks"), ("job-b2", Status::Failed, "Translate")]
+        {
+            let (prompt, row) = store.add_new_job(scope, title, now).await.expect("written");
+            store.take_turn(prompt, "test", now, now).await.expect("a turn");
+            let link = (status == Status::Completed).then(|| CleanText::line("https://github.com/acme/docs/pull/7"));
+            let job = Job {
+                id: JobId::new(id).expect("an id"),
+                status: Status::Active,
+                repository: Some(CleanText::line("https://github.com/acme/docs")),
+                git_ref: None,
+                model: None,
+                pr_link: None,
+                created_at: Some(now),
+                archived_at: None,
+            };
+            store.settle(prompt, Settled::Accepted(job.clone()), now).await.expect("accepted");
+            let done = Job { status, pr_link: link, ..job };
+            store.apply_fetched(row.key, Fetched::Job(done), now).await.expect("seen");
+            if id == "job-b2" {
+                store.change_jobs(&[row.key], LocalChange::Looked, now).await.expect("looked at");
+            }
+        }
+        let (prompt, _) = store.add_new_job(scope, "Lost one", now).await.expect("written");
+        store.take_turn(prompt, "test", now, now).await.expect("a turn");
+        let lost = Settled::Unconfirmed(CleanText::line("The answer was lost."));
+        store.settle(prompt, lost, now).await.expect("unconfirmed");
+    });
+    world
+}
+
+const NO_KEY: [(&str, &str); 1] = [("DOCDECK_API_KEY", "")];
+
+fn requests(world: &World) -> u64 {
+    Operation::ALL.iter().map(|operation| world.sim.requests(*operation)).sum()
+}
+
+#[test]
+fn jobs_are_listed_by_need_without_a_key_and_without_a_request() {
+    let world = world();
+    let ran = world.run_with(&["jobs"], &NO_KEY, "").ends(0);
+    let rows: Vec<Vec<&str>> = ran.out.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(rows.len(), 3, "{ran:?}");
+    let of = |row: &[&str]| [row[0].to_owned(), row[1].to_owned(), row[2].to_owned(), row[4].to_owned()];
+    assert_eq!(of(&rows[0]), ["", "unconfirmed", "", "Lost one"]);
+    assert_eq!(of(&rows[1]), ["job-a1", "completed", "https://github.com/acme/docs/pull/7", "Fix the links"]);
+    assert_eq!(of(&rows[2]), ["job-b2", "failed", "", "Translate"]);
+    assert!(rows.iter().all(|row| row[3].ends_with('Z') && row[3].parse::<chrono::DateTime<chrono::Utc>>().is_ok()));
+    assert_eq!((ran.err.as_str(), requests(&world)), ("", 0));
+}
+
+#[test]
+fn jobs_as_json_are_the_services_objects_with_what_is_known_here() {
+    let world = world();
+    let json = world.run_with(&["jobs", "--json"], &NO_KEY, "").ends(0).json();
+    let jobs = json["jobs"].as_array().expect("a list");
+    assert_eq!(json.as_object().map(|fields| fields.len()), Some(1));
+    assert_eq!(jobs.len(), 3);
+    assert_eq!((&jobs[0]["id"], jobs[0]["delivery"].as_str()), (&Value::Null, Some("unconfirmed")));
+    assert_eq!(jobs[1]["source"]["repository"], "https://github.com/acme/docs");
+    assert_eq!((jobs[1]["prompt"].as_str(), jobs[1]["delivery"].as_str()), (Some("Fix the\tlinks"), Some("accepted")));
+}
+
+#[test]
+fn a_status_a_delivery_or_a_group_narrows_the_list() {
+    let world = world();
+    let ids = |status: &str| {
+        let json = world.run(&["jobs", "--json", "--status", status]).ends(0).json();
+        let ids =
+            json["jobs"].as_array().expect("a list").iter().map(|job| job["id"].as_str().unwrap_or("-").to_owned());
+        ids.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(ids("failed"), "job-b2");
+    assert_eq!(ids("unconfirmed"), "-");
+    assert_eq!(ids("needs-you"), "- job-a1");
+    assert_eq!(ids("active"), "");
+}
+
+#[test]
+fn where_nothing_is_known_the_list_is_empty_and_no_store_is_made() {
+    let world = World::new(&[]);
+    let ran = world.run_with(&["jobs"], &NO_KEY, "").ends(0);
+    assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""));
+    assert_eq!(world.run(&["jobs", "--json"]).ends(0).json()["jobs"], Value::Array(Vec::new()));
+    assert!(!world.data().exists());
+}
+
+#[test]
+fn without_a_project_it_says_what_to_set_and_ends_with_2_in_json_as_well() {
+    let world = World::new(&[]);
+    let ran = world.run_with(&["jobs", "--json"], &[("DOCDECK_PROJECT_ID", ""), NO_KEY[0]], "").ends(2);
+    assert!(ran.err.contains("an API key and a project id has to be set first"), "{}", ran.err);
+    let json = ran.json();
+    assert_eq!(json["exitCode"], 2);
+    assert!(json["error"].as_str().is_some_and(|error| error.contains("DOCDECK_PROJECT_ID")), "{json}");
+}
+
+#[test]
+fn a_job_is_shown_with_its_thread_by_the_beginning_of_its_id() {
+    let world = world();
+    let ran = world.run_with(&["show", "job-a"], &NO_KEY, "").ends(0);
+    for part in [
+        "Fix the links\n",
+        "completed at 20",
+        "PR       https://github.com/acme/docs/pull/7",
+        "  you\n",
+        "pull request",
+    ] {
+        assert!(ran.out.contains(part), "{part:?} in {}", ran.out);
+    }
+    assert!(!ran.out.contains('\x1b'), "{:?}", ran.out);
+    let json = world.run(&["show", "job-a1", "--json"]).ends(0).json();
+    let types: Vec<&str> =
+        json["thread"].as_array().expect("a thread").iter().filter_map(|e| e["type"].as_str()).collect();
+    assert_eq!(types, ["prompt", "status", "status", "pullRequest"]);
+    assert_eq!((json["id"].as_str(), json["thread"][0]["text"].as_str()), (Some("job-a1"), Some("Fix the\tlinks")));
+    assert_eq!(requests(&world), 0);
+}
+
+#[test]
+fn an_id_that_is_ambiguous_or_unknown_says_so() {
+    let world = world();
+    let ran = world.run(&["show", "job-"]).ends(2);
+    assert!(ran.err.contains("job-a1, job-b2. Give more of it."), "{}", ran.err);
+    let ran = world.run(&["show", "other", "--json"]).ends(4);
+    assert!(ran.err.contains("`docdeck track other`"), "{}", ran.err);
+    assert_eq!(ran.json()["exitCode"], 4);
+}
+
+#[test]
+fn colours_are_there_when_asked_for_and_never_by_themselves_when_piped() {
+    let world = world();
+    assert!(!world.run(&["jobs"]).out.contains('\x1b'));
+    let painted = world.run(&["jobs", "--color", "always"]);
+    assert!(painted.out.contains("\x1b[") && painted.out.contains("failed\x1b[0m"), "{:?}", painted.out);
+    assert!(!world.run_with(&["jobs"], &[("NO_COLOR", "1")], "").out.contains('\x1b'));
+}
+
+#[test]
+fn a_pipe_that_is_closed_ends_quietly_and_a_full_disk_does_not() {
+    let world = world();
+    let run = |stdout: std::process::Stdio| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_docdeck"));
+        let command = command.env_clear().envs(world.variables()).arg("jobs").stdin(std::process::Stdio::null());
+        let output = command.stdout(stdout).output().expect("it ran");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    assert_eq!(run(writer.into()), (Some(0), String::new()));
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
+    let (code, said) = run(full.into());
+    assert_eq!(code, Some(2));
+    assert!(said.contains("The answer can't be written"), "{said}");
+}
