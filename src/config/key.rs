@@ -4,6 +4,7 @@
 use super::ConfigError;
 use super::file::{Profile, others_can_read, plain};
 use crate::model::endpoint::ApiKey;
+use crate::model::setup::KeyFrom;
 use crate::model::text::CleanText;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -60,6 +61,16 @@ impl KeySource {
         match ApiKey::new(key.expose()) {
             Some(key) => Ok(Some(Self::Given(key))),
             None => Err(ConfigError::NoKey { source_name: format!("api_key in {}", config.display()) }),
+        }
+    }
+
+    /// The source that a new profile names; none where that is set elsewhere. `config` is where the file is to lie.
+    pub fn of_new(key: &KeyFrom, config: &Path) -> Option<Self> {
+        match key {
+            KeyFrom::Elsewhere => None,
+            KeyFrom::Command(words) => Some(Self::Command(words.clone())),
+            KeyFrom::File(path) => Some(Self::File(beside(config, path))),
+            KeyFrom::Typed(key) => Some(Self::Given(key.clone())),
         }
     }
 

@@ -8,9 +8,11 @@ pub mod key;
 pub mod keys;
 pub mod own;
 pub mod themes;
+pub mod write;
 
 use crate::model::endpoint::Scope;
 use crate::model::palette::{Ground, ThemeColours};
+use crate::model::setup::{DEFAULT_BASE_URL, DEFAULT_PROFILE, Known, KnownKey};
 use crate::model::text::CleanText;
 use environment::Environment;
 use file::{ConfigFile, Found, Profile};
@@ -20,10 +22,6 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use themes::ThemeError;
 
-/// Where the service is unless something says otherwise (api.md).
-pub const DEFAULT_BASE_URL: &str = "https://api.mintlify.com";
-/// Name of a profile that was never named.
-const DEFAULT_PROFILE: &str = "default";
 /// GETs a minute for polling, unless `[poll]` says otherwise, and the most that it may say.
 const PER_MINUTE: u32 = 60;
 const PER_MINUTE_MAX: u32 = 600;
@@ -91,15 +89,20 @@ pub enum Setup {
 }
 
 /// What has to be set before docdeck can talk to a service.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Missing {
     pub key: bool,
     pub project: bool,
     /// Whom the record would be about, where the project is set: what is known here can be read without a key.
     pub scope: Option<Scope>,
+    /// What is set already.
+    pub known: Known,
+    /// The source of the key that is set already.
+    pub source: Option<KeySource>,
     /// Where the configuration file lies or would lie.
     pub config: PathBuf,
     pub look: Look,
+    pub own: Own,
 }
 
 impl Missing {
@@ -126,7 +129,9 @@ impl Missing {
         lines.push("  [profiles.default]".into());
         lines.push("  project_id = \"…\"".into());
         lines.push("  api_key_command = [\"pass\", \"show\", \"docdeck\"]".into());
-        lines.push("`docdeck demo`, in a terminal, needs nothing.".into());
+        lines.push(
+            "`docdeck init` asks for them and writes that file; `docdeck demo`, in a terminal, needs nothing.".into(),
+        );
         lines.join("\n")
     }
 }
@@ -138,7 +143,7 @@ pub enum ConfigError {
     Invalid { path: PathBuf, line: usize, column: usize, what: CleanText },
     #[error("{} can't be read: {why}.", path.display())]
     Unreadable { path: PathBuf, why: CleanText },
-    #[error("There is no configuration file {}, which --config or DOCDECK_CONFIG names.", path.display())]
+    #[error("There is no configuration file {}, which --config or DOCDECK_CONFIG names; docdeck init, with the same, makes one.", path.display())]
     NotThere { path: PathBuf },
     #[error("There is no profile {name} in {}. Known there: {known}.", path.display())]
     NoProfile { name: CleanText, path: PathBuf, known: CleanText },
@@ -167,19 +172,33 @@ pub enum ConfigError {
 /// # Errors
 /// A file that is wrong or not where it was said to be, an unknown profile, a key that others can read.
 pub fn resolve(flags: &Flags, environment: &Environment) -> Result<Setup, ConfigError> {
-    let named = flags.config.clone().or_else(|| environment.config.clone());
-    let (path, found) = match named {
-        Some(path) => match file::read(&path)? {
-            Some(found) => (path, found),
-            None => return Err(ConfigError::NotThere { path }),
-        },
-        None => {
-            let path = folders().map(|dirs| dirs.config_dir().join("config.toml")).ok_or(ConfigError::NoHome)?;
-            let found = file::read(&path)?.unwrap_or(Found { file: ConfigFile::default(), readable_by_others: false });
-            (path, found)
-        }
+    let path = path(flags, environment)?;
+    let is_named = flags.config.is_some() || environment.config.is_some();
+    let found = match file::read(&path)? {
+        Some(found) => found,
+        None if is_named => return Err(ConfigError::NotThere { path }),
+        None => Found { file: ConfigFile::default(), readable_by_others: false },
     };
     join(flags, environment, &path, &found)
+}
+
+/// Where the configuration file lies or would lie.
+///
+/// # Errors
+/// None is named, and there is no home.
+pub fn path(flags: &Flags, environment: &Environment) -> Result<PathBuf, ConfigError> {
+    let named = flags.config.clone().or_else(|| environment.config.clone());
+    named.or_else(|| folders().map(|dirs| dirs.config_dir().join("config.toml"))).ok_or(ConfigError::NoHome)
+}
+
+/// The name of the profile that is used.
+///
+/// # Errors
+/// A file that is wrong, or has no such profile.
+pub fn profile_of(flags: &Flags, environment: &Environment) -> Result<String, ConfigError> {
+    let path = path(flags, environment)?;
+    let file = file::read(&path)?.map(|found| found.file).unwrap_or_default();
+    choose_profile(flags, environment, &path, &file).map(|(name, _)| name)
 }
 
 fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) -> Result<Setup, ConfigError> {
@@ -205,15 +224,31 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) ->
             .map(str::to_owned)
     };
     let base_url = pick(&flags.base_url, &environment.base_url, &profile.base_url);
-    let base_url = base_url.as_deref().unwrap_or(DEFAULT_BASE_URL).trim_end_matches('/').to_owned();
     let organization = pick(&None, &None, &profile.organization);
     let project = pick(&flags.project, &environment.project, &profile.project_id);
-    let scope = project.map(|project| Scope { base_url, project, organization });
+    let scope = project.as_ref().map(|project| Scope {
+        base_url: base_url.as_deref().unwrap_or(DEFAULT_BASE_URL).trim_end_matches('/').to_owned(),
+        project: project.clone(),
+        organization: organization.clone(),
+    });
     let (key, scope) = match (key, scope) {
         (Some(key), Some(scope)) => (key, scope),
         (key, scope) => {
-            let (key, project) = (key.is_none(), scope.is_none());
-            return Ok(Setup::Missing(Box::new(Missing { key, project, scope, config: path.into(), look })));
+            let known_key = match (&key, &environment.api_key) {
+                (None, _) => KnownKey::No,
+                (Some(_), Some(_)) => KnownKey::Environment,
+                (Some(_), None) => KnownKey::File,
+            };
+            return Ok(Setup::Missing(Box::new(Missing {
+                key: key.is_none(),
+                project: scope.is_none(),
+                scope,
+                known: Known { profile: name, base_url, project, organization, key: known_key },
+                source: key,
+                config: path.into(),
+                look,
+                own: found.file.own(),
+            })));
         }
     };
     Ok(Setup::Ready(Box::new(Settings {

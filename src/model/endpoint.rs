@@ -25,7 +25,7 @@ impl Scope {
 pub const KEY_VARIABLE: &str = "DOCDECK_API_KEY";
 
 /// The API key. Wiped from memory when dropped; prints as `***`.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(Zeroizing<String>);
 
 impl ApiKey {

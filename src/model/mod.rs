@@ -23,6 +23,7 @@ pub mod poll;
 pub mod prompt;
 pub mod report;
 pub mod row;
+pub mod setup;
 pub mod text;
 pub mod views;
 

@@ -123,44 +123,9 @@ fn local(sentence: &str) -> Failure {
     Failure::new(FailureKind::Local, sentence)
 }
 
-/// The words of a command line as `$EDITOR` holds it: parted at blanks, kept together by single or double quotes, a
-/// backslash takes the next character as it is. Nothing is expanded.
-pub(super) fn words(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match (c, quote) {
-            (c, Some(open)) if c == open => quote = None,
-            ('\\', Some('"') | None) => word.get_or_insert_default().extend(chars.next()),
-            (c, Some(_)) => word.get_or_insert_default().push(c),
-            ('\'' | '"', None) => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (c, None) if c.is_whitespace() => words.extend(word.take()),
-            (c, None) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_editor_with_arguments_is_split_as_a_shell_would() {
-        assert_eq!(words("code --wait"), ["code", "--wait"]);
-        assert_eq!(
-            words(r#" "/opt/my editor/e" -c 'set ft=x y' a\ b"""#),
-            ["/opt/my editor/e", "-c", "set ft=x y", "a b"]
-        );
-        assert_eq!(words("  "), Vec::<String>::new());
-        assert_eq!(words("'it''s' $HOME;ls"), ["its", "$HOME;ls"]);
-    }
 
     #[tokio::test]
     async fn the_first_program_that_is_there_is_started() {

@@ -2,9 +2,9 @@
 //! text comes back, the file is removed.
 
 use super::event_loop::Dashboard;
-use super::lend::words;
 use crate::app::Msg;
 use crate::config::environment::Environment;
+use crate::model::command::words;
 use crate::model::failure::{Failure, FailureKind};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};

@@ -1,0 +1,299 @@
+//! Writing `config.toml`: a new one with an example of everything in it, or a profile into one that is there, whose text
+//! and comments stay. Never more of a file that is there is changed than was said; its owner alone can read what is written.
+
+use super::ConfigError;
+use super::file::{self, Mistake, plain};
+use crate::model::endpoint::ApiKey;
+use crate::model::setup::{DEFAULT_BASE_URL, KeyFrom, NewProfile};
+use crate::model::text::CleanText;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use toml_edit::{Array, DocumentMut, Item, Key, Table, TableLike, Value};
+use zeroize::Zeroizing;
+
+/// The sections after the profile of a new file, all of them commented out.
+const REST: &str = include_str!("../../assets/config/rest.toml");
+/// Names that are tried for the file that takes the old one's place.
+const TRIES: u32 = 100;
+
+/// The most that may be done to a file that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Allowed {
+    /// Nothing: only a new file is written.
+    Nothing,
+    /// A profile may be added.
+    Add,
+    /// A profile that is there may be changed as well.
+    Change,
+}
+
+/// Why nothing was written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// Something is there that was not to be changed: it takes so much to go on.
+    #[error("{}", there(path, *.needs))]
+    There { path: PathBuf, needs: Allowed },
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error("{} can't be written: {why}. Nothing was changed.", path.display())]
+    Unwritable { path: PathBuf, why: CleanText },
+}
+
+fn there(path: &Path, needs: Allowed) -> String {
+    let path = path.display();
+    match needs {
+        Allowed::Change => format!("{path} has this profile already, and it was left as it is."),
+        _ => format!("{path} is there already, and it was left as it is."),
+    }
+}
+
+/// What writing this profile would take, as the file at `path` is now.
+///
+/// # Errors
+/// The file can't be read or is wrong.
+pub fn needed(path: &Path, profile: &str) -> Result<Allowed, ConfigError> {
+    Ok(match file::read(path)? {
+        None => Allowed::Nothing,
+        Some(found) if found.file.profiles.contains_key(profile) => Allowed::Change,
+        Some(_) => Allowed::Add,
+    })
+}
+
+/// Writes the profile into the file at `path`, or a new file with it.
+///
+/// # Errors
+/// More than `allowed` would be changed, the file that is there can't be read, or it can't be written; it is then as it was.
+pub fn save(path: &Path, profile: &NewProfile, allowed: Allowed) -> Result<(), WriteError> {
+    let needs = needed(path, &profile.name)?;
+    if needs > allowed {
+        return Err(WriteError::There { path: path.into(), needs });
+    }
+    let unwritable = |error: &io::Error| WriteError::Unwritable { path: path.into(), why: plain(error) };
+    if needs == Allowed::Nothing {
+        return match put(path, &new_text(profile), false) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                Err(WriteError::There { path: path.into(), needs: Allowed::Add })
+            }
+            done => done.map_err(|error| unwritable(&error)),
+        };
+    }
+    // A link to where the settings really lie stays one.
+    let real = path.canonicalize().map_err(|error| unwritable(&error))?;
+    let old = Zeroizing::new(fs::read_to_string(&real).map_err(|error| unwritable(&error))?);
+    let text = changed_text(&old, profile).map_err(|at| ConfigError::Invalid {
+        path: path.into(),
+        line: at.line,
+        column: at.column,
+        what: at.what,
+    })?;
+    put(&real, &text, true).map_err(|error| unwritable(&error))
+}
+
+/// A new file.
+fn new_text(profile: &NewProfile) -> Zeroizing<String> {
+    let quoted = |text: &str| Value::from(text).to_string();
+    let name = Key::new(&profile.name).to_string();
+    let mut head = format!(
+        "# docdeck's settings. An option beats the environment, which beats this file.\n\n\
+         default_profile = {}\n\n\
+         # Run for each change of a job, without a shell, with the job as JSON on its stdin.\n\
+         #on_change = [\"sh\", \"-c\", \"jq -r .title | curl -s -d @- https://ntfy.sh/my-docs-jobs\"]\n\n\
+         [profiles.{name}]\nproject_id = {}\n",
+        quoted(&profile.name),
+        quoted(&profile.project),
+    );
+    match &profile.base_url {
+        Some(url) => head.push_str(&format!("base_url = {}\n", quoted(url))),
+        None => head.push_str(&format!("#base_url = {}\n", quoted(DEFAULT_BASE_URL))),
+    }
+    match &profile.organization {
+        Some(organization) => head.push_str(&format!("organization = {}\n", quoted(organization))),
+        None => head.push_str("#organization = \"…\"    # where several projects share the limit of page views\n"),
+    }
+    head.push_str(
+        "# One source of the key: a program (run without a shell), a file that only you can read, or the key itself.\n",
+    );
+    let mut key = Zeroizing::new(String::new());
+    match &profile.key {
+        KeyFrom::Elsewhere => head.push_str(
+            "# DOCDECK_API_KEY in the environment beats them all, and is what this profile uses as it stands.\n\
+             #api_key_command = [\"pass\", \"show\", \"docdeck\"]\n#api_key_file = \"~/.secrets/docdeck\"\n",
+        ),
+        KeyFrom::Command(words) => head.push_str(&format!("api_key_command = {}\n", array(words))),
+        KeyFrom::File(path) => head.push_str(&format!("api_key_file = {}\n", quoted(&path.to_string_lossy()))),
+        KeyFrom::Typed(typed) => key = key_line(typed),
+    }
+    let mut text = Zeroizing::new(String::with_capacity(head.len() + key.len() + REST.len() + 1));
+    text.push_str(&head);
+    text.push_str(&key);
+    text.push('\n');
+    text.push_str(REST);
+    text
+}
+
+/// `api_key = "…"` with its line end, in a text that never grows: what it outgrew would not be wiped.
+fn key_line(key: &ApiKey) -> Zeroizing<String> {
+    let mut line = Zeroizing::new(String::with_capacity(2 * key.expose().len() + 16));
+    line.push_str("api_key = \"");
+    escape(key, &mut line);
+    line.push_str("\"\n");
+    line
+}
+
+/// A key holds printable ASCII alone.
+fn escape(key: &ApiKey, into: &mut String) {
+    for c in key.expose().chars() {
+        if matches!(c, '"' | '\\') {
+            into.push('\\');
+        }
+        into.push(c);
+    }
+}
+
+fn array(words: &[String]) -> String {
+    words.iter().collect::<Array>().to_string()
+}
+
+/// The file with this profile in it; all else stays as it is, comments as well.
+fn changed_text(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mistake> {
+    let wrong = |what: &str| Mistake::at(old, 0, what);
+    let mut document: DocumentMut =
+        old.parse().map_err(|_| wrong("it can't be changed without a change of what else is in it"))?;
+    let profiles = document.entry("profiles").or_insert_with(|| {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let is_inline = profiles.is_inline_table();
+    let profiles = profiles.as_table_like_mut().ok_or_else(|| wrong("profiles is no table"))?;
+    let table = profiles
+        .entry(&profile.name)
+        .or_insert_with(|| if is_inline { Item::Value(Value::InlineTable(Default::default())) } else { new_table() });
+    let table = table.as_table_like_mut().ok_or_else(|| wrong("the profile is no table"))?;
+    set(table, "project_id", Some(profile.project.as_str().into()));
+    set(table, "base_url", profile.base_url.as_deref().map(Value::from));
+    set(table, "organization", profile.organization.as_deref().map(Value::from));
+    // The key itself comes in last, so that no part of the document holds it.
+    let mut place = "the-key-goes-here".to_owned();
+    while old.contains(&place) {
+        place.push('-');
+    }
+    let (mut command, mut path, mut typed) = (None, None, None);
+    match &profile.key {
+        KeyFrom::Elsewhere => {}
+        KeyFrom::Command(words) => command = Some(Value::Array(words.iter().collect())),
+        KeyFrom::File(file) => path = Some(Value::from(file.to_string_lossy().as_ref())),
+        KeyFrom::Typed(_) => typed = Some(Value::from(place.as_str())),
+    }
+    if profile.key != KeyFrom::Elsewhere {
+        set(table, "api_key_command", command);
+        set(table, "api_key_file", path);
+        set(table, "api_key", typed);
+    }
+    let mut text = Zeroizing::new(document.to_string());
+    if let (KeyFrom::Typed(key), Some((before, after))) = (&profile.key, text.split_once(&place)) {
+        let mut whole = Zeroizing::new(String::with_capacity(text.len() + 2 * key.expose().len()));
+        whole.push_str(before);
+        escape(key, &mut whole);
+        whole.push_str(after);
+        text = whole;
+    }
+    // Whatever is made of it has to be what docdeck reads.
+    file::parse(&text).map(|_| text)
+}
+
+fn new_table() -> Item {
+    let mut table = Table::new();
+    table.decor_mut().set_prefix("\n");
+    Item::Table(table)
+}
+
+/// Sets a field, or takes it away; the comment behind a value that is changed stays.
+fn set(table: &mut dyn TableLike, name: &str, value: Option<Value>) {
+    match (value, table.get_mut(name)) {
+        (None, _) => {
+            table.remove(name);
+        }
+        (Some(mut value), Some(Item::Value(old))) => {
+            *value.decor_mut() = old.decor().clone();
+            *old = value;
+        }
+        (Some(value), _) => {
+            table.insert(name, Item::Value(value));
+        }
+    }
+}
+
+/// Puts the text there in one step: whoever reads sees the old file or the new one. With `over`, in the place of one that
+/// is there.
+fn put(path: &Path, text: &str, over: bool) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    make_folder(folder)?;
+    let (mut file, new) = beside(path)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let done = written.and_then(|()| if over { fs::rename(&new, path) } else { link(&new, path) });
+    // Gone already where it was renamed.
+    let _ = fs::remove_file(&new);
+    done?;
+    if let Ok(folder) = File::open(folder) {
+        // Makes the name last; not every file system knows it.
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+/// Gives the file its name unless something has it already.
+fn link(new: &Path, path: &Path) -> io::Result<()> {
+    match fs::hard_link(new, path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            // No links on this file system.
+            if fs::symlink_metadata(path).is_ok() {
+                return Err(io::Error::from(ErrorKind::AlreadyExists));
+            }
+            fs::rename(new, path)
+        }
+        done => done,
+    }
+}
+
+/// A new file beside this one that only its owner can read, whatever the umask.
+fn beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    for n in 0..TRIES {
+        let new = path.with_file_name(format!(".{name}.{}-{n}.new", std::process::id()));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        match options.open(&new) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+            Ok(file) => {
+                #[cfg(unix)]
+                file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+                return Ok((file, new));
+            }
+        }
+    }
+    Err(io::Error::new(ErrorKind::AlreadyExists, "no free name beside it"))
+}
+
+/// Makes the folder, for its owner alone; one that is there stays as it is.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    #[cfg(unix)]
+    fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "write_tests.rs"]
+mod tests;

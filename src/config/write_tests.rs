@@ -1,0 +1,199 @@
+//! What stands in a written file, who can read it, and that nothing of a file that is there gets lost.
+
+use super::*;
+use crate::config::environment::Environment;
+use crate::config::key::KeySource;
+use crate::config::{Flags, Settings, Setup, resolve};
+
+fn profile(name: &str, key: KeyFrom) -> NewProfile {
+    NewProfile { name: name.to_owned(), base_url: None, project: "my-docs".to_owned(), organization: None, key }
+}
+
+fn typed(key: &str) -> KeyFrom {
+    KeyFrom::Typed(ApiKey::new(key).expect("a key"))
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+fn settings(path: &Path, name: Option<&str>) -> Settings {
+    let flags = Flags {
+        config: Some(path.to_owned()),
+        data_dir: Some("/data".into()),
+        profile: name.map(str::to_owned),
+        ..Flags::default()
+    };
+    match resolve(&flags, &Environment::default()) {
+        Ok(Setup::Ready(settings)) => *settings,
+        other => panic!("not ready: {other:?}"),
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).expect("there")
+}
+
+/// The examples of a text, taken out of their comments; what is prose stays one.
+fn uncommented(text: &str) -> String {
+    let line = |line: &str| match line.strip_prefix('#') {
+        Some(example) if !example.starts_with(' ') => example.to_owned() + "\n",
+        _ => line.to_owned() + "\n",
+    };
+    text.lines().map(line).collect()
+}
+
+#[test]
+fn a_new_file_is_read_back_as_what_was_set() {
+    let folder = folder();
+    let path = folder.path().join("config.toml");
+    let new = NewProfile {
+        base_url: Some("http://127.0.0.1:1".to_owned()),
+        organization: Some("acme \"inc\"".to_owned()),
+        ..profile("my docs", KeyFrom::Command(vec!["pass".to_owned(), "show \"it\"\\".to_owned()]))
+    };
+    save(&path, &new, Allowed::Nothing).expect("written");
+    let read = settings(&path, None);
+    assert_eq!(read.scope, new.scope());
+    assert_eq!(read.profile.as_str(), "my docs");
+    assert!(matches!(read.key, KeySource::Command(words) if words == ["pass", "show \"it\"\\"]));
+}
+
+#[test]
+fn every_source_of_the_key_is_read_back() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    save(&at("file"), &profile("a", KeyFrom::File("/etc/key".into())), Allowed::Nothing).expect("written");
+    assert!(matches!(settings(&at("file"), None).key, KeySource::File(path) if path == Path::new("/etc/key")));
+    save(&at("typed"), &profile("a", typed(r#"mint_"a\b"#)), Allowed::Nothing).expect("written");
+    assert!(matches!(settings(&at("typed"), None).key, KeySource::Given(key) if key.expose() == r#"mint_"a\b"#));
+    save(&at("none"), &profile("a", KeyFrom::Elsewhere), Allowed::Nothing).expect("written");
+    let flags = Flags { config: Some(at("none")), ..Flags::default() };
+    assert!(matches!(resolve(&flags, &Environment::default()), Ok(Setup::Missing(missing)) if missing.key));
+}
+
+#[test]
+fn every_example_in_a_new_file_is_right_alone_and_with_all_others() {
+    for key in [KeyFrom::Elsewhere, typed("mint_k"), KeyFrom::File("key".into()), KeyFrom::Command(vec!["k".into()])] {
+        let text = new_text(&profile("docs", key));
+        file::parse(&text).expect("the file");
+        file::parse(&uncommented(&text)).expect("the file with all of its examples");
+    }
+    for section in REST.split("\n\n") {
+        file::parse(&uncommented(section)).expect(section);
+    }
+    let rest = file::parse(&uncommented(REST)).expect("all of it");
+    let own = rest.own();
+    assert_eq!((own.filters.len(), own.commands.len(), own.keys.len()), (1, 1, 2));
+    assert!(rest.ui.theme.is_some() && rest.poll.per_minute.is_some());
+}
+
+#[cfg(unix)]
+#[test]
+fn its_owner_alone_can_read_what_is_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
+    let folder = folder();
+    let path = folder.path().join("new/deep/config.toml");
+    save(&path, &profile("a", typed("mint_k")), Allowed::Nothing).expect("written");
+    assert_eq!((mode(&path), mode(path.parent().expect("a folder"))), (0o600, 0o700));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("mode");
+    save(&path, &profile("b", typed("mint_l")), Allowed::Add).expect("written");
+    assert_eq!(mode(&path), 0o600, "a key came into it");
+    assert_eq!(
+        fs::read_dir(path.parent().expect("a folder")).expect("a folder").count(),
+        1,
+        "nothing is left beside it"
+    );
+}
+
+const MINE: &str = "# mine\ndefault_profile = \"a\" # the first\n\n[profiles.a]   # one\nproject_id = \"p\"  # its id\n\
+    api_key_file = \"k\"\n\n# colours\n[ui]\nascii = true\n";
+
+#[test]
+fn a_profile_is_added_and_all_else_stays_as_it_was() {
+    let folder = folder();
+    let path = folder.path().join("config.toml");
+    fs::write(&path, MINE).expect("written");
+    let new = profile("b", typed("mint_k"));
+    let refused = save(&path, &new, Allowed::Nothing).expect_err("not asked");
+    assert_eq!(refused, WriteError::There { path: path.clone(), needs: Allowed::Add });
+    assert_eq!(read(&path), MINE);
+    save(&path, &new, Allowed::Add).expect("written");
+    let text = read(&path);
+    for line in MINE.lines().filter(|line| !line.is_empty()) {
+        assert!(text.lines().any(|other| other == line), "{line} in {text}");
+    }
+    assert_eq!(settings(&path, Some("b")).scope.project, "my-docs");
+    assert_eq!(settings(&path, None).scope.project, "p");
+}
+
+#[test]
+fn a_profile_that_is_there_is_changed_only_when_that_was_said() {
+    let folder = folder();
+    let path = folder.path().join("config.toml");
+    fs::write(&path, MINE).expect("written");
+    let refused = save(&path, &profile("a", typed("mint_k")), Allowed::Add).expect_err("not asked");
+    assert_eq!(refused, WriteError::There { path: path.clone(), needs: Allowed::Change });
+    assert_eq!(read(&path), MINE);
+    save(&path, &profile("a", typed("mint_k")), Allowed::Change).expect("written");
+    let text = read(&path);
+    assert!(text.contains("project_id = \"my-docs\"  # its id\n") && text.contains("# colours\n[ui]\n"), "{text}");
+    assert!(!text.contains("api_key_file"), "one source at a time: {text}");
+    assert!(matches!(settings(&path, None).key, KeySource::Given(key) if key.expose() == "mint_k"));
+}
+
+#[test]
+fn the_source_of_the_key_stays_where_nothing_is_said_of_it() {
+    let folder = folder();
+    let path = folder.path().join("config.toml");
+    fs::write(&path, MINE).expect("written");
+    save(&path, &profile("a", KeyFrom::Elsewhere), Allowed::Change).expect("written");
+    assert!(read(&path).contains("api_key_file = \"k\""));
+}
+
+#[test]
+fn a_file_of_another_make_is_kept_to() {
+    let folder = folder();
+    for (n, mine) in ["profiles = { a = { project_id = \"p\" } }\n", "[profiles]\na.project_id = \"p\"\n", "[ui]\n", ""]
+        .into_iter()
+        .enumerate()
+    {
+        let path = folder.path().join(format!("{n}.toml"));
+        fs::write(&path, mine).expect("written");
+        save(&path, &profile("b", typed("mint_k")), Allowed::Add).expect(mine);
+        assert_eq!(settings(&path, Some("b")).scope.project, "my-docs", "{}", read(&path));
+    }
+}
+
+#[test]
+fn a_file_that_is_wrong_is_left_alone() {
+    let folder = folder();
+    let path = folder.path().join("config.toml");
+    fs::write(&path, "nonsense\n").expect("written");
+    let refused = save(&path, &profile("a", typed("mint_k")), Allowed::Change).expect_err("wrong");
+    assert!(matches!(refused, WriteError::Config(ConfigError::Invalid { line: 1, .. })), "{refused}");
+    assert_eq!(read(&path), "nonsense\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_where_the_settings_lie_stays_one() {
+    let folder = folder();
+    let (path, real) = (folder.path().join("config.toml"), folder.path().join("real.toml"));
+    fs::write(&real, MINE).expect("written");
+    std::os::unix::fs::symlink(&real, &path).expect("a link");
+    save(&path, &profile("b", typed("mint_k")), Allowed::Add).expect("written");
+    assert!(fs::symlink_metadata(&path).expect("there").is_symlink());
+    assert!(read(&real).contains("[profiles.b]"));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_written_is_said_and_changes_nothing() {
+    let folder = folder();
+    fs::write(folder.path().join("file"), "").expect("written");
+    let path = folder.path().join("file/config.toml");
+    let refused = save(&path, &profile("a", typed("mint_k")), Allowed::Nothing).expect_err("no folder");
+    assert!(!refused.to_string().contains("mint_k"), "{refused}");
+}

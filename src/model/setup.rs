@@ -1,0 +1,70 @@
+//! A profile before it is written: whom to talk to, and where the key is to come from. Writing it down and trying it out
+//! happen elsewhere.
+
+use super::endpoint::{ApiKey, Scope};
+use std::path::PathBuf;
+
+/// Where the service is unless something says otherwise (api.md).
+pub const DEFAULT_BASE_URL: &str = "https://api.mintlify.com";
+
+/// Name of a profile that was never named.
+pub const DEFAULT_PROFILE: &str = "default";
+
+/// Where the key of a new profile comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyFrom {
+    /// Set elsewhere: in the environment, or in the file already. Nothing about it is written.
+    Elsewhere,
+    /// The first line that a program prints: the program and its arguments, run without a shell.
+    Command(Vec<String>),
+    /// A file that holds nothing but the key.
+    File(PathBuf),
+    /// The key itself, kept in the configuration file.
+    Typed(ApiKey),
+}
+
+/// What is to stand in `[profiles.NAME]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewProfile {
+    pub name: String,
+    /// None for the usual one.
+    pub base_url: Option<String>,
+    pub project: String,
+    pub organization: Option<String>,
+    pub key: KeyFrom,
+}
+
+impl NewProfile {
+    /// Whom it talks to.
+    pub fn scope(&self) -> Scope {
+        let base_url = self.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL).trim_end_matches('/').to_owned();
+        Scope { base_url, project: self.project.clone(), organization: self.organization.clone() }
+    }
+}
+
+/// What is set already when docdeck is set up.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Known {
+    /// The profile that would be used.
+    pub profile: String,
+    pub base_url: Option<String>,
+    pub project: Option<String>,
+    pub organization: Option<String>,
+    pub key: KnownKey,
+}
+
+/// Whether a source of the key is set already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KnownKey {
+    #[default]
+    No,
+    /// `DOCDECK_API_KEY`; it beats whatever the file says.
+    Environment,
+    /// The profile in the file names one.
+    File,
+}
+
+/// A text as typed, or none where nothing was.
+pub fn typed(text: &str) -> Option<String> {
+    Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
+}
