@@ -1,7 +1,7 @@
 //! The command line as clap reads it: commands, the options that all of them take, and the simulated world. What an
 //! option of one command means stands in that command's file.
 
-use super::{jobs, prune, show, track, wait};
+use super::{init, jobs, prune, show, track, wait};
 use crate::config::{ColorChoice, Flags};
 use crate::sim::{Fault, SimOptions};
 use clap::{Args, Parser, Subcommand};
@@ -36,6 +36,13 @@ pub(super) enum Command {
         #[command(flatten)]
         world: World,
     },
+    /// Asks for project and key, tries them with one request, and writes the configuration file
+    ///
+    /// In a terminal it asks for what no option says; the typed key is not shown. With --yes it asks nothing: a profile is
+    /// added to a file that is there, one that the file has already is changed only with --overwrite. When the request
+    /// shows that something is wrong, nothing is written, with --yes, and the code is 3 (key refused), 4 (service or
+    /// project) or 5 (limit); without it, it asks. The file is readable by you alone, and what is in it stays.
+    Init(init::Options),
     /// Lists the jobs known on this computer; asks the service nothing
     ///
     /// Those that need you come first, then those at work, queued and done; each group with the newest first. Jobs that
@@ -72,7 +79,7 @@ impl Command {
             Self::Track(options) => options.json,
             Self::Wait(options) => options.json,
             Self::Prune(options) => options.json,
-            Self::Demo(_) | Self::Sim { .. } => false,
+            Self::Demo(_) | Self::Sim { .. } | Self::Init(_) => false,
         }
     }
 }

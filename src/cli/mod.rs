@@ -7,6 +7,7 @@ mod code;
 mod dashboard;
 mod demo;
 mod desk;
+mod init;
 mod job_line;
 mod jobs;
 mod out;
@@ -65,6 +66,7 @@ fn carry_out(
             None => dashboard::run(flags, environment).await,
             Some(Command::Demo(world)) => demo::run(flags, environment, world.options(0)).await,
             Some(Command::Sim { port, world }) => sim::run(world.options(port)).await,
+            Some(Command::Init(options)) => init::run(flags, &environment, &options, out).await,
             Some(Command::Jobs(options)) => jobs::run(flags, &environment, &options, out).await,
             Some(Command::Show(options)) => show::run(flags, &environment, &options, out).await,
             Some(Command::Track(options)) => track::run(flags, &environment, &options, out).await,

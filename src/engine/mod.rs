@@ -3,6 +3,7 @@
 //! Facts are written by the store before they are told as [`News`]. Three tasks share one `inner::Inner`: the
 //! dispatcher sends prompts, the poller looks at jobs, the watcher takes leases and notices what other instances did.
 
+pub mod check;
 mod clock;
 mod dispatch;
 mod hook;

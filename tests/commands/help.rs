@@ -20,6 +20,7 @@ macro_rules! help_texts {
 }
 
 help_texts! {
+    the_help_of_init: ["init"];
     the_help_of_jobs: ["jobs"];
     the_help_of_show: ["show"];
     the_help_of_track: ["track"];

@@ -5,11 +5,13 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod cursor;
+mod init;
 mod links;
 mod own;
 mod places;
 mod prune;
 mod pty;
+mod service;
 
 use pty::{Pty, Setup};
 use rustix::process::Signal;

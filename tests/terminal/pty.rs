@@ -63,6 +63,11 @@ impl Setup {
         setup
     }
 
+    /// A command with its arguments.
+    pub(crate) fn command(arguments: &[&str]) -> Self {
+        Self::of(&[&[program().as_str()], arguments].concat())
+    }
+
     pub(crate) fn simulator() -> Self {
         Self::of(&[&program(), "sim", "--pages", "10"])
     }
