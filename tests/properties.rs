@@ -4,11 +4,12 @@
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use docdeck::app::welcome::{NotWritten, Welcome};
 use docdeck::app::{App, Effect, Known, Msg, Overwrite, SavedFilter, Start, Template};
 use docdeck::model::Time;
 use docdeck::model::about::{AboutPage, PageHistory, PageViews};
 use docdeck::model::connection::Connection;
-use docdeck::model::endpoint::Scope;
+use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::job::{JobId, Status};
 use docdeck::model::load::Stamped;
@@ -17,6 +18,7 @@ use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{Delivery, DeliveryKind, DraftSlot, Prompt, PromptId, PromptKind, Resolution, Thread};
 use docdeck::model::report::{Kept, KnownRange, LoadEnd, LoadEnded, Recalled, Report};
 use docdeck::model::row::{JobKey, JobRow};
+use docdeck::model::setup::{Allowed, AlreadySet};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
 use docdeck::ui::{Depth, Theme, draw};
@@ -147,20 +149,41 @@ struct Play {
     open_slots: HashSet<DraftSlot>,
     open_prompts: HashSet<PromptId>,
     open_batches: usize,
+    /// A configuration is being written.
+    is_writing: bool,
 }
 
 impl Play {
     fn new() -> Self {
+        Self::with(None)
+    }
+
+    fn welcome() -> Self {
+        Self::with(Some(Box::new(Welcome::new(&AlreadySet::default(), CleanText::line("/c/config.toml")))))
+    }
+
+    fn with(welcome: Option<Box<Welcome>>) -> Self {
         let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
         let start = Start {
             size: (80, 24),
+            welcome,
             filters: vec![SavedFilter { name: CleanText::line("Failed"), text: "s:failed".to_owned() }],
             ..Start::new(scope, FixedOffset::east_opt(3600).expect("an offset"))
         };
         let now = Time::from_timestamp(1_800_000_000, 0).expect("a time");
         let (app, waiting) = App::new(start, now);
         let (open_slots, open_prompts) = (HashSet::new(), HashSet::new());
-        Self { app, now, waiting, revision: 0, next_prompt: 100, open_slots, open_prompts, open_batches: 0 }
+        Self {
+            app,
+            now,
+            waiting,
+            revision: 0,
+            next_prompt: 100,
+            open_slots,
+            open_prompts,
+            open_batches: 0,
+            is_writing: false,
+        }
     }
 
     fn tell(&mut self, msg: Msg) {
@@ -182,6 +205,11 @@ impl Play {
                     assert!(prompts.iter().all(|prompt| !prompt.trim().is_empty()), "nothing blank is queued");
                     self.open_batches += 1;
                     assert_eq!(self.open_batches, 1, "the same batch handed over twice");
+                }
+                Effect::WriteConfig { profile, .. } => {
+                    assert!(!profile.project.is_empty(), "nothing without a project is written");
+                    assert!(!self.is_writing, "two configurations are written at once");
+                    self.is_writing = true;
                 }
                 Effect::Resolve(prompt, Resolution::SendEdited(_)) => {
                     assert!(self.open_prompts.insert(*prompt), "the same prompt handed over twice");
@@ -360,6 +388,20 @@ impl Play {
                 let rows = jobs.iter().map(|job| changed(job.0)).collect();
                 Msg::Changed(if well { Ok(rows) } else { Err(failure()) })
             }
+            Effect::ReadKey { attempt, .. } => {
+                let key = ApiKey::new("mint_k").expect("a key");
+                Msg::KeyRead { attempt, result: if well { Ok(key) } else { Err(failure()) } }
+            }
+            Effect::TryProfile { attempt, .. } => {
+                let said = CleanText::line("It works.");
+                Msg::ProfileTried { attempt, result: if well { Ok(said) } else { Err(failure()) } }
+            }
+            Effect::WriteConfig { attempt, allowed, .. } => {
+                self.is_writing = false;
+                let there = NotWritten::There(Allowed::Change);
+                let result = if well || allowed == Allowed::Change { Ok(()) } else { Err(there) };
+                Msg::ConfigWritten { attempt, result }
+            }
             _ => Msg::Wake,
         };
         self.tell(msg);
@@ -413,6 +455,17 @@ proptest! {
         for step in steps {
             play.step(step);
             play.draw();
+        }
+    }
+
+    #[test]
+    fn whatever_happens_on_the_welcome_page_one_configuration_is_written_at_a_time(steps in steps()) {
+        let mut play = Play::welcome();
+        for (n, step) in steps.into_iter().enumerate() {
+            play.step(step);
+            if n % 8 == 0 {
+                play.draw();
+            }
         }
     }
 

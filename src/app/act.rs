@@ -39,6 +39,7 @@ impl App {
                 Some(Overlay::Calendar(_)) => self.take_range(now, effects),
                 Some(Overlay::Export(_)) => self.export_views(now, effects),
                 Some(Overlay::Kept(_)) => self.show_kept(effects),
+                None if self.screen == Screen::Welcome => self.act_on_welcome(action, effects),
                 _ => self.confirm(now, effects),
             },
             Action::Yes => self.yes(now, effects),
@@ -54,6 +55,7 @@ impl App {
             Action::CopyMain => self.copy_main(now, effects),
             Action::Open if matches!(self.overlays.last(), Some(Overlay::Card(_))) => self.go_to_card_job(now, effects),
             Action::Refresh => self.refresh(now, effects),
+            action if self.screen == Screen::Welcome => self.act_on_welcome(action, effects),
             action if self.screen == Screen::Jobs => self.act_on_jobs(action, now, effects),
             action if self.screen == Screen::Views => self.act_on_views(action, now, effects),
             _ => {}
@@ -121,7 +123,8 @@ impl App {
             Screen::Views => {
                 self.views.all.can_stop() || self.views.table.marked() > 0 || self.views.table.is_filtered()
             }
-            Screen::Welcome | Screen::Log => false,
+            Screen::Welcome => self.welcome.as_ref().is_some_and(|welcome| welcome.has_layer()),
+            Screen::Log => false,
         };
         !self.overlays.is_empty() || self.pane == Pane::Detail || narrowed
     }
@@ -146,6 +149,7 @@ impl App {
                 self.stop_loading(effects);
             }
             None if self.screen == Screen::Views && self.open_up_table(now) => {}
+            None if self.screen == Screen::Welcome => self.step_back_on_welcome(),
             None => self.notice = None,
         }
     }
@@ -165,6 +169,7 @@ impl App {
             Consequence::Bulk(bulk, keys) => self.carry_out(bulk, keys, now, effects),
             Consequence::LoadAll(orders) => self.load_in_turn(orders, effects),
             Consequence::LoadTotals(ranges) => self.load_totals(ranges, effects),
+            Consequence::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),
             Consequence::Overwrite { name, text } => {
                 effects.push(Effect::WriteFile { name, text, overwrite: Overwrite::Yes });
             }

@@ -135,7 +135,15 @@ fn takes_text(context: Context) -> bool {
     use Context as C;
     matches!(
         context,
-        C::Editor | C::BatchText | C::Pick | C::Palette | C::Ask | C::Filter | C::Calendar | C::CalendarLine
+        C::Editor
+            | C::BatchText
+            | C::Pick
+            | C::Palette
+            | C::Ask
+            | C::Filter
+            | C::Calendar
+            | C::CalendarLine
+            | C::WelcomeText
     )
 }
 

@@ -1,6 +1,7 @@
 //! The words of the footer that depend on what is selected: a hint says what its key would do now.
 
 use super::keymap::{Action, Binding, Context};
+use super::welcome::Step;
 use super::{App, Pane, Screen, format};
 use crate::model::prompt::DeliveryKind;
 
@@ -29,6 +30,10 @@ impl App {
                 if self.overlays.is_empty() && self.screen == Screen::Views && self.views.all.can_stop() =>
             {
                 "stop loading".to_owned()
+            }
+            (Action::Close, _) if self.screen == Screen::Welcome && self.overlays.is_empty() => {
+                let is_busy = self.welcome.as_ref().is_some_and(|welcome| welcome.step != Step::Filling);
+                if is_busy { "give up".to_owned() } else { "first line".to_owned() }
             }
             (Action::Close, _) if row.context == Context::Everywhere && self.overlays.is_empty() => {
                 // What Esc takes away, in the order in which it does.

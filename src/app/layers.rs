@@ -51,7 +51,10 @@ impl App {
                 };
                 self.log.scroll_by(step, rows);
             }
-            (Screen::Welcome, _) => {}
+            (Screen::Welcome, _) => match by {
+                Scroll::By(n) | Scroll::Page(n) => self.step_on_welcome(n > 0),
+                Scroll::Top | Scroll::Bottom => {}
+            },
         }
     }
 

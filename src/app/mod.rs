@@ -34,6 +34,7 @@ mod queue;
 pub mod resolve;
 mod scroll;
 mod searching;
+mod secret_input;
 mod signals;
 mod submit;
 pub mod templates;
@@ -43,7 +44,8 @@ mod typing;
 mod update;
 pub mod views;
 mod wake;
-mod wrap;
+pub mod welcome;
+pub mod wrap;
 mod write;
 
 pub use msg::{Effect, Known, Msg, Overwrite, OwnCommand, SavedFilter, Start, Template};
@@ -63,7 +65,7 @@ use std::collections::HashMap;
 /// The screens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Screen {
-    /// What to configure, when nothing is configured yet.
+    /// Where to configure what is not configured yet.
     Welcome,
     Jobs,
     Views,
@@ -90,6 +92,8 @@ pub enum Record {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     Info,
+    /// Good news that take more than a line.
+    Greeting,
     Problem,
 }
 
@@ -114,6 +118,8 @@ pub struct App {
     pub detail: detail::Detail,
     pub views: views::Views,
     pub log: log::Log,
+    /// While something is not configured yet.
+    pub welcome: Option<Box<welcome::Welcome>>,
     pub connection: Connection,
     pub notice: Option<Notice>,
     budgets: HashMap<Limited, Budget>,
@@ -136,11 +142,12 @@ pub struct App {
 
 impl App {
     /// The state before anything is known, and the effects to begin with.
-    pub fn new(start: Start, now: Time) -> (Self, Vec<Effect>) {
-        let welcome = start.missing.is_some();
+    pub fn new(mut start: Start, now: Time) -> (Self, Vec<Effect>) {
+        let welcome = start.welcome.take();
+        let is_set_up = welcome.is_none();
         let mut app = Self {
             size: start.size,
-            screen: if welcome { Screen::Welcome } else { Screen::Jobs },
+            screen: if welcome.is_some() { Screen::Welcome } else { Screen::Jobs },
             pane: Pane::List,
             overlays: Vec::new(),
             record: Record::Reading,
@@ -148,6 +155,7 @@ impl App {
             detail: detail::Detail::default(),
             views: views::Views::new(now),
             log: log::Log::default(),
+            welcome,
             connection: Connection::Unknown,
             notice: None,
             budgets: HashMap::new(),
@@ -167,8 +175,10 @@ impl App {
         app.detail.fit(app.geometry().detail_columns());
         if let Some(text) = app.start.notice.clone() {
             app.say(Tone::Problem, text.as_str(), now);
+        } else if let Some(text) = app.start.greeting.clone() {
+            app.say(Tone::Greeting, text.as_str(), now);
         }
-        let effects = if welcome { Vec::new() } else { vec![Effect::LoadKnown] };
+        let effects = if is_set_up { vec![Effect::LoadKnown] } else { Vec::new() };
         (app, effects)
     }
 
@@ -242,7 +252,16 @@ impl App {
             (None, Screen::Jobs, Pane::Detail) => &[C::Detail, C::Lists, C::Everywhere],
             (None, Screen::Views, _) => &[C::Views, C::Lists, C::Everywhere],
             (None, Screen::Log, _) => &[C::Lists, C::Everywhere],
-            (None, Screen::Welcome, _) => &[C::Everywhere],
+            (None, Screen::Welcome, _) if self.takes_text() => &[C::WelcomeText, C::Everywhere],
+            (None, Screen::Welcome, _) => &[C::Welcome, C::Everywhere],
+        }
+    }
+
+    /// Whether characters are typed rather than being commands.
+    pub(crate) fn takes_text(&self) -> bool {
+        match self.overlays.last() {
+            Some(overlay) => overlay.takes_text(),
+            None => self.screen == Screen::Welcome && self.welcome.as_ref().is_some_and(|welcome| welcome.takes_text()),
         }
     }
 
@@ -253,7 +272,7 @@ impl App {
 
     /// The bindings of this moment that have a hint and would do something, each with a key that reaches it.
     pub fn hints(&self) -> impl Iterator<Item = (Chord, &'static Binding)> {
-        let typing = self.overlays.last().is_some_and(Overlay::takes_text);
+        let typing = self.takes_text();
         let rows =
             self.start.keymap.rows(self.contexts()).filter(|row| !row.hint.is_empty() && self.is_possible(row.action));
         rows.filter_map(move |row| {
@@ -265,7 +284,7 @@ impl App {
     fn say(&mut self, tone: Tone, text: &str, now: Time) {
         let seconds = match tone {
             Tone::Info => 5,
-            Tone::Problem => 15,
+            Tone::Greeting | Tone::Problem => 15,
         };
         let until = now + chrono::TimeDelta::seconds(seconds);
         self.notice = Some(Notice { tone, text: CleanText::line(text), until });

@@ -1,10 +1,11 @@
 //! What reaches the state machine and what it asks for. Every effect ends in a message, also when it failed.
 
 use super::keymap::Keymap;
+use super::welcome::{Begin, NotWritten, Welcome};
 use crate::model::Time;
 use crate::model::about::{AboutPage, PageHistory};
 use crate::model::change::{LocalChange, QueueChange};
-use crate::model::endpoint::Scope;
+use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::failure::Failure;
 use crate::model::job::JobId;
 use crate::model::load::Stamped;
@@ -14,6 +15,7 @@ use crate::model::period::DateRange;
 use crate::model::prompt::{DraftSlot, PromptId, Resolution, Thread};
 use crate::model::report::{Kept, LoadEnd, LoadOrder, Recalled};
 use crate::model::row::{JobKey, JobRow};
+use crate::model::setup::{Allowed, KeyFrom, NewProfile};
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewsPage, ViewsQuery};
 use chrono::FixedOffset;
@@ -80,6 +82,12 @@ pub enum Msg {
     },
     /// A file of that name is there already, and was left as it is.
     FileExists { name: String, text: String },
+    /// The key of a new profile was read; of an attempt that is over it is dropped.
+    KeyRead { attempt: u64, result: Result<ApiKey, Failure> },
+    /// The service was asked whether a new profile works; what its answer shows.
+    ProfileTried { attempt: u64, result: Result<CleanText, Failure> },
+    /// A new profile was written.
+    ConfigWritten { attempt: u64, result: Result<(), NotWritten> },
     /// An opener or the clipboard answered; the text says what was handed over.
     Handed { what: CleanText, result: Result<(), Failure> },
     /// The moment that `App::next_wake` named.
@@ -200,6 +208,25 @@ pub enum Effect {
     RecallAbout(JobKey),
     /// What is kept of page views.
     ListKept,
+    /// Reads the key of a new profile, with the terminal lent to the program that prints it; answers with `KeyRead`.
+    ReadKey {
+        attempt: u64,
+        key: KeyFrom,
+    },
+    /// One GET with this key; answers with `ProfileTried`.
+    TryProfile {
+        attempt: u64,
+        scope: Scope,
+        key: ApiKey,
+    },
+    /// Writes a new profile into the configuration; answers with `ConfigWritten`.
+    WriteConfig {
+        attempt: u64,
+        profile: Box<NewProfile>,
+        allowed: Allowed,
+    },
+    /// Ends this run for another one in the same terminal.
+    Begin(Begin),
     /// Jobs on screen that the agent works on: a quarter of the polling budget is theirs.
     OnScreen(Vec<JobKey>),
     /// An http or https address, given to an opener without a shell.
@@ -248,12 +275,14 @@ pub struct Start {
     pub calm: bool,
     /// Something to say first: a store that was moved aside.
     pub notice: Option<CleanText>,
+    /// Something good to say first, unless there is a notice.
+    pub greeting: Option<CleanText>,
     /// The store can't be written: reading works, sending is refused.
     pub read_only: bool,
     /// Offset of local time, for times of day.
     pub offset: FixedOffset,
-    /// What is not configured yet: the welcome page is shown instead of the dashboard.
-    pub missing: Option<CleanText>,
+    /// Something is not configured yet: this page is shown instead of the dashboard.
+    pub welcome: Option<Box<Welcome>>,
     /// Names of the themes that there are.
     pub themes: Vec<String>,
     pub keymap: Keymap,
@@ -271,9 +300,10 @@ impl Start {
             size: (0, 0),
             calm: false,
             notice: None,
+            greeting: None,
             read_only: false,
             offset,
-            missing: None,
+            welcome: None,
             themes: Vec::new(),
             keymap: Keymap::default(),
             filters: Vec::new(),

@@ -23,6 +23,7 @@ use crate::model::period::DateRange;
 use crate::model::prompt::{DraftSlot, Prompt, PromptId, Resolution};
 use crate::model::report::LoadOrder;
 use crate::model::row::JobKey;
+use crate::model::setup::Allowed;
 use crate::model::text::CleanText;
 use crate::model::views::{LIMIT_MAX, LIMIT_MIN};
 
@@ -287,6 +288,8 @@ pub enum Consequence {
     LoadAll(Vec<LoadOrder>),
     /// The totals of these ranges are asked for.
     LoadTotals(Vec<DateRange>),
+    /// The profile of the welcome page is written, as far as that is allowed.
+    SaveProfile(Allowed),
     /// A file that is there is written over.
     Overwrite {
         name: String,

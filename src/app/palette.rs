@@ -103,7 +103,7 @@ impl App {
     /// The key that opens the palette: what it lists is what holds at this moment.
     pub(super) fn open_palette(&mut self) {
         let contexts = self.contexts();
-        let typing = self.overlays.last().is_some_and(Overlay::takes_text);
+        let typing = self.takes_text();
         let mut entries: Vec<Entry> = Vec::new();
         for row in self.start.keymap.rows(contexts) {
             // Where text is typed, plain letters of the screen below are no commands.

@@ -4,22 +4,27 @@ use super::batch::Step;
 use super::keymap::Edit;
 use super::overlay::Overlay;
 use super::text_input::TextInput;
-use super::{App, Tone};
+use super::{App, Screen, Tone};
 use crate::model::Time;
 use crossterm::event::KeyEvent;
 
 impl App {
     pub(super) fn edit(&mut self, edit: Edit, now: Time) {
-        self.change_text(now, |input| input.edit(edit));
+        if !self.edit_on_welcome(edit) {
+            self.change_text(now, |input| input.edit(edit));
+        }
     }
 
     pub(super) fn type_key(&mut self, key: KeyEvent, now: Time) {
-        self.change_text(now, |input| input.type_key(key));
+        if !self.type_on_welcome(key) {
+            self.change_text(now, |input| input.type_key(key));
+        }
     }
 
     pub(super) fn paste(&mut self, text: &str, now: Time) {
         self.dirty = true;
-        if !self.change_text(now, |input| input.paste(text)) {
+        let taken = self.paste_on_welcome(text) || self.change_text(now, |input| input.paste(text));
+        if !taken && self.screen != Screen::Welcome {
             self.say(Tone::Info, "Nothing takes a paste here: n opens the editor for a new job.", now);
         }
     }

@@ -12,6 +12,7 @@ use crate::model::news::News;
 use crate::model::prompt::DraftSlot;
 use crate::model::row::{JobKey, JobRow};
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
+use zeroize::Zeroizing;
 
 impl App {
     /// Takes one message; the effects are to be carried out in their order.
@@ -59,6 +60,9 @@ impl App {
             Msg::About { job, result } => self.about_read(job, result, now, &mut effects),
             Msg::Kept(result) => self.kept_listed(result, now),
             Msg::FileExists { name, text } => self.file_exists(name, text, now),
+            Msg::KeyRead { attempt, result } => effects.extend(self.key_read(attempt, result)),
+            Msg::ProfileTried { attempt, result } => effects.extend(self.profile_tried(attempt, result)),
+            Msg::ConfigWritten { attempt, result } => effects.extend(self.config_written(attempt, result)),
             Msg::DraftSaved { slot, result } => self.draft_saved(slot, result),
             Msg::DraftRead { slot, text, pages } => self.draft_read(slot, text.unwrap_or_default(), &pages, now),
             Msg::Handed { what, result } => match result {
@@ -115,7 +119,8 @@ impl App {
             }
             Event::FocusGained => self.signals.focus(true),
             Event::FocusLost => self.signals.focus(false),
-            Event::Paste(text) => self.paste(&text, now),
+            // It may be a key.
+            Event::Paste(text) => self.paste(&Zeroizing::new(text), now),
             Event::Resize(columns, rows) => {
                 self.size = (columns, rows);
                 self.detail.fit(self.geometry().detail_columns());
@@ -137,7 +142,7 @@ impl App {
             return;
         }
         self.dirty = true;
-        let takes_text = self.overlays.last().is_some_and(Overlay::takes_text);
+        let takes_text = self.takes_text();
         // What types a character where text is typed is no command of the screens below.
         let contexts = self.contexts();
         let asked: &[Context] = match contexts {

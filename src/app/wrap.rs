@@ -4,7 +4,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 /// Wraps `text` to `width` cells, at most `max` lines; the flag says whether something was left out.
-pub(super) fn wrap(text: &str, width: usize, max: usize) -> (Vec<String>, bool) {
+pub fn wrap(text: &str, width: usize, max: usize) -> (Vec<String>, bool) {
     let mut lines = Vec::new();
     for paragraph in text.lines() {
         // One line more than wanted tells whether something is left out.

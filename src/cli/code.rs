@@ -53,7 +53,8 @@ impl From<FailureKind> for Code {
 impl From<Exit> for Code {
     fn from(exit: Exit) -> Self {
         match exit {
-            Exit::Quit | Exit::Ended => Self::Done,
+            // What is begun in its place ends by itself.
+            Exit::Quit | Exit::Ended | Exit::Begin(_) => Self::Done,
             Exit::Interrupted => Self::Interrupted,
         }
     }

@@ -2,18 +2,17 @@
 //! the terminal is taken over is said on stderr.
 
 use super::code::Code;
-use super::own;
 use super::refusal::Refusal;
+use super::{own, welcome};
 use crate::api::{Client, ClientOptions};
 use crate::app::Start;
 use crate::config::environment::Environment;
-use crate::config::own::How;
-use crate::config::{Flags, Missing, Settings, Setup, themes};
+use crate::config::{Flags, Settings, Setup, themes};
 use crate::engine::PollOptions;
-use crate::model::endpoint::Scope;
-use crate::model::setup::DEFAULT_BASE_URL;
+use crate::model::endpoint::ApiKey;
 use crate::model::text::CleanText;
 use crate::runtime::effects::Connection;
+use crate::runtime::first_run::FirstRun;
 use crate::runtime::logfile::Log;
 use crate::runtime::terminal::Kind;
 use crate::runtime::{self, Folders, Parts};
@@ -25,13 +24,27 @@ use std::io::IsTerminal;
 pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code, Refusal> {
     let settings = match crate::config::resolve(flags, &environment)? {
         Setup::Ready(settings) => *settings,
-        Setup::Missing(missing) => return without_configuration(&missing, environment).await,
+        Setup::Missing(missing) => return welcome::run(flags, *missing, environment).await,
     };
+    open(settings, environment, None).await
+}
+
+/// The dashboard after the welcome page: with the key that was read there, and something to say first.
+pub(super) struct After {
+    pub(super) key: ApiKey,
+    pub(super) greeting: CleanText,
+}
+
+/// Runs the dashboard with these settings.
+pub(super) async fn open(settings: Settings, environment: Environment, after: Option<After>) -> Result<Code, Refusal> {
     let keymap = own::keymap(&settings.own, &settings.config)?;
     let commands = own::commands(&settings.own, &keymap, &settings.config)?;
     let kind = terminal(&environment)?.with_titles(settings.own.notify.title);
     // Before the terminal is taken over: a key command may ask for a password in it.
-    let key = settings.key.read().await?;
+    let (key, greeting) = match after {
+        Some(after) => (after.key, Some(after.greeting)),
+        None => (settings.key.read().await?, None),
+    };
     let client = Client::new(settings.scope.clone(), key, ClientOptions::default())
         .map_err(|failure| Refusal::unusable(failure.sentence))?;
     let (store, opened) = Store::open(&settings.data_folder, chrono::Utc::now()).map_err(Refusal::unusable)?;
@@ -49,11 +62,12 @@ pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code,
         themes: Some(settings.config.with_file_name("themes")),
     };
     let themes = themes::names(folders.themes.as_deref());
-    let start = Start { themes, keymap, commands, ..start(&settings, &opened) };
+    let start = Start { themes, keymap, commands, greeting, ..start(&settings, &opened) };
     let (look, notify) = (settings.look.clone(), settings.own.notify.how);
-    let parts = Parts { start, look, notify, store, connection, environment, kind, folders, log };
-    let exit = runtime::run(parts).await.map_err(no_terminal)?;
-    Ok(exit.into())
+    let first_run = FirstRun::default();
+    let parts = Parts { start, look, notify, store, connection, environment, kind, folders, log, first_run };
+    let ended = runtime::run(parts).await.map_err(no_terminal)?;
+    Ok(ended.exit.into())
 }
 
 fn start(settings: &Settings, opened: &Opened) -> Start {
@@ -86,29 +100,4 @@ pub(super) fn local_offset() -> FixedOffset {
 /// The system refused what the dashboard needs of the terminal.
 pub(super) fn no_terminal(error: std::io::Error) -> Refusal {
     Refusal::unusable(format!("The terminal can't be used: {error}."))
-}
-
-/// The page that says what to set. It needs neither service nor disk.
-async fn without_configuration(missing: &Missing, environment: Environment) -> Result<Code, Refusal> {
-    let kind = terminal(&environment).map_err(|_| Refusal::unusable(missing.how_to()))?;
-    let scope = Scope { base_url: DEFAULT_BASE_URL.into(), project: String::new(), organization: None };
-    let start = Start {
-        calm: missing.look.calm,
-        missing: Some(CleanText::line(&format!("Not set yet: {}.", missing.what()))),
-        ..Start::new(scope, local_offset())
-    };
-    let store = Store::in_memory().map_err(Refusal::unusable)?;
-    let parts = Parts {
-        start,
-        look: missing.look.clone(),
-        notify: How::Off,
-        store,
-        connection: None,
-        environment,
-        kind,
-        folders: Folders::default(),
-        log: None,
-    };
-    let exit = runtime::run(parts).await.map_err(no_terminal)?;
-    Ok(exit.into())
 }

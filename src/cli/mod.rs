@@ -20,6 +20,7 @@ mod table;
 mod track;
 mod wait;
 mod waiting;
+mod welcome;
 mod which;
 
 use crate::config::Flags;
@@ -64,7 +65,7 @@ fn carry_out(
     let result = runtime.block_on(async {
         match command {
             None => dashboard::run(flags, environment).await,
-            Some(Command::Demo(world)) => demo::run(flags, environment, world.options(0)).await,
+            Some(Command::Demo(world)) => demo::run(flags, environment, world.options(0)).await.map(Code::from),
             Some(Command::Sim { port, world }) => sim::run(world.options(port)).await,
             Some(Command::Init(options)) => init::run(flags, &environment, &options, out).await,
             Some(Command::Jobs(options)) => jobs::run(flags, &environment, &options, out).await,

@@ -12,7 +12,7 @@ pub mod write;
 
 use crate::model::endpoint::Scope;
 use crate::model::palette::{Ground, ThemeColours};
-use crate::model::setup::{DEFAULT_BASE_URL, DEFAULT_PROFILE, Known, KnownKey};
+use crate::model::setup::{AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KnownKey};
 use crate::model::text::CleanText;
 use environment::Environment;
 use file::{ConfigFile, Found, Profile};
@@ -96,7 +96,7 @@ pub struct Missing {
     /// Whom the record would be about, where the project is set: what is known here can be read without a key.
     pub scope: Option<Scope>,
     /// What is set already.
-    pub known: Known,
+    pub known: AlreadySet,
     /// The source of the key that is set already.
     pub source: Option<KeySource>,
     /// Where the configuration file lies or would lie.
@@ -243,7 +243,7 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) ->
                 key: key.is_none(),
                 project: scope.is_none(),
                 scope,
-                known: Known { profile: name, base_url, project, organization, key: known_key },
+                known: AlreadySet { profile: name, base_url, project, organization, key: known_key },
                 source: key,
                 config: path.into(),
                 look,

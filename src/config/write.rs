@@ -4,7 +4,7 @@
 use super::ConfigError;
 use super::file::{self, Mistake, plain};
 use crate::model::endpoint::ApiKey;
-use crate::model::setup::{DEFAULT_BASE_URL, KeyFrom, NewProfile};
+use crate::model::setup::{Allowed, DEFAULT_BASE_URL, KeyFrom, NewProfile};
 use crate::model::text::CleanText;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -16,17 +16,6 @@ use zeroize::Zeroizing;
 const REST: &str = include_str!("../../assets/config/rest.toml");
 /// Names that are tried for the file that takes the old one's place.
 const TRIES: u32 = 100;
-
-/// The most that may be done to a file that is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Allowed {
-    /// Nothing: only a new file is written.
-    Nothing,
-    /// A profile may be added.
-    Add,
-    /// A profile that is there may be changed as well.
-    Change,
-}
 
 /// Why nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -36,10 +36,10 @@ fn not_found(words: &CleanText) -> Result<CleanText, Failure> {
         );
         return Err(Failure::new(FailureKind::NotFound, &sentence));
     }
-    let said = if words.is_empty() { String::new() } else { format!(", “{words}”") };
+    let said = if words.is_empty() { String::new() } else { format!(" (“{words}”)") };
     Ok(CleanText::line(&format!(
-        "The service did not refuse the key: a look at a job that nobody made got the 404 that it should{said}. Whether \
-         the project id is right, and whether the key may start jobs, shows at their first use."
+        "The service did not refuse the key: a made-up job got its 404{said}. The project id, and the right to start \
+         jobs, show at first use."
     )))
 }
 

@@ -44,7 +44,7 @@ impl NewProfile {
 
 /// What is set already when docdeck is set up.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Known {
+pub struct AlreadySet {
     /// The profile that would be used.
     pub profile: String,
     pub base_url: Option<String>,
@@ -62,6 +62,17 @@ pub enum KnownKey {
     Environment,
     /// The profile in the file names one.
     File,
+}
+
+/// The most that may be done to a configuration file that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Allowed {
+    /// Nothing: only a new file is written.
+    Nothing,
+    /// A profile may be added.
+    Add,
+    /// A profile that is there may be changed as well.
+    Change,
 }
 
 /// A text as typed, or none where nothing was.

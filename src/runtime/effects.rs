@@ -2,6 +2,7 @@
 //! Effects that change the record go one after the other, so that an older text never lands on a newer one. What
 //! needs the terminal (copying, opening, suspending, quitting) is the event loop's.
 
+use super::first_run::FirstRun;
 use super::hands::{Hands, Started};
 use super::signals::Signals;
 use crate::api::Client;
@@ -49,7 +50,7 @@ impl Effects {
     pub fn new(store: Store, scope: Scope, templates: Option<PathBuf>) -> Self {
         let (started, engine) = watch::channel(None);
         Self {
-            hands: Hands { store, scope, templates, exports: None, engine },
+            hands: Hands { store, scope, templates, exports: None, first_run: FirstRun::default(), engine },
             started,
             tasks: JoinSet::new(),
             last_ordered: None,
@@ -59,6 +60,15 @@ impl Effects {
     /// Exports are written into this folder instead of the current one.
     pub fn export_into(&mut self, folder: PathBuf) {
         self.hands.exports = Some(folder);
+    }
+
+    /// What the welcome page needs.
+    pub fn set_up(&mut self, first_run: FirstRun) {
+        self.hands.first_run = first_run;
+    }
+
+    pub(super) fn first_run(&self) -> &FirstRun {
+        &self.hands.first_run
     }
 
     /// Starts the engine in the background; `news` is where it tells of what happens.
@@ -184,5 +194,6 @@ fn writes(effect: &Effect) -> bool {
             | E::Change(..)
             | E::ChangeQueue(..)
             | E::WriteFile { .. }
+            | E::WriteConfig { .. }
     )
 }

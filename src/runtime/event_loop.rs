@@ -226,6 +226,11 @@ impl Dashboard {
             }
             Effect::UseTheme(name) => Some(self.use_theme(&name)),
             Effect::EditOutside(text) => self.edit_outside(&text),
+            Effect::ReadKey { attempt, key } => self.read_key(attempt, key),
+            Effect::Begin(next) => {
+                self.ending.get_or_insert(Exit::Begin(next));
+                None
+            }
             other => {
                 self.effects.carry(other);
                 None

@@ -1,5 +1,6 @@
 //! What each effect does, and the message in which it ends.
 
+use super::first_run::{self, FirstRun};
 use super::new_file;
 use super::texts;
 use crate::app::{Effect, Known, Msg};
@@ -28,6 +29,8 @@ pub(super) struct Hands {
     pub(super) templates: Option<PathBuf>,
     /// Where exports are written; none for the current folder.
     pub(super) exports: Option<PathBuf>,
+    /// What the welcome page needs.
+    pub(super) first_run: FirstRun,
     pub(super) engine: watch::Receiver<Started>,
 }
 
@@ -92,7 +95,14 @@ impl Hands {
             Effect::WriteFile { name, text, overwrite } => {
                 new_file::written(self.exports.clone(), name, text, overwrite).await
             }
-            Effect::UseTheme(_) | Effect::EditOutside(_) | Effect::RunCommand(_) | Effect::Notify(_) => return None,
+            Effect::ReadKey { attempt, key } => self.first_run.read(attempt, &key).await,
+            Effect::WriteConfig { attempt, profile, allowed } => self.first_run.write(attempt, profile, allowed).await,
+            Effect::TryProfile { attempt, scope, key } => first_run::tried(attempt, scope, key).await,
+            Effect::UseTheme(_)
+            | Effect::EditOutside(_)
+            | Effect::RunCommand(_)
+            | Effect::Notify(_)
+            | Effect::Begin(_) => return None,
             Effect::SaveDraft(slot, text) => {
                 let at = now();
                 draft_saved(slot, at, self.store.save_draft(&self.scope, slot, &text, at).await)

@@ -52,6 +52,11 @@ impl Loan {
 }
 
 impl Loan {
+    /// The terminal is docdeck's to write on, and of programs that it starts, until this has a message.
+    pub(super) fn to_ourselves(ended: impl Future<Output = Msg> + Send + 'static) -> Self {
+        Self { ended: Box::pin(ended), program: None, over: Arc::default(), rescue: None }
+    }
+
     /// Does this with the program's message before the terminal is taken back.
     pub(super) fn and_then<F>(self, next: impl FnOnce(Msg) -> F + Send + 'static) -> Self
     where

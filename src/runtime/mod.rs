@@ -7,6 +7,7 @@
 //!   for page views; [`opener`] and [`clipboard`] for links and copies
 //! - `lend`: the terminal to a program of the user's, and back; `outside`: to the user's editor; `own_command`: to a
 //!   configured one; `texts`: files of texts; `new_file`: exports
+//! - [`first_run`]: what the welcome page asks for: reading a key, trying a profile, writing it
 //! - [`notify`]: telling the terminal of a finished job; [`multiplexer`]: through tmux and screen
 //! - [`gate`]: when to draw; [`logfile`]: what is written down
 
@@ -17,6 +18,7 @@ mod console;
 pub mod crash;
 pub mod effects;
 mod event_loop;
+pub mod first_run;
 pub mod gate;
 mod hands;
 pub mod hangup;
@@ -38,6 +40,7 @@ pub mod terminal;
 mod texts;
 mod views;
 
+use crate::app::welcome::{Begin, Welcome};
 use crate::app::{App, Start};
 use crate::config::Look;
 use crate::config::environment::Environment;
@@ -45,6 +48,7 @@ use crate::config::own::How;
 use crate::store::Store;
 use effects::{Connection, Effects};
 use event_loop::{Dashboard, now};
+use first_run::FirstRun;
 use gate::FrameGate;
 use logfile::Log;
 use paints::Paints;
@@ -73,6 +77,8 @@ pub struct Parts {
     pub folders: Folders,
     /// None keeps no log file.
     pub log: Option<Log>,
+    /// What the welcome page needs.
+    pub first_run: FirstRun,
 }
 
 /// Where files of the user's lie.
@@ -86,6 +92,14 @@ pub struct Folders {
     pub themes: Option<PathBuf>,
 }
 
+/// The end of a dashboard.
+#[derive(Debug)]
+pub struct Ended {
+    pub exit: Exit,
+    /// The welcome page, as it was left.
+    pub welcome: Option<Box<Welcome>>,
+}
+
 /// How the dashboard ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -95,20 +109,23 @@ pub enum Exit {
     Ended,
     /// SIGINT from outside.
     Interrupted,
+    /// Another one is to follow in the same terminal.
+    Begin(Begin),
 }
 
 /// Runs the dashboard until it ends; the terminal is given back before this returns.
 ///
 /// # Errors
 /// The terminal can't be taken over.
-pub async fn run(parts: Parts) -> io::Result<Exit> {
+pub async fn run(parts: Parts) -> io::Result<Ended> {
     let log_path = parts.log.as_ref().map(|log| log.path().to_path_buf());
     let stage = Stage::open(parts.kind, log_path)?;
     let (news_sender, news) = mpsc::channel(NEWS_WAITING);
     let start = Start { size: stage.size()?, ..parts.start };
     let demo = start.demo;
     let paints = Paints::new(parts.look, &parts.environment);
-    let effects = Effects::new(parts.store, start.scope.clone(), parts.folders.templates.clone());
+    let mut effects = Effects::new(parts.store, start.scope.clone(), parts.folders.templates.clone());
+    effects.set_up(parts.first_run);
     let (app, begin) = App::new(start, now());
     let mut dashboard = Dashboard {
         app,
@@ -141,7 +158,7 @@ pub async fn run(parts: Parts) -> io::Result<Exit> {
     crash_on_request(&mut dashboard.effects);
     let exit = dashboard.run().await;
     // The terminal first: what is still to be written to disk needs no screen.
-    let Dashboard { mut stage, effects, mut news, .. } = dashboard;
+    let Dashboard { app, mut stage, effects, mut news, .. } = dashboard;
     stage.await_answer().await;
     drop(stage);
     if exit == Exit::Quit && !demo {
@@ -149,7 +166,7 @@ pub async fn run(parts: Parts) -> io::Result<Exit> {
     }
     effects.end().await;
     drop(news_sender);
-    Ok(exit)
+    Ok(Ended { exit, welcome: app.welcome })
 }
 
 /// Panics where a test asks for it, to see that the terminal is given back. Not in release builds.

@@ -116,15 +116,17 @@ pub(super) fn footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     if let Some(notice) = &app.notice {
         let style = match notice.tone {
             Tone::Info => theme.title,
+            Tone::Greeting => theme.good,
             Tone::Problem => theme.warning,
         };
         let mark = match notice.tone {
             Tone::Info => " ",
+            Tone::Greeting => " ✓ ",
             Tone::Problem => " ! ",
         };
         let width = usize::from(area.width);
         let text = format!("{mark}{}", notice.text.as_str());
-        let lines = if notice.tone == Tone::Problem { wrapped(&text, width) } else { vec![text] };
+        let lines = if notice.tone != Tone::Info { wrapped(&text, width) } else { vec![text] };
         // What is long grows upward over the body.
         for (above, text) in (0..).zip(lines.into_iter().rev()) {
             let spot = Rect { y: area.y.saturating_sub(above), ..area };

@@ -4,7 +4,9 @@
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::api::{Client, ClientOptions};
+use docdeck::app::welcome::Welcome;
 use docdeck::app::{App, Effect, Msg, Record, Start};
+use docdeck::config::key::KeySource;
 use docdeck::engine::PollOptions;
 use docdeck::model::Time;
 use docdeck::model::endpoint::{ApiKey, Scope};
@@ -12,8 +14,10 @@ use docdeck::model::job::Status;
 use docdeck::model::news::News;
 use docdeck::model::prompt::{Prompt, Thread};
 use docdeck::model::row::{JobKey, JobRow};
+use docdeck::model::setup::AlreadySet;
 use docdeck::model::text::CleanText;
 use docdeck::runtime::effects::{Connection, Effects};
+use docdeck::runtime::first_run::FirstRun;
 use docdeck::sim::{Fault, Sim, SimOptions};
 use docdeck::store::Store;
 use docdeck::ui::{self, Depth, Theme};
@@ -114,6 +118,24 @@ impl Desk {
         let mut desk = Self { app, store, scope, asked: Vec::new(), effects, news, last_wake: Instant::now() };
         desk.until("the record", |desk| desk.app.record == Record::Read && desk.effects.engine().is_some()).await;
         desk
+    }
+
+    /// The welcome page, for a configuration in that folder.
+    pub(crate) fn welcome(folder: &Path, set: &AlreadySet, source: Option<KeySource>) -> Self {
+        let config = folder.join("config.toml");
+        let scope = Scope { base_url: String::new(), project: String::new(), organization: None };
+        let start = Start {
+            size: SIZE,
+            welcome: Some(Box::new(Welcome::new(set, CleanText::line(&config.display().to_string())))),
+            ..Start::new(scope.clone(), FixedOffset::east_opt(0).expect("UTC"))
+        };
+        let store = Store::in_memory().expect("a store");
+        let mut effects = Effects::new(store.clone(), scope.clone(), None);
+        effects.set_up(FirstRun { config, source });
+        let (app, begin) = App::new(start, now());
+        assert_eq!(begin, []);
+        let (_, news) = mpsc::channel(1);
+        Self { app, store, scope, asked: Vec::new(), effects, news, last_wake: Instant::now() }
     }
 
     /// Ends it as SIGTERM does: what is typed goes to disk.

@@ -15,6 +15,7 @@ mod pages;
 mod ranges;
 mod refused;
 mod sending;
+mod setup;
 mod sharing;
 mod unconfirmed;
 mod views;

@@ -6,6 +6,7 @@ mod pictures;
 mod ranges;
 mod report;
 mod reports;
+mod welcome;
 mod world;
 
 use crossterm::event::{Event, KeyCode};
@@ -671,14 +672,6 @@ fn the_log_in_full() {
         world.log();
         world.keys("3");
     });
-}
-
-#[test]
-fn the_welcome_page() {
-    for size in SIZES {
-        let world = World::unconfigured(size);
-        insta::assert_snapshot!(format!("welcome_{}x{}", size.0, size.1), text(&render(&world.app, Depth::None)));
-    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use docdeck::app::welcome::Welcome;
 use docdeck::app::{App, Effect, Known, Msg, SavedFilter, Start, Template};
 use docdeck::model::Time;
 use docdeck::model::about::{AboutPage, PageHistory, PagePeriod, PageViews};
@@ -19,6 +20,7 @@ use docdeck::model::prompt::{
 };
 use docdeck::model::report::Report;
 use docdeck::model::row::{JobKey, JobRow};
+use docdeck::model::setup::AlreadySet;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
 use std::sync::Arc;
@@ -159,8 +161,9 @@ impl World {
     }
 
     pub(crate) fn unconfigured(size: (u16, u16)) -> Self {
-        let missing = CleanText::line("No API key and no project are configured yet.");
-        let (app, effects) = App::new(Start { missing: Some(missing), ..start(size) }, now());
+        let config = CleanText::line("/home/me/.config/docdeck/config.toml");
+        let welcome = Some(Box::new(Welcome::new(&AlreadySet::default(), config)));
+        let (app, effects) = App::new(Start { welcome, ..start(size) }, now());
         Self { app, effects, thread: thread() }
     }
 

@@ -12,6 +12,7 @@ mod places;
 mod prune;
 mod pty;
 mod service;
+mod welcome;
 
 use pty::{Pty, Setup};
 use rustix::process::Signal;
@@ -296,9 +297,9 @@ fn a_signal_to_end_while_the_terminal_is_lent_ends_both() {
 }
 
 #[test]
-fn without_configuration_a_page_says_what_to_set() {
+fn without_configuration_a_page_takes_what_is_needed() {
     let mut pty = Pty::spawn(Setup::dashboard());
-    pty.wait_for_text("docdeck demo");
+    pty.wait_for_text("Welcome to docdeck");
     pty.send("q");
     assert_eq!(pty.wait_for_end(), 0);
     pty.assert_given_back();
@@ -307,7 +308,7 @@ fn without_configuration_a_page_says_what_to_set() {
 #[test]
 fn a_quiet_screen_sends_nothing() {
     let mut pty = Pty::spawn(Setup::dashboard());
-    pty.wait_for_text("docdeck demo");
+    pty.wait_for_text("Welcome to docdeck");
     pty.wait_for_quiet();
     assert!(!pty.sends_within(std::time::Duration::from_millis(700)), "{:?}", pty.sent());
     pty.send("q");

@@ -47,6 +47,10 @@ pub enum Context {
     Export,
     /// What is kept of page views.
     Kept,
+    /// The first page, where something is chosen.
+    Welcome,
+    /// The first page, where something is typed.
+    WelcomeText,
 }
 
 impl Context {
@@ -59,7 +63,14 @@ impl Context {
     pub fn takes_text(self) -> bool {
         matches!(
             self,
-            Self::Editor | Self::Text | Self::BatchText | Self::Pick | Self::Palette | Self::Filter | Self::Ask
+            Self::Editor
+                | Self::Text
+                | Self::BatchText
+                | Self::Pick
+                | Self::Palette
+                | Self::Filter
+                | Self::Ask
+                | Self::WelcomeText
         )
     }
 
@@ -90,6 +101,8 @@ impl Context {
             Self::Movers => "movers",
             Self::Export => "export",
             Self::Kept => "kept page views",
+            Self::Welcome => "setting up, a choice",
+            Self::WelcomeText => "setting up, a text",
         }
     }
 }
@@ -165,6 +178,9 @@ pub enum Action {
     CompareBefore(Before),
     NextChoice,
     PreviousChoice,
+    NextField,
+    TryOut,
+    Demo,
     Send,
     History,
     Templates,

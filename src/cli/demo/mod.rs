@@ -4,7 +4,6 @@
 mod past;
 mod views;
 
-use super::code::Code;
 use super::dashboard::{local_offset, no_terminal, terminal};
 use super::own;
 use super::refusal::Refusal;
@@ -16,7 +15,8 @@ use crate::engine::PollOptions;
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::text::CleanText;
 use crate::runtime::effects::Connection;
-use crate::runtime::{self, Folders, Parts};
+use crate::runtime::first_run::FirstRun;
+use crate::runtime::{self, Exit, Folders, Parts};
 use crate::sim::{Sim, SimOptions};
 use crate::store::Store;
 use chrono::Utc;
@@ -24,7 +24,7 @@ use past::Past;
 use std::sync::Arc;
 
 /// Runs the dashboard on the simulated service.
-pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOptions) -> Result<Code, Refusal> {
+pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOptions) -> Result<Exit, Refusal> {
     let (file, path) = named_file(flags, &environment)?;
     let mine = file.own();
     let keymap = own::keymap(&mine, &path)?;
@@ -56,7 +56,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let connection =
         Some(Connection { client, poll: PollOptions::default(), lock_folder: None, on_change: mine.on_change });
     let (notify, folders) = (mine.notify.how, Folders { themes: folder, ..Folders::default() });
-    let parts = Parts { start, look, notify, store, connection, environment, kind, folders, log: None };
-    let exit = runtime::run(parts).await.map_err(no_terminal)?;
-    Ok(exit.into())
+    let first_run = FirstRun::default();
+    let parts = Parts { start, look, notify, store, connection, environment, kind, folders, log: None, first_run };
+    Ok(runtime::run(parts).await.map_err(no_terminal)?.exit)
 }

@@ -1,0 +1,97 @@
+//! The whole first run in a terminal: the welcome page, the demo from it and back, and the dashboard that follows it.
+
+use crate::pty::{Pty, Setup};
+use crate::service::Service;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+fn page(home: &Path) -> Pty {
+    let mut pty =
+        Pty::spawn(Setup::dashboard().with("HOME", &home.display().to_string()).with("DOCDECK_REDUCED_MOTION", "1"));
+    pty.wait_for_text("Welcome to docdeck");
+    pty
+}
+
+#[test]
+fn from_the_welcome_page_to_the_jobs_screen_without_a_restart() {
+    let home = tempfile::tempdir().expect("a folder");
+    let service = Service::start(home.path(), &[]);
+    let mut pty = page(home.path());
+    pty.send("\r");
+    pty.wait_for_text("Paste or type it");
+    pty.send(&format!("\x1b[200~{}\x1b[201~", service.key));
+    pty.wait_for_text("••••••••");
+    pty.send("\r");
+    pty.wait_for_text("The project's id stands");
+    pty.send(&service.project);
+    pty.send("\r");
+    pty.wait_for_text("Where the service is");
+    pty.send(&service.url);
+    pty.wait_for_text(&service.url);
+    pty.send("\x13");
+    pty.wait_for_text("Saved in ");
+    pty.wait_for_text("No jobs are known on this computer yet");
+    assert!(pty.screen().alternate_screen());
+    let config = home.path().join(".config/docdeck/config.toml");
+    let mode = |path: &Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
+    assert_eq!((mode(&config), mode(config.parent().expect("a folder"))), (0o600, 0o700));
+    let text = std::fs::read_to_string(&config).expect("there");
+    assert!(text.contains(&service.key) && text.contains(&service.url), "{text}");
+    pty.send("n");
+    pty.wait_for_text("New job");
+    pty.send("\x1b");
+    pty.wait_for("the jobs again", |screen| !screen.contents().contains("New job"));
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+    assert!(!pty.sent().contains(&service.key), "the key is shown");
+    // And again, from what was written.
+    let mut pty = Pty::spawn(Setup::dashboard().with("HOME", &home.path().display().to_string()));
+    pty.wait_for_text("1 Jobs");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+}
+
+#[test]
+fn the_demo_comes_back_to_what_was_typed() {
+    let home = tempfile::tempdir().expect("a folder");
+    let mut pty = page(home.path());
+    pty.send("\t\tmy-docs");
+    pty.wait_for_text("my-docs");
+    pty.send("\x04");
+    pty.wait_for_text("NEEDS YOU");
+    pty.send("q");
+    pty.wait_for("the page again", |screen| {
+        let text = screen.contents();
+        screen.alternate_screen() && text.contains("Welcome to docdeck") && text.contains("my-docs")
+    });
+    // Back to the first line, where q is a key.
+    pty.send("\x1b");
+    pty.wait_for_text("q quit");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+    assert!(!home.path().join(".config").exists(), "nothing was written");
+}
+
+#[test]
+fn a_program_that_prints_the_key_has_the_terminal() {
+    let home = tempfile::tempdir().expect("a folder");
+    let service = Service::start(home.path(), &[]);
+    let script = home.path().join("key.sh");
+    std::fs::write(&script, format!("echo a password please > /dev/tty\necho {}\n", service.key)).expect("written");
+    let mut pty = page(home.path());
+    pty.send("hh\r");
+    pty.wait_for_text("The program and its arguments");
+    pty.send(&format!("sh '{}'\r{}\r{}", script.display(), service.project, service.url));
+    pty.wait_for_text(&service.url);
+    pty.send("\x13");
+    pty.wait_for_text("1 Jobs");
+    let sent = pty.sent();
+    let spoke = sent.find("a password please").expect("the program spoke");
+    let left = sent.find("\x1b[?1049l").expect("the alternate screen was left");
+    assert!(left < spoke && sent.contains("docdeck runs sh for the key"));
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
