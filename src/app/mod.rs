@@ -39,6 +39,7 @@ mod signals;
 mod submit;
 pub mod templates;
 pub mod text_input;
+mod tips;
 mod tracking;
 mod typing;
 mod update;
@@ -137,6 +138,7 @@ pub struct App {
     /// What was chosen in the palette, the last first.
     chosen: Vec<palette::Choice>,
     signals: signals::Signals,
+    tips: tips::Tips,
     dirty: bool,
 }
 
@@ -169,6 +171,7 @@ impl App {
             on_screen: Vec::new(),
             chosen: Vec::new(),
             signals: signals::Signals::default(),
+            tips: tips::Tips::default(),
             dirty: true,
             start,
         };

@@ -141,6 +141,8 @@ pub struct Known {
     /// What the draft of a new job about pages is about.
     pub draft_pages: Vec<CleanText>,
     pub log: Vec<LogEntry>,
+    /// Where tips were given already, in words; none where none are to be given.
+    pub tips: Option<String>,
 }
 
 /// What the state machine asks for.
@@ -227,6 +229,8 @@ pub enum Effect {
     },
     /// Ends this run for another one in the same terminal.
     Begin(Begin),
+    /// Keeps where tips were given.
+    RememberTips(String),
     /// Jobs on screen that the agent works on: a quarter of the polling budget is theirs.
     OnScreen(Vec<JobKey>),
     /// An http or https address, given to an opener without a shell.

@@ -77,6 +77,7 @@ impl App {
             Msg::Terminate => self.leave(&mut effects),
         }
         self.settle(&mut effects);
+        self.settle_tip(now, &mut effects);
         self.signal(now, &mut effects);
         effects
     }
@@ -142,6 +143,7 @@ impl App {
             return;
         }
         self.dirty = true;
+        self.tips.dismiss();
         let takes_text = self.takes_text();
         // What types a character where text is typed is no command of the screens below.
         let contexts = self.contexts();
@@ -219,6 +221,7 @@ impl App {
                 self.drafts.extend(known.drafts);
                 self.draft_pages = known.draft_pages;
                 self.log.prepend(known.log);
+                self.tips.begin(known.tips.as_deref());
                 self.record = Record::Read;
             }
             Err(failure) => {
@@ -239,6 +242,7 @@ impl App {
         if self.notice.as_ref().is_some_and(|notice| notice.until <= now) {
             self.notice = None;
         }
+        self.tips.expire(now);
         // Also under another layer: what is typed is on disk a second later, whatever is looked at meanwhile.
         let is_due = |saved: &Saved| matches!(saved, Saved::Due(at) if *at <= now);
         effects.extend(self.overlays.iter_mut().filter_map(|overlay| overlay.write_draft(is_due)));

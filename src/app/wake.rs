@@ -26,6 +26,7 @@ impl App {
             notice,
             draft,
             self.signals.due(),
+            self.tips.until(),
             self.beat(now),
             self.header_changes(now),
             self.body_changes(now),

@@ -195,5 +195,6 @@ fn writes(effect: &Effect) -> bool {
             | E::ChangeQueue(..)
             | E::WriteFile { .. }
             | E::WriteConfig { .. }
+            | E::RememberTips(_)
     )
 }

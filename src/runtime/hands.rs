@@ -16,6 +16,8 @@ use tokio::sync::watch;
 
 /// Log lines that are read at the start.
 const LOG_LINES: u32 = 500;
+/// Under which key the store keeps where tips were given.
+const TIPS: &str = "tips";
 
 /// The engine, once it has started or failed to.
 pub(super) type Started = Option<Result<Engine, Failure>>;
@@ -132,6 +134,11 @@ impl Hands {
                 self.engine().await.ok()?.stop_loading(range);
                 return None;
             }
+            Effect::RememberTips(words) => {
+                // Lost on a full disk: the tips come once more.
+                let _ = self.store.remember(TIPS, &words).await;
+                return None;
+            }
             Effect::OnScreen(jobs) => {
                 self.engine().await.ok()?.set_on_screen(jobs);
                 return None;
@@ -179,7 +186,12 @@ impl Hands {
             let about = drafts.iter().find(|draft| draft.slot == DraftSlot::AboutPages);
             let draft_pages = about.map(|draft| draft.pages.clone()).unwrap_or_default();
             let drafts = drafts.into_iter().map(|draft| (draft.slot, draft.text)).collect();
-            Ok(Known { jobs, drafts, draft_pages, log })
+            let tips = match self.store.recall(TIPS).await? {
+                // A record from before there were tips is that of somebody who found the way.
+                None if jobs.is_empty() => Some(String::new()),
+                seen => seen,
+            };
+            Ok(Known { jobs, drafts, draft_pages, log, tips })
         };
         read.await.map_err(failure)
     }

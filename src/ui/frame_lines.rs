@@ -137,6 +137,12 @@ pub(super) fn footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         }
         return;
     }
+    if let Some(tip) = app.tip() {
+        let mut row = Row::new(usize::from(area.width));
+        row.push(" ", theme.text).push(tip, theme.muted);
+        frame.render_widget(row.line(), area);
+        return;
+    }
     frame.render_widget(hints(view, usize::from(area.width)), area);
 }
 

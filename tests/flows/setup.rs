@@ -1,6 +1,6 @@
 //! The first run: from the welcome page to a written configuration, with one request, whatever that request meets.
 
-use crate::desk::{Desk, faults, folder, sim};
+use crate::desk::{Desk, faults, folder, scope_of, sim};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
 use docdeck::app::overlay::Overlay;
@@ -11,6 +11,7 @@ use docdeck::config::{Flags, Settings, Setup, resolve};
 use docdeck::model::log::Operation;
 use docdeck::model::setup::{AlreadySet, KnownKey};
 use docdeck::sim::Sim;
+use docdeck::store::Store;
 use std::path::Path;
 use std::time::Duration;
 
@@ -246,4 +247,31 @@ async fn what_is_missing_is_said_where_it_is_missing_and_asks_nobody() {
     assert!(desk.asked.is_empty(), "letters are text: {:?}", desk.asked);
     desk.ctrl('d');
     assert_eq!(desk.asked, [Effect::Begin(Begin::Demo)]);
+}
+
+#[tokio::test]
+async fn a_tip_comes_once_on_this_computer() {
+    let (sim, folder) = (sim(&[]).await, folder());
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.assert_shows("Tip: ? lists the keys of the moment");
+    desk.keys("2");
+    desk.assert_shows("Tip: a loads all pages");
+    desk.keys("1");
+    assert!(!desk.shows("Tip:"), "the jobs' was given");
+    desk.terminate().await;
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    assert!(!desk.shows("Tip:"));
+    desk.keys("3");
+    desk.assert_shows("Tip: every request");
+}
+
+#[tokio::test]
+async fn who_has_a_record_from_before_is_given_no_tips() {
+    let (sim, folder) = (sim(&[]).await, folder());
+    let (store, _) = Store::open(folder.path(), chrono::Utc::now()).expect("a store");
+    store.add_new_job(&scope_of(&sim), "Fix the links", chrono::Utc::now()).await.expect("kept");
+    store.close().await;
+    let desk = Desk::begin(&sim, folder.path()).await;
+    desk.assert_shows("Fix the links");
+    assert!(!desk.shows("Tip:"));
 }

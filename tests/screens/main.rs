@@ -75,6 +75,13 @@ fn jobs_when_none_are_known() {
 }
 
 #[test]
+fn jobs_with_the_tip_of_a_first_visit() {
+    snapshots("jobs_tip", |world| {
+        world.first_visit();
+    });
+}
+
+#[test]
 fn jobs_when_the_record_cannot_be_read() {
     snapshots("jobs_unreadable", |world| {
         let failure = Failure::new(FailureKind::Store, "The record can't be read: disk I/O error. Run docdeck again.");

@@ -211,6 +211,12 @@ impl World {
         }
     }
 
+    /// The first time on this computer: tips are given.
+    pub(crate) fn first_visit(&mut self) {
+        let known = Known { jobs: rows(), tips: Some(String::new()), ..Known::default() };
+        self.tell(Msg::Loaded(Ok(Box::new(known))));
+    }
+
     pub(crate) fn nothing_known(&mut self) {
         self.tell(Msg::Loaded(Ok(Box::new(Known::default()))));
     }

@@ -42,6 +42,15 @@ impl Keymap {
         self.changed.get(&(row.context, row.action)).map_or(row.keys, Vec::as_slice)
     }
 
+    /// The key to tell people of for an action: the first one that it has in these contexts. None where the user took all
+    /// of them away.
+    pub fn key(&self, contexts: &[Context], action: Action) -> Option<Chord> {
+        let rows = contexts
+            .iter()
+            .filter_map(|context| BINDINGS.iter().find(|row| row.context == *context && row.action == action));
+        rows.filter_map(|row| self.keys(row).first().copied()).next()
+    }
+
     /// The action of a key in the first of these contexts that binds it.
     pub fn action(&self, contexts: &[Context], chord: Chord) -> Option<Action> {
         contexts.iter().find_map(|&context| self.binding(context, chord)).map(|row| row.action)
