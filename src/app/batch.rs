@@ -2,6 +2,7 @@
 //! queued on disk. Who sends them when is the engine's business.
 
 use super::editor::Saved;
+use super::keymap::{Action, Context};
 use super::overlay::{Ask, Consequence, Overlay, Question, Wanted};
 use super::scroll;
 use super::text_input::TextInput;
@@ -118,7 +119,8 @@ impl App {
             Step::Storing(_) => self.say(Tone::Info, "The prompts are being written to disk.", now),
             Step::Writing => {
                 if self.keep_batch_text(effects) {
-                    self.say(Tone::Info, "Draft kept; b opens it again.", now);
+                    let again = self.told(Context::Jobs, Action::Batch);
+                    self.say(Tone::Info, &format!("Draft kept; {again} opens it again."), now);
                 }
                 self.overlays.pop();
             }

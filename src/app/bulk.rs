@@ -1,6 +1,7 @@
 //! What is done to the marked jobs, else to the selected one: opening, copying, dismissing, exporting, and the question
 //! before it is done to more than one. Tags are `local`'s, follow-ups `many`'s.
 
+use super::keymap::{Action, Context};
 use super::local::TagChanges;
 use super::overlay::{Consequence, Overlay, Question};
 use super::{App, Effect, Overwrite, Pane, Tone, format};
@@ -49,11 +50,8 @@ impl App {
             Bulk::Dismiss => {
                 self.jobs.leave(&keys);
                 self.jobs.clear_marks();
-                self.say(
-                    Tone::Info,
-                    &format!("{} dismissed; u takes it back.", format::plural(keys.len(), "job")),
-                    now,
-                );
+                let (jobs, back) = (format::plural(keys.len(), "job"), self.told(Context::Jobs, Action::Undo));
+                self.say(Tone::Info, &format!("{jobs} dismissed; {back} takes it back."), now);
                 self.change(keys, LocalChange::Dismissed(true), "dismissing", effects);
             }
             Bulk::TakeBack => {
@@ -144,7 +142,8 @@ impl App {
             (1, 1) => {
                 self.jobs.leave(&keys);
                 self.change(keys, LocalChange::Dismissed(true), "dismissing", effects);
-                self.say(Tone::Info, "Dismissed; u takes it back.", now);
+                let back = self.told(Context::Jobs, Action::Undo);
+                self.say(Tone::Info, &format!("Dismissed; {back} takes it back."), now);
             }
             (n, _) => {
                 let (verb, bulk) = if back { ("Take back", Bulk::TakeBack) } else { ("Dismiss", Bulk::Dismiss) };

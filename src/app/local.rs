@@ -1,5 +1,6 @@
 //! Titles, tags and notes of one's own, and taking back what was changed on this computer.
 
+use super::keymap::{Action, Context};
 use super::overlay::{Ask, Overlay, Value, Wanted};
 use super::{App, Effect, Tone, format};
 use crate::model::Time;
@@ -141,11 +142,8 @@ impl App {
         if !changes.remove.is_empty() {
             effects.push(Effect::Change(keys.to_vec(), LocalChange::RemoveTags(changes.remove.clone())));
         }
-        self.say(
-            Tone::Info,
-            &format!("{}: {}; u takes it back.", format::plural(keys.len(), "job"), changes.words()),
-            now,
-        );
+        let (jobs, back) = (format::plural(keys.len(), "job"), self.told(Context::Jobs, Action::Undo));
+        self.say(Tone::Info, &format!("{jobs}: {}; {back} takes it back.", changes.words()), now);
     }
 
     /// Asks the store for a change that `u` can take back.

@@ -284,6 +284,11 @@ impl App {
         })
     }
 
+    /// What a sentence says for pressing an action's key there.
+    pub fn told(&self, context: Context, action: Action) -> String {
+        self.start.keymap.told(context, action)
+    }
+
     fn say(&mut self, tone: Tone, text: &str, now: Time) {
         let seconds = match tone {
             Tone::Info => 5,

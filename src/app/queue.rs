@@ -1,6 +1,6 @@
 //! What the user changes about prompts that wait to be sent: hold them, move them in the line, take them out.
 
-use super::keymap::Action;
+use super::keymap::{Action, Context};
 use super::overlay::{Consequence, Overlay, Question};
 use super::{App, Effect, Tone, format};
 use crate::model::Time;
@@ -29,11 +29,14 @@ impl App {
         let held = |key: &JobKey| self.jobs.get(*key).is_some_and(|row| row.undelivered == Some(DeliveryKind::Paused));
         let (change, said) = match action {
             Action::QueuePause if jobs.iter().all(held) => {
-                (QueueChange::Release, "Released; it goes out when its turn comes.")
+                (QueueChange::Release, "Released; it goes out when its turn comes.".to_owned())
             }
-            Action::QueuePause => (QueueChange::Pause, "Paused; p releases it."),
-            Action::QueueUp => (QueueChange::Up, "One place forward in the queue."),
-            Action::QueueDown => (QueueChange::Down, "One place back in the queue."),
+            Action::QueuePause => {
+                let release = self.told(Context::Jobs, Action::QueuePause);
+                (QueueChange::Pause, format!("Paused; {release} releases it."))
+            }
+            Action::QueueUp => (QueueChange::Up, "One place forward in the queue.".to_owned()),
+            Action::QueueDown => (QueueChange::Down, "One place back in the queue.".to_owned()),
             Action::QueueRemove => {
                 let what = format::plural(jobs.len(), "job");
                 let text = format!("Take {what} out of the queue? The prompt stays in the record and is never sent.");
@@ -43,7 +46,7 @@ impl App {
             }
             _ => return,
         };
-        self.say(Tone::Info, said, now);
+        self.say(Tone::Info, &said, now);
         effects.push(Effect::ChangeQueue(jobs, change));
     }
 }

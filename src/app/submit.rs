@@ -2,7 +2,7 @@
 //! prompts that did not get through (design.md: submitting).
 
 use super::editor::{Editor, Progress, Saved};
-use super::keymap::Action;
+use super::keymap::{Action, Context};
 use super::overlay::{Ask, Consequence, Overlay, Question, Resolve, Wanted};
 use super::{App, Effect, Record, Screen, Tone, format};
 use crate::model::Time;
@@ -78,14 +78,16 @@ impl App {
             self.draft_pages = editor.pages;
         }
         let again = match slot {
-            DraftSlot::NewJob => "n opens it again",
-            DraftSlot::AboutPages => "n on a page opens it again",
-            DraftSlot::FollowUp(_) if several => "f on the first of these jobs opens it again",
-            DraftSlot::FollowUp(_) => "f on this job opens it again",
-            DraftSlot::Prompt(_) => "! on its job opens it again",
-            DraftSlot::Batch => "b opens it again",
+            DraftSlot::NewJob => self.told(Context::Jobs, Action::NewJob),
+            DraftSlot::AboutPages => self.told(Context::Views, Action::NewJob) + " on a page",
+            DraftSlot::FollowUp(_) if several => {
+                self.told(Context::Jobs, Action::FollowUp) + " on the first of these jobs"
+            }
+            DraftSlot::FollowUp(_) => self.told(Context::Jobs, Action::FollowUp) + " on this job",
+            DraftSlot::Prompt(_) => self.told(Context::Jobs, Action::Resolve) + " on its job",
+            DraftSlot::Batch => self.told(Context::Jobs, Action::Batch),
         };
-        self.say(Tone::Info, &format!("Draft kept; {again}."), now);
+        self.say(Tone::Info, &format!("Draft kept; {again} opens it again."), now);
     }
 
     pub(super) fn editor(&mut self) -> Option<&mut Editor> {

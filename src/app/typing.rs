@@ -1,7 +1,7 @@
 //! Typing: what keys and pastes change in the text of the topmost layer.
 
 use super::batch::Step;
-use super::keymap::Edit;
+use super::keymap::{Action, Context, Edit};
 use super::overlay::Overlay;
 use super::text_input::TextInput;
 use super::{App, Screen, Tone};
@@ -25,7 +25,8 @@ impl App {
         self.dirty = true;
         let taken = self.paste_on_welcome(text) || self.change_text(now, |input| input.paste(text));
         if !taken && self.screen != Screen::Welcome {
-            self.say(Tone::Info, "Nothing takes a paste here: n opens the editor for a new job.", now);
+            let new = self.told(Context::Jobs, Action::NewJob);
+            self.say(Tone::Info, &format!("Nothing takes a paste here: {new} opens the editor for a new job."), now);
         }
     }
 

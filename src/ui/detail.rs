@@ -7,6 +7,7 @@ use crate::app::Pane;
 use crate::app::about::PagesLine;
 use crate::app::detail::{Fact, INDENT, LABEL, ThreadLine, Who, head};
 use crate::app::format::{coarse, duration, plural};
+use crate::app::keymap::{Action, Context};
 use crate::model::Time;
 use crate::model::about::{after, windows_of};
 use crate::model::connection::Connection;
@@ -290,6 +291,7 @@ fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> 
 
 fn delivery_text(view: View<'_>, delivery: &Delivery) -> (String, Style) {
     let theme = view.theme;
+    let decide = view.app.told(Context::Detail, Action::Resolve);
     match delivery {
         Delivery::Queued { until: Some(until) } if *until > view.now => {
             (format!("… queued, goes out at {}", local(view, *until).format("%H:%M")), theme.muted)
@@ -298,9 +300,9 @@ fn delivery_text(view: View<'_>, delivery: &Delivery) -> (String, Style) {
         Delivery::Queued { .. } => ("… queued".to_owned(), theme.muted),
         Delivery::Sending => ("↑ sending".to_owned(), theme.working),
         Delivery::Accepted => (String::new(), theme.text),
-        Delivery::NotSent(_) => ("! not sent: ! sends it again".to_owned(), theme.bad),
-        Delivery::Rejected(_) => ("! rejected: ! edits and sends it again".to_owned(), theme.bad),
-        Delivery::Unconfirmed(_) => ("! unconfirmed: ! decides".to_owned(), theme.warning),
+        Delivery::NotSent(_) => (format!("! not sent: {decide} sends it again"), theme.bad),
+        Delivery::Rejected(_) => (format!("! rejected: {decide} edits and sends it again"), theme.bad),
+        Delivery::Unconfirmed(_) => (format!("! unconfirmed: {decide} decides"), theme.warning),
         Delivery::Dismissed => ("let go".to_owned(), theme.muted),
     }
 }

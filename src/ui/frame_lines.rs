@@ -4,6 +4,7 @@
 use super::View;
 use super::text::Row;
 use crate::app::format::{count, until};
+use crate::app::keymap::{Action, Context};
 use crate::app::{App, Screen, Tone};
 use crate::model::connection::Connection;
 use crate::model::ledger::Limited;
@@ -84,7 +85,10 @@ fn connection(view: View<'_>) -> (String, Style) {
         Connection::Offline { next_try: None, .. } => ("✗ offline".to_owned(), theme.bad),
         Connection::Offline { .. } => ("✗ offline, trying".to_owned(), theme.bad),
         Connection::Resting { until: end } => (format!("! resting {}", until(*end - now)), theme.warning),
-        Connection::Refused { .. } => ("✗ key refused, r tries again".to_owned(), theme.bad),
+        Connection::Refused { .. } => {
+            let again = app.told(Context::Jobs, Action::Refresh);
+            (format!("✗ key refused, {again} tries again"), theme.bad)
+        }
     }
 }
 

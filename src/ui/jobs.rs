@@ -10,6 +10,7 @@ use super::text::{Row, left, right};
 use super::{View, boxed, put};
 use crate::app::format::{coarse, count, plural};
 use crate::app::jobs::Line as ListLine;
+use crate::app::keymap::{Action, Context};
 use crate::app::{Pane, Record};
 use crate::model::job::Status;
 use crate::model::prompt::DeliveryKind;
@@ -104,7 +105,10 @@ fn heading<'a>(view: View<'_>, group: Group, n: usize, hidden: bool) -> Line<'a>
         Span::styled(format!(" {}", count(n)), theme.muted),
     ];
     if hidden {
-        spans.push(Span::styled("  z shows them", theme.muted));
+        spans.push(Span::styled(
+            format!("  {} shows them", view.app.told(Context::Jobs, Action::FoldDismissed)),
+            theme.muted,
+        ));
     }
     Line::from(spans)
 }

@@ -10,6 +10,7 @@ mod welcome;
 mod world;
 
 use crossterm::event::{Event, KeyCode};
+use docdeck::app::keymap::{Chord, Context};
 use docdeck::app::{App, Msg};
 use docdeck::model::about::PageHistory;
 use docdeck::model::failure::{Failure, FailureKind};
@@ -679,6 +680,29 @@ fn the_log_in_full() {
         world.log();
         world.keys("3");
     });
+}
+
+#[test]
+fn sentences_name_the_users_own_keys() {
+    let mut world = World::new((120, 40));
+    let own = [
+        (Context::Jobs, "undo", "F9"),
+        (Context::Jobs, "fold-dismissed", "Z"),
+        (Context::Jobs, "new-job", "F7"),
+        (Context::Detail, "resolve", "F8"),
+    ];
+    for (context, action, key) in own {
+        assert!(world.app.start.keymap.change(context, action, vec![Chord::parse(key).expect("a key")]), "{action}");
+    }
+    world.jobs();
+    let shown = |world: &World| text(&render(&world.app, Depth::None));
+    assert!(shown(&world).contains("Z shows them"));
+    world.tell(Msg::Input(Event::Paste("x".to_owned())));
+    assert!(shown(&world).contains("F7 opens the editor for a new job"));
+    world.keys("d");
+    assert!(shown(&world).contains("Dismissed; F9 takes it back."));
+    world.unconfirmed_selected();
+    assert!(shown(&world).contains("F8 decides"), "{}", shown(&world));
 }
 
 #[test]

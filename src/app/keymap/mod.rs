@@ -51,6 +51,13 @@ impl Keymap {
         rows.filter_map(|row| self.keys(row).first().copied()).next()
     }
 
+    /// What a sentence says for pressing an action's key there: the key, else the action's name, by which the palette
+    /// finds it and the configuration gives it one.
+    pub fn told(&self, context: Context, action: Action) -> String {
+        let key = self.key(&[context, Context::Lists, Context::Everywhere], action);
+        key.map_or_else(|| action.word().to_owned(), |chord| chord.to_string())
+    }
+
     /// The action of a key in the first of these contexts that binds it.
     pub fn action(&self, contexts: &[Context], chord: Chord) -> Option<Action> {
         contexts.iter().find_map(|&context| self.binding(context, chord)).map(|row| row.action)
@@ -118,6 +125,17 @@ mod tests {
         keymap.change(Context::Jobs, "tags", vec![ch('N')]);
         let (chord, ..) = keymap.conflict().expect("N twice");
         assert_eq!(chord, ch('N'));
+    }
+
+    #[test]
+    fn sentences_name_the_key_that_holds_or_else_the_action() {
+        let mut keymap = Keymap::default();
+        assert_eq!(keymap.told(Context::Jobs, Action::Undo), "u");
+        assert_eq!(keymap.told(Context::Views, Action::Refresh), "r", "a key that holds everywhere");
+        keymap.change(Context::Jobs, "undo", vec![key(KeyCode::F(9))]);
+        assert_eq!(keymap.told(Context::Jobs, Action::Undo), "F9");
+        keymap.change(Context::Jobs, "undo", Vec::new());
+        assert_eq!(keymap.told(Context::Jobs, Action::Undo), "undo");
     }
 
     #[test]

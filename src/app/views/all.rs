@@ -1,7 +1,7 @@
 //! All pages of a range: what is known of them, and the keys that load them, at a price that is said first. What that
 //! price is stands in `price`, the loads themselves in `loading`, what two whole ranges are good for in `compare`.
 
-use super::super::keymap::Action;
+use super::super::keymap::{Action, Context};
 use super::super::overlay::Overlay;
 use super::super::{App, Effect, Tone};
 use super::compare::Comparison;
@@ -185,7 +185,9 @@ impl App {
         }
         let range = self.views.query().range;
         if self.lists_all_fresh(now) {
-            self.say(Tone::Info, "All pages of this range are loaded; r asks for all of them anew.", now);
+            let again = self.told(Context::Views, Action::Refresh);
+            let text = format!("All pages of this range are loaded; {again} asks for all of them anew.");
+            self.say(Tone::Info, &text, now);
             return;
         }
         self.wish_for(vec![(range, Need::More)], now, effects);

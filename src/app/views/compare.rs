@@ -1,5 +1,6 @@
 //! Two ranges against each other: by `c` with the period before, by `C` with any other. Both have to be known whole.
 
+use super::super::keymap::{Action, Context};
 use super::super::overlay::{Consequence, Overlay, Question};
 use super::super::{App, Effect, Tone};
 use super::all::{All, Need, is_settled};
@@ -131,7 +132,8 @@ impl App {
     }
 
     fn say_no_longer(&mut self, with: DateRange, now: Time) {
-        let text = format!("No longer compared: not all pages are known ({with}). c says what they cost.");
+        let compare = self.told(Context::Views, Action::Compare);
+        let text = format!("No longer compared: not all pages are known ({with}). {compare} says what they cost.");
         self.say(Tone::Info, &text, now);
     }
 

@@ -1,6 +1,7 @@
 //! Export of what is shown or of all that is loaded: CSV, JSON or Markdown, to a file or to the clipboard. Its text is
 //! made in the model; nothing is asked of the service.
 
+use super::super::keymap::{Action, Context};
 use super::super::overlay::{Consequence, Overlay, Question};
 use super::super::scroll::Scroll;
 use super::super::{App, Effect, Overwrite, Screen, Tone, format};
@@ -170,7 +171,8 @@ impl App {
             self.overlays
                 .push(Overlay::Question(Question { text: question, yes: Consequence::Overwrite { name, text } }));
         } else {
-            let said = format!("{name} is there already and was left as it is; e on the views asks again.");
+            let again = self.told(Context::Views, Action::Export);
+            let said = format!("{name} is there already and was left as it is; {again} on the views asks again.");
             self.say(Tone::Problem, &said, now);
         }
     }

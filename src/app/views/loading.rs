@@ -1,5 +1,6 @@
 //! The loads themselves: begun once their price is agreed to, one after the other, and what becomes of each end.
 
+use super::super::keymap::{Action, Context};
 use super::super::overlay::{Consequence, Overlay, Question};
 use super::super::{App, Effect, Screen, Tone, format};
 use super::all::{AT_A_GO, UnderWay};
@@ -94,7 +95,10 @@ impl App {
                 self.views.all.waiting.clear();
                 let rows = self.views.all.broken_off(range).map(format::count);
                 let text = match rows {
-                    Some(rows) => format!("Stopped after {rows} rows, which are kept: a goes on from there."),
+                    Some(rows) => {
+                        let on = self.told(Context::Views, Action::LoadAll);
+                        format!("Stopped after {rows} rows, which are kept: {on} goes on from there.")
+                    }
                     None => "Stopped; nothing was loaded.".to_owned(),
                 };
                 self.say(Tone::Info, &text, now);
@@ -123,9 +127,11 @@ impl App {
     fn load_failed(&mut self, range: DateRange, failure: Failure, now: Time) {
         self.views.all.waiting.clear();
         let goes_on = match self.views.all.broken_off(range) {
-            None => "",
-            Some(_) if range == self.views.query().range => " a goes on where it stopped.",
-            Some(_) => " Asked for again, it goes on where it stopped.",
+            None => String::new(),
+            Some(_) if range == self.views.query().range => {
+                format!(" {} goes on where it stopped.", self.told(Context::Views, Action::LoadAll))
+            }
+            Some(_) => " Asked for again, it goes on where it stopped.".to_owned(),
         };
         self.say(Tone::Problem, &format!("{}{goes_on}", failure.sentence), now);
         self.views.all.trouble = Some((range, failure));

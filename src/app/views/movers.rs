@@ -1,6 +1,7 @@
 //! Movers: the pages that gained and lost most between two ranges, by human, AI or all views. Worked out when the layer
 //! opens and when its metric changes, not when it is drawn.
 
+use super::super::keymap::{Action, Context};
 use super::super::overlay::Overlay;
 use super::super::scroll::{self, Scroll};
 use super::super::{App, Effect, Tone};
@@ -242,8 +243,11 @@ impl App {
     pub(in crate::app) fn open_movers(&mut self, now: Time) {
         let table = &self.views.table;
         let (Some(before), Some(listed)) = (table.before(), table.report()) else {
-            let text = "Movers need two ranges: c compares with the period before, C with any other.";
-            self.say(Tone::Info, text, now);
+            let (before, any) =
+                (self.told(Context::Views, Action::Compare), self.told(Context::Views, Action::CompareWith));
+            let text =
+                format!("Movers need two ranges: {before} compares with the period before, {any} with any other.");
+            self.say(Tone::Info, &text, now);
             return;
         };
         let movers = Movers::new(Arc::clone(before), Arc::clone(listed), MovedBy::Human);

@@ -1,6 +1,6 @@
 //! The keys that shape the list of pages: order, filter, folding, metric, scale and marks; and what they are called now.
 
-use super::super::keymap::Action;
+use super::super::keymap::{Action, Context};
 use super::super::overlay::Overlay;
 use super::super::text_input::TextInput;
 use super::super::{App, Tone};
@@ -13,7 +13,8 @@ impl App {
         if let Some(what) = needs_all(action)
             && !self.views.table.is_report()
         {
-            self.say(Tone::Info, &format!("{what} needs all pages: a loads them."), now);
+            let load = self.told(Context::Views, Action::LoadAll);
+            self.say(Tone::Info, &format!("{what} needs all pages: {load} loads them."), now);
             return;
         }
         let table = &mut self.views.table;
@@ -24,7 +25,12 @@ impl App {
             Action::Fold => table.toggle_tree(),
             Action::Metric => table.set_metric(table.metric().next()),
             Action::LogScale if table.metric() == Metric::Share => {
-                self.say(Tone::Info, "A share is drawn from 0 to 100%: m goes to another metric.", now);
+                let metric = self.told(Context::Views, Action::Metric);
+                self.say(
+                    Tone::Info,
+                    &format!("A share is drawn from 0 to 100%: {metric} goes to another metric."),
+                    now,
+                );
             }
             Action::LogScale => table.toggle_log(),
             Action::Mark => table.toggle_mark(),
