@@ -1,10 +1,13 @@
 //! ratatui's way to the terminal, with a cursor that stands where it should also while it is hidden: what is wanted of it
 //! is noted here, and sent with the frame only where the terminal's cursor is not there already.
 
+use super::encode;
 use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
-use ratatui::buffer::Cell;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Size};
+use std::cell::RefCell;
 use std::io::{self, Write};
+use std::rc::Rc;
 
 /// What is known of the terminal's cursor. Nothing at first, and after anything else drew.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,6 +20,8 @@ pub(super) struct Cursor {
 #[derive(Debug)]
 pub(super) struct Console<W: Write> {
     inner: CrosstermBackend<W>,
+    /// The frame that is being drawn.
+    whole: Rc<RefCell<Buffer>>,
     wanted: Option<Position>,
     cursor: Cursor,
 }
@@ -29,8 +34,9 @@ pub(super) struct Around {
 }
 
 impl<W: Write> Console<W> {
-    pub(super) fn new(writer: W) -> Self {
-        Self { inner: CrosstermBackend::new(writer), wanted: None, cursor: Cursor::default() }
+    /// `whole` has to be the frame when its cells are drawn.
+    pub(super) fn new(writer: W, whole: Rc<RefCell<Buffer>>) -> Self {
+        Self { inner: CrosstermBackend::new(writer), whole, wanted: None, cursor: Cursor::default() }
     }
 
     /// The terminal's cursor may be anywhere, shown or not.
@@ -67,12 +73,12 @@ impl<W: Write> Backend for Console<W> {
     where
         I: Iterator<Item = (u16, u16, &'a Cell)>,
     {
-        let mut content = content.peekable();
-        if content.peek().is_none() {
+        let placed: Vec<_> = content.collect();
+        if placed.is_empty() {
             return Ok(());
         }
         self.cursor.at = None;
-        self.inner.draw(content)
+        self.inner.write_all(encode::cells(&placed, &self.whole.borrow()).as_bytes())
     }
 
     fn hide_cursor(&mut self) -> io::Result<()> {

@@ -2,6 +2,8 @@
 //! terminal may know it. ratatui's cursor calls flush by themselves; here a flush waits for the frame's end.
 
 use super::console::Console;
+use super::encode;
+use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::{Frame, Terminal};
 use std::cell::RefCell;
@@ -74,6 +76,8 @@ impl Write for FrameBytes {
 pub struct Screen<W> {
     terminal: Terminal<Console<FrameBytes>>,
     bytes: FrameBytes,
+    /// The frame as it was drawn last.
+    whole: Rc<RefCell<Buffer>>,
     out: W,
     synchronized: bool,
     /// What the terminal shows is not known: the next frame is drawn whole.
@@ -87,8 +91,9 @@ impl<W: Write> Screen<W> {
     /// The size can't be found out.
     pub fn new(out: W, synchronized: bool) -> io::Result<Self> {
         let bytes = FrameBytes::default();
-        let terminal = Terminal::new(Console::new(bytes.clone()))?;
-        Ok(Self { terminal, bytes, out, synchronized, unknown: false })
+        let whole = Rc::default();
+        let terminal = Terminal::new(Console::new(bytes.clone(), Rc::clone(&whole)))?;
+        Ok(Self { terminal, bytes, whole, out, synchronized, unknown: false })
     }
 
     /// Draws what changed since the last frame, as one write; nothing where nothing did. The cursor stands where the frame
@@ -106,6 +111,8 @@ impl<W: Write> Screen<W> {
         self.terminal.draw(|frame| {
             if !frame.area().is_empty() {
                 render(frame);
+                encode::settle_blanks(frame.buffer_mut());
+                self.whole.borrow_mut().clone_from(frame.buffer_mut());
             }
         })?;
         let around = self.terminal.backend_mut().end_frame(cursor_shown, !self.synchronized);
@@ -156,8 +163,10 @@ mod tests {
     fn screen(synchronized: bool) -> Screen<Writes> {
         let bytes = FrameBytes::default();
         let options = TerminalOptions { viewport: Viewport::Fixed(Rect::new(0, 0, 20, 3)) };
-        let terminal = Terminal::with_options(Console::new(bytes.clone()), options).expect("a terminal");
-        Screen { terminal, bytes, out: Writes::default(), synchronized, unknown: false }
+        let whole = Rc::default();
+        let console = Console::new(bytes.clone(), Rc::clone(&whole));
+        let terminal = Terminal::with_options(console, options).expect("a terminal");
+        Screen { terminal, bytes, whole, out: Writes::default(), synchronized, unknown: false }
     }
 
     #[test]

@@ -62,10 +62,10 @@ fn a_late_answer_between_typed_keys_changes_the_colours_and_types_nothing() {
     pty.wait_for_text("7 days UTC");
     // The 1 in it would go to the jobs.
     pty.send("jj\x1b]11;rgb:ffff/ffff/ffff\x1b\\j");
-    pty.wait_for_sent("38;5;24;");
+    pty.wait_for_sent("38;5;24");
     pty.wait_for_text("7 days UTC");
     pty.send("k\x1b]11;rgb:0000/0000/0000\x07k");
-    pty.wait_for_sent("38;5;74;");
+    pty.wait_for_sent("38;5;74");
     pty.send("1");
     pty.wait_for_text("NEEDS YOU");
     pty.send("q");
