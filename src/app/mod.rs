@@ -55,6 +55,7 @@ use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::failure::Failure;
 use crate::model::ledger::{Budget, Limited};
+use crate::model::load::Load;
 use crate::model::prompt::{DeliveryKind, DraftSlot};
 use crate::model::row::{Group, JobKey};
 use crate::model::text::CleanText;
@@ -193,6 +194,11 @@ impl App {
     /// Whether anything on screen changed since the last call; the frame gate asks once per frame.
     pub fn take_dirty(&mut self) -> bool {
         std::mem::take(&mut self.dirty)
+    }
+
+    /// Whether the record is being read for what is on the screen now: a matter of a moment.
+    pub fn reads_record(&self) -> bool {
+        self.detail_is_visible() && matches!(self.detail.thread(), Load::Loading { before: None })
     }
 
     /// The terminal's title.

@@ -380,6 +380,7 @@ impl Dashboard {
         if self.app.take_dirty() {
             self.gate.want();
         }
+        self.gate.reading(self.app.reads_record(), Instant::now());
         if self.stage.is_away() || !self.gate.is_open(Instant::now()) {
             return;
         }

@@ -5,12 +5,17 @@ use std::time::{Duration, Instant};
 
 /// Shortest time between two frames.
 pub const PAUSE: Duration = Duration::from_millis(16);
+/// How long a frame waits for what is being read from the record: it makes one frame of two, and one with a loading line
+/// that nobody could have read.
+pub const READING: Duration = Duration::from_millis(5);
 
 /// Says when the next frame is due.
 #[derive(Debug, Default)]
 pub struct FrameGate {
     wanted: bool,
     last: Option<Instant>,
+    /// Until when frames wait for the record; stays when that has passed, so that a slow disk holds up one frame alone.
+    held: Option<Instant>,
 }
 
 impl FrameGate {
@@ -19,10 +24,15 @@ impl FrameGate {
         self.wanted = true;
     }
 
+    /// Whether something that belongs on the screen is being read from the record at this moment.
+    pub fn reading(&mut self, reading: bool, now: Instant) {
+        self.held = reading.then(|| self.held.unwrap_or(now + READING));
+    }
+
     /// The moment from which a frame may be drawn; none when nothing changed since the last one.
     pub fn due(&self, now: Instant) -> Option<Instant> {
         let rested = self.last.map_or(now, |last| last + PAUSE);
-        self.wanted.then_some(rested.max(now))
+        self.wanted.then_some(rested.max(self.held.unwrap_or(now)).max(now))
     }
 
     /// Whether a frame is to be drawn right now.
@@ -79,6 +89,23 @@ mod tests {
         gate.want();
         assert!(!gate.is_open(start + ms(3)));
         assert_eq!(gate.due(start + ms(3)), Some(start + PAUSE));
+    }
+
+    #[test]
+    fn a_frame_waits_a_moment_for_the_record_and_no_longer() {
+        let start = Instant::now();
+        let mut gate = FrameGate::default();
+        gate.want();
+        gate.reading(true, start);
+        assert_eq!(gate.due(start), Some(start + READING));
+        gate.reading(false, start + ms(1));
+        assert!(gate.is_open(start + ms(1)), "it was read");
+        gate.reading(true, start + ms(1));
+        assert!(gate.is_open(start + ms(1) + READING), "it takes too long");
+        gate.drawn(start + ms(1) + READING);
+        gate.want();
+        gate.reading(true, start + ms(30));
+        assert!(gate.is_open(start + ms(30)), "what is slow holds up one frame");
     }
 
     #[test]
