@@ -60,6 +60,8 @@ impl Environment {
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Self {
         let get = |name: &str| lookup(name).filter(|value| !value.is_empty());
         let is_set = |name: &str| get(name).is_some();
+        // Inherited into GNU screen from the terminal around it, and not true there.
+        let color_term = get("COLORTERM").filter(|_| !is_set("STY") || is_set("TMUX"));
         Self {
             api_key: get(KEY_VARIABLE).map(|raw| ApiKey::new(&raw)),
             base_url: get("DOCDECK_BASE_URL"),
@@ -77,8 +79,8 @@ impl Environment {
             display: is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"),
             browser: get("BROWSER"),
             editor: get("VISUAL").or_else(|| get("EDITOR")),
-            many_colors: is_set("COLORTERM") || get("TERM").is_some_and(|term| has_many_colors(&term)),
-            true_color: get("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit"),
+            many_colors: color_term.is_some() || get("TERM").is_some_and(|term| has_many_colors(&term)),
+            true_color: color_term.is_some_and(|value| value == "truecolor" || value == "24bit"),
             ground: get("COLORFGBG").map(|value| ground(&value)).unwrap_or_default(),
             term: get("TERM"),
             tmux: is_set("TMUX"),
@@ -145,6 +147,16 @@ mod tests {
         assert_eq!(from(&[("DOCDECK_REDUCED_MOTION", "1")]).reduced_motion, Some(true));
         assert_eq!(from(&[("DOCDECK_REDUCED_MOTION", "0")]).reduced_motion, Some(false));
         assert_eq!(from(&[]).reduced_motion, None);
+    }
+
+    #[test]
+    fn what_the_terminal_around_gnu_screen_can_show_is_not_believed_inside_it() {
+        let around = [("COLORTERM", "truecolor"), ("TERM", "screen")];
+        assert!(from(&around).true_color);
+        let inside = from(&[around[0], around[1], ("STY", "1.tty")]);
+        assert!(!inside.true_color && !inside.many_colors);
+        assert!(from(&[around[0], ("TERM", "screen-256color"), ("STY", "1.tty")]).many_colors);
+        assert!(from(&[around[0], around[1], ("STY", "1.tty"), ("TMUX", "/tmp/x")]).true_color);
     }
 
     #[cfg(not(windows))]

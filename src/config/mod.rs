@@ -308,7 +308,9 @@ fn choose_profile<'a>(
 /// There is no such theme, or its file is wrong.
 pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path) -> Result<Look, ConfigError> {
     let from_environment = environment.no_color.then_some(ColorChoice::Never);
-    let choice = flags.color.or(from_environment).or(ui.color).unwrap_or_default();
+    // `--color auto` asks for what the terminal and the environment say, NO_COLOR among it.
+    let flag = flags.color.filter(|flag| *flag != ColorChoice::Auto || from_environment.is_none());
+    let choice = flag.or(from_environment).or(ui.color).unwrap_or_default();
     let theme = ui.theme.as_deref().unwrap_or(themes::AUTO);
     Ok(Look {
         color: choice,
