@@ -14,6 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const ROUND_TRIP: Duration = Duration::from_millis(400);
 /// How long the first pieces wait for the next, which may be typed keys.
 const HOLD: Duration = Duration::from_millis(25);
+/// How long what began as no key of anybody's does, `ESC ]`, waits for the next piece.
+const HOLD_BEGUN: Duration = Duration::from_millis(150);
 /// How long what can be nothing but an answer waits for its next piece.
 const HOLD_ANSWER: Duration = Duration::from_millis(1000);
 /// What only an answer begins with, after its `ESC ]`.
@@ -55,7 +57,11 @@ impl AnswerFilter {
 
     /// When what is held has waited long enough; none when nothing is held.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let hold = if self.is_surely_an_answer() { HOLD_ANSWER } else { HOLD };
+        let hold = match self.spelled {
+            Some(_) if self.is_surely_an_answer() => HOLD_ANSWER,
+            Some(_) => HOLD_BEGUN,
+            None => HOLD,
+        };
         self.since.map(|since| since + hold)
     }
 
@@ -241,8 +247,10 @@ mod tests {
         let pieces = [vec![esc()], typed("]11;rgb:ffff/ffff/ffff"), vec![esc()], typed("\\q")].concat();
         let white = Some(Rgb(255, 255, 255));
         assert_eq!(feed(pieces, Duration::from_millis(20)), (typed("q"), white));
-        let slow = answer("11;rgb:ffff/ffff/ffff", true);
-        assert_eq!(feed(slow, Duration::from_millis(20)), (vec![], white));
+        for pause in [20, 140] {
+            let slow = answer("11;rgb:ffff/ffff/ffff", true);
+            assert_eq!(feed(slow, Duration::from_millis(pause)), (vec![], white));
+        }
     }
 
     #[test]
