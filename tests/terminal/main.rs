@@ -12,6 +12,8 @@ mod places;
 mod prune;
 mod pty;
 mod service;
+mod terms;
+mod tmux;
 mod welcome;
 
 use pty::{Pty, Setup};

@@ -38,7 +38,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    fn of(words: &[&str]) -> Self {
+    pub(crate) fn of(words: &[&str]) -> Self {
         let home = tempfile::tempdir().expect("a folder");
         let variables = environment(home.path());
         Self { words: words.iter().map(|word| (*word).to_owned()).collect(), variables, home }

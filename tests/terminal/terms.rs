@@ -1,0 +1,204 @@
+//! What each kind of terminal is sent: every sequence by its name, the colours that it can show and no others, and all
+//! that was switched on switched off again.
+
+use crate::pty::{Pty, Setup};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// The sequences that were sent, each once: private modes and keyboard flags as they are, others by their final letter.
+fn sequences(sent: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut rest = sent;
+    while let Some((_, after)) = rest.split_once('\x1b') {
+        rest = after;
+        let kind = after.chars().next().expect("a sequence that ends");
+        match kind {
+            '[' => {
+                let body: String = after.chars().skip(1).take_while(|c| !('@'..='~').contains(c)).collect();
+                let last = after.chars().nth(1 + body.chars().count()).expect("a final letter");
+                let is_mode = body.starts_with(['?', '>', '<', '=']) || last == 't';
+                found.insert(if is_mode { format!("[{body}{last}") } else { format!("[{last}") });
+            }
+            ']' => {
+                let number: String = after.chars().skip(1).take_while(char::is_ascii_digit).collect();
+                found.insert(format!("]{number}"));
+            }
+            'P' => drop(found.insert("P".to_owned())),
+            // The end of a string.
+            '\\' => {}
+            other => drop(found.insert(other.to_string())),
+        }
+    }
+    found
+}
+
+/// The kinds of colour that were sent.
+fn colours(sent: &str) -> BTreeSet<&'static str> {
+    let mut found = BTreeSet::new();
+    for body in sent.split("\x1b[").skip(1) {
+        let Some((codes, _)) =
+            body.split_once('m').filter(|(codes, _)| codes.chars().all(|c| c.is_ascii_digit() || c == ';'))
+        else {
+            continue;
+        };
+        let mut codes = codes.split(';').map(|code| code.parse::<u8>().unwrap_or(0));
+        while let Some(code) = codes.next() {
+            match (code, if matches!(code, 38 | 48) { codes.next() } else { None }) {
+                (_, Some(2)) => {
+                    found.insert("any");
+                    codes.by_ref().take(3).for_each(drop);
+                }
+                (_, Some(5)) => {
+                    found.insert("256");
+                    codes.next();
+                }
+                (30..=37 | 40..=47 | 90..=97 | 100..=107, _) => {
+                    found.insert("16");
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// A run through screens and layers, to its end; what was sent.
+fn run(setup: Setup) -> String {
+    let mut pty = Pty::spawn(setup);
+    pty.wait_for_text("NEEDS YOU");
+    for (keys, shown) in [("j", "NEEDS YOU"), ("2", "7 days UTC"), ("3", "Log"), ("?", "Keys of this")] {
+        pty.send(keys);
+        pty.wait_for_text(shown);
+    }
+    pty.send("\x1b");
+    pty.wait_for("no layer", |screen| !screen.contents().contains("Keys of this"));
+    pty.send("1");
+    pty.wait_for_text("NEEDS YOU");
+    pty.resize(120, 40);
+    pty.wait_for("a frame of that size", |screen| screen.contents().lines().count() == 40);
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+    pty.sent()
+}
+
+/// Taken over and given back wherever there is a screen: alternate screen, cursor, pastes, focus.
+const ALWAYS: [&str; 8] = ["[?1049h", "[?1049l", "[?2004h", "[?2004l", "[?25h", "[?25l", "[?1004h", "[?1004l"];
+/// Drawing: moves, erasing, the pen.
+const DRAWING: [&str; 6] = ["[H", "[G", "[C", "[X", "[J", "[m"];
+/// Ignored where unknown: synchronized output, keyboard flags, the question for the background.
+const MODERN: [&str; 5] = ["[?2026h", "[?2026l", "[>1u", "[<1u", "]11"];
+/// The window's title, kept and given back.
+const TITLE: [&str; 3] = ["[22;2t", "[23;2t", "]2"];
+/// Clicks and the wheel.
+const MOUSE: [&str; 6] = ["[?1000h", "[?1000l", "[?1002h", "[?1002l", "[?1006h", "[?1006l"];
+
+fn assert_only(sent: &str, allowed: &[&[&str]], wanted: &[&[&str]], term: &str) {
+    let found = sequences(sent);
+    let allowed: BTreeSet<String> = allowed.concat().into_iter().map(str::to_owned).collect();
+    let stray: Vec<_> = found.difference(&allowed).collect();
+    assert!(stray.is_empty(), "{term}: {stray:?}");
+    for wanted in wanted.concat() {
+        assert!(found.contains(wanted), "{term}: no {wanted}");
+    }
+}
+
+#[test]
+fn each_terminal_is_sent_what_it_knows_and_nothing_else() {
+    let all: [&[&str]; 6] = [&ALWAYS, &DRAWING, &MODERN, &TITLE, &MOUSE, &["]8"]];
+    for (term, colour) in [("xterm", "16"), ("xterm-256color", "256"), ("tmux-256color", "256")] {
+        let sent = run(Setup::demo().with("TERM", term));
+        assert_only(&sent, &all, &[&ALWAYS, &MODERN, &TITLE], term);
+        assert_eq!(colours(&sent), BTreeSet::from([colour]), "{term}");
+    }
+    // GNU screen keeps links and titles from the terminal.
+    let sent = run(Setup::demo().with("TERM", "screen"));
+    assert_only(&sent, &[&ALWAYS, &DRAWING, &MODERN, &MOUSE], &[&ALWAYS], "screen");
+    assert_eq!(colours(&sent), BTreeSet::from(["16"]));
+    for term in ["linux", ""] {
+        let sent = run(Setup::demo().with("TERM", term));
+        assert_only(&sent, &[&ALWAYS, &DRAWING, &MOUSE], &[&ALWAYS], term);
+        assert_eq!(colours(&sent), BTreeSet::from(["16"]), "{term}");
+    }
+}
+
+#[test]
+fn as_many_colours_are_sent_as_are_told_of() {
+    let any = BTreeSet::from(["any"]);
+    assert_eq!(colours(&run(Setup::demo().with("COLORTERM", "truecolor"))), any);
+    let inside_screen = Setup::demo().with("TERM", "screen").with("COLORTERM", "truecolor").with("STY", "1.tty");
+    assert_eq!(colours(&run(inside_screen)), BTreeSet::from(["16"]));
+    let none = BTreeSet::new();
+    assert_eq!(colours(&run(Setup::demo().with("NO_COLOR", "1"))), none);
+    assert_eq!(colours(&run(Setup::demo_with(&["--color", "never"], "").with("COLORTERM", "truecolor"))), none);
+    assert_eq!(colours(&run(Setup::demo_with(&["--color", "auto"], "").with("NO_COLOR", "1"))), none);
+    assert_eq!(
+        colours(&run(Setup::demo_with(&["--color", "always"], "").with("NO_COLOR", "1"))),
+        BTreeSet::from(["256"])
+    );
+}
+
+/// The demo with the filter of the list open; a round of typing around what a terminal answers.
+fn round(pty: &mut Pty, parts: &[&str]) {
+    pty.send("/gui");
+    pty.wait_for_text("/gui");
+    for part in parts {
+        pty.send(part);
+        pty.sends_within(Duration::from_millis(8));
+    }
+    pty.send("des");
+    pty.wait_for("what was typed around it, and nothing else", |screen| screen.contents().contains("· /guides "));
+    pty.send("\r\x1b");
+    pty.wait_for_text("28 known here");
+}
+
+#[test]
+fn an_answer_that_is_split_anywhere_types_nothing_and_loses_no_key() {
+    let mut pty = Pty::spawn(Setup::demo());
+    pty.wait_for_text("NEEDS YOU");
+    for answer in ["\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", "\x1b]11;rgb:ff/ff/ff\x07"] {
+        // An Esc alone is held for the blink of an eye, which a busy computer may miss.
+        for cut in 2..answer.len() {
+            let (before, after) = answer.split_at(cut);
+            round(&mut pty, &[before, after]);
+        }
+    }
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
+#[test]
+fn answers_that_nobody_asked_for_type_nothing() {
+    let mut pty = Pty::spawn(Setup::demo());
+    pty.wait_for_text("NEEDS YOU");
+    // Device attributes, the status, the cursor's place, keyboard flags.
+    for answer in ["\x1b[?62;1;2;22c", "\x1b[0n", "\x1b[12;40R", "\x1b[?1u"] {
+        round(&mut pty, &[answer]);
+        for cut in 2..answer.len() {
+            let (before, after) = answer.split_at(cut);
+            round(&mut pty, &[before, after]);
+        }
+    }
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
+#[test]
+fn a_terminal_that_answers_300_ms_late_between_typed_keys_loses_none() {
+    let mut pty = Pty::spawn(Setup::demo());
+    pty.wait_for_text("NEEDS YOU");
+    pty.send("/gu");
+    pty.sends_within(Duration::from_millis(300));
+    pty.send("i\x1b]11;rgb:ffff/ffff/ffff\x1b\\d");
+    // The light colours tell that it was understood.
+    pty.wait_for_sent("38;5;24");
+    pty.send("es");
+    pty.wait_for_text("· /guides ");
+    pty.send("\r\x1b");
+    pty.wait_for_text("28 known here");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
