@@ -292,6 +292,8 @@ pub struct Start {
     pub keymap: Keymap,
     pub filters: Vec<SavedFilter>,
     pub commands: Vec<OwnCommand>,
+    /// Copies may be longer than a terminal takes: a program of the user's takes them.
+    pub long_copies: bool,
 }
 
 impl Start {
@@ -312,6 +314,7 @@ impl Start {
             keymap: Keymap::default(),
             filters: Vec::new(),
             commands: Vec::new(),
+            long_copies: false,
         }
     }
 }

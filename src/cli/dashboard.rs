@@ -63,9 +63,9 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
     };
     let themes = themes::names(folders.themes.as_deref());
     let start = Start { themes, keymap, commands, greeting, ..start(&settings, &opened) };
-    let (look, notify) = (settings.look.clone(), settings.own.notify.how);
+    let (look, notify, clipboard) = (settings.look.clone(), settings.own.notify.how, settings.own.clipboard.clone());
     let first_run = FirstRun::default();
-    let parts = Parts { start, look, notify, store, connection, environment, kind, folders, log, first_run };
+    let parts = Parts { start, look, notify, clipboard, store, connection, environment, kind, folders, log, first_run };
     let ended = runtime::run(parts).await.map_err(no_terminal)?;
     Ok(ended.exit.into())
 }
@@ -80,6 +80,7 @@ fn start(settings: &Settings, opened: &Opened) -> Start {
         notice,
         read_only: opened.read_only,
         filters: own::filters(&settings.own),
+        long_copies: !settings.own.clipboard.is_empty(),
         ..Start::new(settings.scope.clone(), local_offset())
     }
 }

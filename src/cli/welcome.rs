@@ -60,6 +60,7 @@ fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Res
         start,
         look: missing.look.clone(),
         notify: How::Off,
+        clipboard: Vec::new(),
         store: Store::in_memory().map_err(Refusal::unusable)?,
         connection: None,
         environment,

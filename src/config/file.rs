@@ -51,9 +51,14 @@ impl ConfigFile {
             commands: self.commands.iter().cloned().zip(self.key_places.iter().copied()).collect(),
             keys: self.own_keys.clone(),
             notify: self.notify,
-            on_change: self.on_change.as_ref().map(|words| words.get_ref().clone()).unwrap_or_default(),
+            on_change: words(self.on_change.as_ref()),
+            clipboard: words(self.ui.clipboard.as_ref()),
         }
     }
+}
+
+fn words(program: Option<&Spanned<Vec<String>>>) -> Vec<String> {
+    program.map(|words| words.get_ref().clone()).unwrap_or_default()
 }
 
 /// `[profiles.NAME]`: whom to talk to, and where the key comes from (one source of the three).
@@ -118,6 +123,8 @@ pub struct Ui {
     pub ground: Option<GroundChoice>,
     /// No heartbeat in the header.
     pub reduced_motion: Option<bool>,
+    /// A program and its arguments that takes a copied text from its stdin; run without a shell.
+    pub(super) clipboard: Option<Spanned<Vec<String>>>,
 }
 
 /// `ground` of `[ui]`.
@@ -199,7 +206,8 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
         let at = error.span().map_or(0, |span| span.start);
         Mistake::at(text, at, &without_values(error.message()))
     })?;
-    own::check(&file.filters, &file.commands, file.on_change.as_ref()).map_err(|wrong| own::mistake(text, wrong))?;
+    let programs = [("on_change", file.on_change.as_ref()), ("clipboard", file.ui.clipboard.as_ref())];
+    own::check(&file.filters, &file.commands, programs).map_err(|wrong| own::mistake(text, wrong))?;
     file.key_places = file.commands.iter().map(|command| place(text, command.key.span().start)).collect();
     file.own_keys = keys::of(&file.keys, |byte| place(text, byte));
     Ok(file)

@@ -72,16 +72,18 @@ pub struct Own {
     pub notify: Notify,
     /// A program and its arguments, run for each change of a job; empty for none.
     pub on_change: Vec<String>,
+    /// A program and its arguments that takes copies; empty for none.
+    pub clipboard: Vec<String>,
 }
 
 /// What is wrong with the file's text, and which bytes of it.
 type Wrong = (Range<usize>, String);
 
-/// Checks what the types don't say. The first mistake in the order of filters, commands, `on_change`.
+/// Checks what the types don't say. The first mistake in the order of filters, commands, programs by their names.
 pub(super) fn check(
     filters: &[Filter],
     commands: &[Command],
-    on_change: Option<&Spanned<Vec<String>>>,
+    programs: [(&str, Option<&Spanned<Vec<String>>>); 2],
 ) -> Result<(), Wrong> {
     for (n, filter) in filters.iter().enumerate() {
         named("a filter", &filter.name)?;
@@ -93,12 +95,12 @@ pub(super) fn check(
         }
     }
     commands.iter().try_for_each(check_command)?;
-    match on_change {
-        Some(words) if words.get_ref().first().is_none_or(|program| program.trim().is_empty()) => {
-            Err((words.span(), "on_change is empty; it is an array: the program, then its arguments".to_owned()))
+    for (name, words) in programs {
+        if let Some(words) = words.filter(|words| words.get_ref().first().is_none_or(|first| first.trim().is_empty())) {
+            return Err((words.span(), format!("{name} is empty; it is an array: the program, then its arguments")));
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 fn named(what: &str, name: &Spanned<String>) -> Result<(), Wrong> {
@@ -162,6 +164,8 @@ mod tests {
             + &command("[\"gh\", \"pr\", \"diff\", \"{pr}\"]");
         let own = file::parse(&text).expect("a good file").own();
         assert_eq!(own.on_change, ["ntfy", "docs"]);
+        let copies = file::parse("[ui]\nclipboard = [\"wl-copy\", \"-n\"]\n").expect("a good file").own();
+        assert_eq!(copies.clipboard, ["wl-copy", "-n"]);
         assert_eq!((own.notify.how, own.notify.title), (super::How::Osc9, true));
         assert_eq!(own.filters[0].filter.get_ref(), "s:failed");
         assert_eq!(own.commands[0].0.words(), ["gh", "pr", "diff", "{pr}"]);
@@ -177,6 +181,8 @@ mod tests {
             mistake("\non_change = []\n"),
             "2:13: on_change is empty; it is an array: the program, then its arguments"
         );
+        let said = "2:13: clipboard is empty; it is an array: the program, then its arguments";
+        assert_eq!(mistake("[ui]\nclipboard = [\"\"]\n"), said);
     }
 
     #[test]

@@ -1,9 +1,16 @@
-//! Copying by OSC 52: the terminal at the user's end takes the text, also over SSH. Only the sequence is made here; it
-//! goes out between two frames.
+//! Ways to copy. OSC 52: the terminal at the user's end takes the text, also over SSH; only the sequence is made here, it
+//! goes out between two frames. A program of the user's choice, run without a shell: it reads the text from its stdin.
 
+use crate::model::endpoint::KEY_VARIABLE;
 use crate::model::export::COPY_LIMIT;
+use crate::model::failure::{Failure, FailureKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use std::io::ErrorKind;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
 
 /// Bytes of text that terminals take.
 pub const LIMIT: usize = COPY_LIMIT;
@@ -26,9 +33,74 @@ pub fn copy_sequence(text: &str) -> Result<Vec<u8>, TooLong> {
     Ok(format!("\x1b]52;c;{}\x07", STANDARD.encode(text)).into_bytes())
 }
 
+/// How long the program may take; one that runs on has the text and stays to hand it out.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Hands the text to a program: its name, then its arguments.
+///
+/// # Errors
+/// It can't be started, doesn't read all of the text, or fails.
+pub async fn hand_to(words: &[String], text: String) -> Result<(), Failure> {
+    let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
+    let failed = |why: &str| {
+        let sentence =
+            format!("{program} did not take the copy ({why}). clipboard under [ui] in config.toml names it.");
+        Failure::new(FailureKind::Local, &sentence)
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).env_remove(KEY_VARIABLE).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(unix)]
+    command.process_group(0);
+    let mut child = command.spawn().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => failed("it is not installed"),
+        _ => failed("it could not be started"),
+    })?;
+    let stdin = child.stdin.take();
+    let given = async {
+        if let Some(mut stdin) = stdin {
+            stdin.write_all(text.as_bytes()).await?;
+            stdin.shutdown().await?;
+        }
+        Ok::<(), std::io::Error>(())
+    };
+    match tokio::time::timeout(PATIENCE, given).await {
+        Ok(Ok(())) => {}
+        Ok(Err(_)) => return Err(failed("it ended before it had read all")),
+        Err(_) => return Err(failed("it does not read")),
+    }
+    match tokio::time::timeout(PATIENCE, child.wait()).await {
+        Ok(Ok(status)) if !status.success() => Err(failed("it failed")),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_program_gets_a_text_of_any_length_and_its_arguments_as_they_are() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("a b");
+        let text = "ü\n".repeat(LIMIT);
+        let tee = words(&["tee", file.to_str().expect("a path")]);
+        assert_eq!(hand_to(&tee, text.clone()).await, Ok(()));
+        assert!(std::fs::read_to_string(file).expect("written") == text);
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_program_that_is_missing_or_fails_is_named() {
+        for (program, why) in [("docdeck-no-such-program", "not installed"), ("false", "false did not take")] {
+            let failure = hand_to(&words(&[program]), "x".repeat(1 << 20)).await.expect_err("a failure");
+            assert!(failure.sentence.as_str().contains(why), "{failure:?}");
+        }
+    }
 
     #[test]
     fn a_text_travels_as_base64() {

@@ -11,7 +11,7 @@ use super::opener::{self, Opening};
 use super::paints::Paints;
 use super::signals::{Signal, stop_group};
 use super::stage::{Happening, Stage, until};
-use super::{Exit, Folders, clipboard};
+use super::{Exit, Folders};
 use crate::app::{App, Effect, Msg};
 use crate::config::environment::Environment;
 use crate::config::own::How;
@@ -52,6 +52,7 @@ pub(super) struct Dashboard {
     pub(super) log: Option<Log>,
     pub(super) environment: Environment,
     pub(super) notify: How,
+    pub(super) clipboard: Vec<String>,
     pub(super) folders: Folders,
     pub(super) gate: FrameGate,
     /// A program that has the terminal.
@@ -214,10 +215,7 @@ impl Dashboard {
                 self.gate.want();
                 None
             }
-            Effect::Copy { what, text } => {
-                let result = self.copy(&text);
-                Some(Msg::Handed { what, result })
-            }
+            Effect::Copy { what, text } => self.copy(what, text),
             Effect::OpenUrl(url) => self.open(url),
             Effect::RunCommand(words) => self.run_own_command(words),
             Effect::Notify(text) => {
@@ -248,18 +246,11 @@ impl Dashboard {
         }
     }
 
-    fn copy(&mut self, text: &str) -> Result<(), Failure> {
-        let local = |sentence: &str| Failure::new(FailureKind::Local, sentence);
-        let sequence = clipboard::copy_sequence(text).map_err(|error| local(&error.to_string()))?;
-        let sequence = Multiplexer::of(&self.environment).copying(&sequence);
-        self.stage.screen.send(&sequence).map_err(|_| local("The terminal took nothing; nothing was copied."))
-    }
-
     fn open(&mut self, url: CleanText) -> Option<Msg> {
         let words = match opener::opening(url.as_str(), &self.environment) {
             Ok(Opening::Run(words)) => words,
             Ok(Opening::CopyInstead) => {
-                let result = self.copy(url.as_str()).map_err(|_| {
+                let result = self.copy_through_terminal(url.as_str()).map_err(|_| {
                     Failure::new(
                         FailureKind::Local,
                         &format!("No browser here, and nothing was copied. The link: {url}"),

@@ -4,7 +4,8 @@
 //! - [`stage`]: the terminal; under it [`terminal`] (the guard), [`output`] (one write a frame, its cells as `encode` says
 //!   them), [`reader`] and [`input`] (events), [`signals`] and [`hangup`] (ways to end), [`crash`] (panics)
 //! - [`effects`]: what the state machine asks for, as tasks; `hands`: what each of them does, with `views` and `about`
-//!   for page views; [`opener`] and [`clipboard`] for links and copies
+//!   for page views; [`opener`] and [`clipboard`] for links and copies, which
+//!   `copying` hands on
 //! - `lend`: the terminal to a program of the user's, and back; `outside`: to the user's editor; `own_command`: to a
 //!   configured one; `texts`: files of texts; `new_file`: exports
 //! - [`first_run`]: what the welcome page asks for: reading a key, trying a profile, writing it
@@ -15,6 +16,7 @@ mod about;
 mod answer;
 pub mod clipboard;
 mod console;
+mod copying;
 pub mod crash;
 pub mod effects;
 mod encode;
@@ -70,6 +72,8 @@ pub struct Parts {
     pub look: Look,
     /// How a job that finished is told to a terminal without focus.
     pub notify: How,
+    /// A program and its arguments that takes copies; empty for none.
+    pub clipboard: Vec<String>,
     pub store: Store,
     /// None for the welcome page: there is nobody to talk to.
     pub connection: Option<Connection>,
@@ -137,6 +141,7 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
         news,
         log: parts.log,
         notify: parts.notify,
+        clipboard: parts.clipboard,
         environment: parts.environment,
         folders: parts.folders,
         gate: FrameGate::default(),

@@ -80,6 +80,36 @@ fn a_job_that_finishes_while_the_terminal_has_no_focus_is_notified_through_tmux(
     pty.assert_given_back();
 }
 
+/// The demo after the id of its second job was copied, with this as the program that takes copies.
+fn copied(program: &str, variables: &[(&str, &str)]) -> Pty {
+    let config = format!("[ui]\nclipboard = [{program}]\n");
+    let setup = Setup::demo_with(&[], &config);
+    let mut pty = Pty::spawn(variables.iter().fold(setup, |setup, (name, value)| setup.with(name, value)));
+    pty.wait_for_text("NEEDS YOU");
+    pty.send("jY");
+    pty
+}
+
+#[test]
+fn a_copy_goes_to_the_terminal_and_to_the_configured_program() {
+    // It reads its stdin to the end, and fails as a sign that it was there.
+    let reads = "\"sh\", \"-c\", \"cat > copied; exit 1\"";
+    let mut pty = copied(reads, &[]);
+    pty.wait_for_text("sh did not take the copy (it failed)");
+    assert_eq!(pty.sent().matches("\x1b]52;c;").count(), 1);
+    let held = std::fs::read_to_string(pty.home().join("copied")).expect("it has the text");
+    assert!(held.starts_with("01") && held.len() == 26, "{held:?}");
+    // Over SSH the program is on the wrong computer.
+    let mut pty = copied(reads, &[("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22")]);
+    pty.wait_for_text("Copied");
+    assert_eq!(pty.sent().matches("\x1b]52;c;").count(), 1);
+    // A terminal that would print it is not sent it.
+    let mut pty = copied("\"tee\", \"copied\"", &[("TERM", "linux")]);
+    pty.wait_for_text("Copied");
+    assert!(!pty.sent().contains("\x1b]"));
+    assert_eq!(std::fs::read_to_string(pty.home().join("copied")).expect("it has the text").len(), 26);
+}
+
 #[test]
 fn a_key_that_is_taken_is_refused_before_the_terminal_is_touched() {
     let mut pty = Pty::spawn(Setup::demo_with(&[], &COMMAND.replace("\"X\"", "\"n\"")));

@@ -109,7 +109,7 @@ pub(crate) struct Pty {
     parser: vt100::Parser,
     parsed: usize,
     termios: String,
-    _home: TempDir,
+    home: TempDir,
 }
 
 impl Pty {
@@ -136,8 +136,13 @@ impl Pty {
             parser: vt100::Parser::new(cells(24), cells(80), 0),
             parsed: 0,
             termios,
-            _home: setup.home,
+            home: setup.home,
         }
+    }
+
+    /// The folder that it runs in.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
     }
 
     pub(crate) fn send(&mut self, keys: &str) {

@@ -113,6 +113,10 @@ fn what_is_too_long_for_the_clipboard_is_said_and_not_copied() {
     press(&mut app, "l");
     assert_eq!(refused(&app), None);
     assert_eq!(written(&key(&mut app, KeyCode::Enter)).1.lines().count(), many.len() + 1);
+    app.start.long_copies = true;
+    press(&mut app, "ekl");
+    let effects = key(&mut app, KeyCode::Enter);
+    assert!(matches!(&effects[..], [Effect::Copy { text, .. }] if text.len() > COPY_LIMIT), "a program takes it");
 }
 
 fn listed(app: &mut App, ranges: Vec<DateRange>) {

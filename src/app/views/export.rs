@@ -140,7 +140,7 @@ impl App {
             Ok(text) => text,
             Err(error) => return self.say(Tone::Problem, &error.to_string(), now),
         };
-        if target == Target::Clipboard && text.len() > COPY_LIMIT {
+        if target == Target::Clipboard && text.len() > COPY_LIMIT && !self.start.long_copies {
             let long = format!(
                 "Not copied: {} bytes are too many for a terminal, which takes {}. Choose a file.",
                 format::count(text.len()),

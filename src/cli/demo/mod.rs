@@ -49,6 +49,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
         themes: themes::names(folder.as_deref()),
         keymap,
         filters: own::filters(&mine),
+        long_copies: !mine.clipboard.is_empty(),
         commands,
         ..Start::new(scope, local_offset())
     };
@@ -56,7 +57,9 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let connection =
         Some(Connection { client, poll: PollOptions::default(), lock_folder: None, on_change: mine.on_change });
     let (notify, folders) = (mine.notify.how, Folders { themes: folder, ..Folders::default() });
+    let clipboard = mine.clipboard;
     let first_run = FirstRun::default();
-    let parts = Parts { start, look, notify, store, connection, environment, kind, folders, log: None, first_run };
+    let parts =
+        Parts { start, look, notify, clipboard, store, connection, environment, kind, folders, log: None, first_run };
     Ok(runtime::run(parts).await.map_err(no_terminal)?.exit)
 }
