@@ -140,26 +140,47 @@ fn assert_fresh(name: &str, world: &World, ground: Ground) {
     );
 }
 
+fn assert_fresh_in_both(name: &str, world: &World) {
+    assert_fresh(&format!("{name}-dark"), world, Ground::Dark);
+    assert_fresh(&format!("{name}-light"), world, Ground::Light);
+}
+
 #[test]
 fn the_pictures_show_what_is_drawn() {
     let mut world = World::new(SIZE);
     world.jobs();
-    assert_fresh("jobs-dark", &world, Ground::Dark);
-    assert_fresh("jobs-light", &world, Ground::Light);
+    assert_fresh_in_both("jobs", &world);
     world.keys("n");
     world.paste(
         "Rewrite the page on single sign-on\n\n- Say first what it is for.\n- Show the whole set-up for one provider.",
     );
-    assert_fresh("editor-dark", &world, Ground::Dark);
+    assert_fresh_in_both("editor", &world);
 }
 
 #[test]
 fn the_pictures_of_page_views_show_what_is_drawn() {
     let mut world = World::new(SIZE);
     reports::site_compared(&mut world);
-    assert_fresh("compare-dark", &world, Ground::Dark);
-    assert_fresh("compare-light", &world, Ground::Light);
+    assert_fresh_in_both("compare", &world);
     let mut world = World::new(SIZE);
     reports::month_by_day(&mut world);
-    assert_fresh("trend-dark", &world, Ground::Dark);
+    assert_fresh_in_both("trend", &world);
+    let mut world = World::new(SIZE);
+    world.jobs();
+    world.views(50, true);
+    assert_fresh_in_both("views", &world);
+}
+
+#[test]
+fn the_readme_shows_all_pictures_and_no_other() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(root.join("README.md")).expect("a README");
+    for entry in std::fs::read_dir(root.join("assets")).expect("assets") {
+        let name = entry.expect("a file").file_name().into_string().expect("a name");
+        assert!(!name.ends_with(".svg") || readme.contains(&format!("assets/{name}")), "{name} is not shown");
+    }
+    for part in readme.split("\"assets/").skip(1) {
+        let name = part.split('"').next().expect("a name");
+        assert!(root.join("assets").join(name).is_file(), "assets/{name} is not there");
+    }
 }
