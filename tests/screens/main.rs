@@ -6,6 +6,7 @@ mod pictures;
 mod ranges;
 mod report;
 mod reports;
+mod styles;
 mod welcome;
 mod world;
 
@@ -31,9 +32,12 @@ use world::{World, now};
 const SIZES: [(u16, u16); 4] = [(40, 12), (80, 24), (120, 40), (160, 48)];
 
 fn render(app: &App, depth: Depth) -> Buffer {
+    drawn(app, &Theme::new(depth))
+}
+
+fn drawn(app: &App, theme: &Theme) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(app.size.0, app.size.1)).expect("a test terminal");
-    let theme = Theme::new(depth);
-    terminal.draw(|frame| draw(frame, app, &theme, now())).expect("a frame");
+    terminal.draw(|frame| draw(frame, app, theme, now())).expect("a frame");
     terminal.backend().buffer().clone()
 }
 
@@ -56,11 +60,13 @@ fn text(buffer: &Buffer) -> String {
     rows.collect::<Vec<_>>().join("\n")
 }
 
-/// Compares the state that `build` makes at every size with what was approved.
+/// Compares the state that `build` makes at every size with what was approved; in ASCII it has to be that.
 fn snapshots(name: &str, build: impl Fn(&mut World)) {
     for (columns, rows) in SIZES {
         let mut world = World::new((columns, rows));
         build(&mut world);
+        let in_ascii = text(&drawn(&world.app, &Theme { ascii: true, ..Theme::new(Depth::None) }));
+        assert!(in_ascii.is_ascii(), "{name} in ASCII:\n{in_ascii}");
         insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), text(&render(&world.app, Depth::None)));
     }
 }

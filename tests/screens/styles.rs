@@ -1,0 +1,165 @@
+//! The main screens with their styles, in every shipped theme and at three sizes. A snapshot has the glyphs of each row
+//! and, below it, a letter for the style of each cell; what the letters mean stands at its end. Rows without a style of
+//! their own have no second line.
+
+use crate::reports;
+use crate::world::World;
+use docdeck::config::themes;
+use docdeck::model::palette::Ground;
+use docdeck::ui::{Depth, Theme};
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::style::{Color, Modifier};
+use std::fmt::Write as _;
+
+const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (160, 48)];
+
+type Build = fn(&mut World);
+
+/// The main screens, each as it is reached.
+const SCREENS: [(&str, Build); 10] = [
+    ("jobs with the detail", World::jobs),
+    ("editor", |world| {
+        world.jobs();
+        world.keys("n");
+        world.paste("Add a Python quickstart\n\nCover installation and errors. 日本語も見る。");
+    }),
+    ("views", |world| {
+        world.jobs();
+        world.views(50, true);
+    }),
+    ("trend", reports::month_by_day),
+    ("compare", reports::site_compared),
+    ("card", |world| {
+        world.jobs();
+        world.views(50, true);
+        world.keys("Enter");
+        world.page_with_a_past();
+    }),
+    ("palette", |world| {
+        world.jobs();
+        world.keys(": t h e");
+    }),
+    ("help", |world| {
+        world.jobs();
+        world.keys("?");
+    }),
+    ("question", |world| {
+        world.jobs();
+        world.unconfirmed_selected();
+        world.keys("! s");
+    }),
+    ("job alone", |world| {
+        world.jobs();
+        world.keys("Enter");
+    }),
+];
+
+/// Name, theme, the ground that it is drawn on, and in how many colours.
+const THEMES: [(&str, &str, Ground, Depth); 7] = [
+    ("dark", "dark", Ground::Dark, Depth::True),
+    ("light", "light", Ground::Light, Depth::True),
+    ("high-contrast", "high-contrast", Ground::Dark, Depth::True),
+    ("colour-blind-safe", "colour-blind-safe", Ground::Dark, Depth::True),
+    ("terminal-16", "terminal-16", Ground::Unknown, Depth::Sixteen),
+    ("dark-256", "dark", Ground::Dark, Depth::Many),
+    ("none", themes::AUTO, Ground::Unknown, Depth::None),
+];
+
+/// The styles that were met, each with its letter.
+#[derive(Default)]
+struct Legend(Vec<(Color, Color, Modifier)>);
+
+impl Legend {
+    /// A blank for the terminal's own.
+    fn letter(&mut self, cell: &Cell) -> char {
+        let style = (cell.fg, cell.bg, cell.modifier);
+        if style == (Color::Reset, Color::Reset, Modifier::empty()) {
+            return ' ';
+        }
+        let known = self.0.iter().position(|known| *known == style);
+        let place = known.unwrap_or_else(|| {
+            self.0.push(style);
+            self.0.len() - 1
+        });
+        let letters = ('a'..='z').chain('A'..='Z').chain('0'..='9');
+        letters.clone().nth(place).expect("few styles")
+    }
+
+    fn write(&self, out: &mut String) {
+        let letters = ('a'..='z').chain('A'..='Z').chain('0'..='9');
+        for (letter, (fg, bg, modifier)) in letters.zip(&self.0) {
+            let ground = if *bg == Color::Reset { String::new() } else { format!(" on {bg}") };
+            let how: Vec<String> = modifier.iter_names().map(|(name, _)| format!(" {}", name.to_lowercase())).collect();
+            let _ = writeln!(out, "{letter} {fg}{ground}{}", how.concat());
+        }
+    }
+}
+
+fn write_screen(buffer: &Buffer, legend: &mut Legend, out: &mut String) {
+    let glyphs = crate::text(buffer);
+    for (glyphs, row) in glyphs.lines().zip(buffer.content.chunks(usize::from(buffer.area.width))) {
+        let styles: String = row.iter().map(|cell| legend.letter(cell)).collect();
+        let _ = writeln!(out, "|{glyphs}");
+        if !styles.trim().is_empty() {
+            let _ = writeln!(out, ":{}", runs(&styles));
+        }
+    }
+}
+
+/// Letters in a row as one with their number, where that is shorter.
+fn runs(styles: &str) -> String {
+    let letters: Vec<char> = styles.trim_end().chars().collect();
+    let run = |run: &[char]| match run {
+        [letter, _, _, _, ..] => format!("{letter}{}.", run.len()),
+        short => short.iter().collect(),
+    };
+    letters.chunk_by(|one, other| one == other).map(run).collect()
+}
+
+fn theme(name: &str, ground: Ground, depth: Depth) -> Theme {
+    Theme::of(themes::named(name, None).expect("a shipped theme").on(ground), depth)
+}
+
+fn drawn(build: Build, size: (u16, u16), theme: &Theme) -> Buffer {
+    let mut world = World::new(size);
+    build(&mut world);
+    crate::drawn(&world.app, theme)
+}
+
+#[test]
+fn every_theme_draws_the_main_screens_as_approved() {
+    for (name, file, ground, depth) in THEMES {
+        let theme = theme(file, ground, depth);
+        for size in SIZES {
+            let (mut legend, mut out) = (Legend::default(), String::new());
+            for (screen, build) in SCREENS {
+                let _ = writeln!(out, "=== {screen}");
+                write_screen(&drawn(build, size, &theme), &mut legend, &mut out);
+            }
+            let _ = writeln!(out, "=== welcome");
+            write_screen(&crate::drawn(&World::unconfigured(size).app, &theme), &mut legend, &mut out);
+            let _ = writeln!(out, "=== styles");
+            legend.write(&mut out);
+            insta::assert_snapshot!(format!("styles_{name}_{}x{}", size.0, size.1), out);
+        }
+    }
+}
+
+#[test]
+fn every_shipped_theme_is_among_them() {
+    for name in themes::names(None) {
+        let is_there = THEMES.iter().any(|(_, file, ..)| *file == name);
+        assert!(is_there || name == themes::AUTO, "{name}");
+    }
+}
+
+#[test]
+fn what_is_selected_stands_out_in_every_theme_by_more_than_its_colour() {
+    for (name, file, ground, depth) in THEMES {
+        let theme = theme(file, ground, depth);
+        let buffer = drawn(World::jobs, (80, 24), &theme);
+        let rows: Vec<&[Cell]> = buffer.content.chunks(80).collect();
+        let selected: Vec<_> = rows.iter().filter(|row| row.iter().any(|cell| cell.symbol() == "▌")).collect();
+        assert_eq!(selected.len(), 1, "{name}: the sign");
+    }
+}
