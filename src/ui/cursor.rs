@@ -5,7 +5,7 @@ use super::View;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The sign before what is selected.
@@ -18,10 +18,15 @@ pub(super) fn enter(frame: &mut Frame<'_>, inner: Rect) {
     }
 }
 
-/// On a row that is about to be drawn here, if it is the selected one: at its first letter or digit, or its path.
+/// On a row that is about to be drawn here, if it is the selected one: at its first letter or digit, or its path; or if
+/// what is chosen is in it, like a day of a calendar, which is drawn reversed.
 pub(super) fn follow(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
     let mut chars = line.spans.iter().flat_map(|span| span.content.chars());
-    if chars.next() != Some(SELECTED) || row.is_empty() {
+    if row.is_empty() {
+        return;
+    }
+    if chars.next() != Some(SELECTED) {
+        follow_chosen(frame, row, line);
         return;
     }
     let mut before = 1;
@@ -33,6 +38,15 @@ pub(super) fn follow(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
     let before = if begins { before } else { 1 };
     let x = u16::try_from(before).map_or(row.x, |cells| row.x.saturating_add(cells));
     frame.set_cursor_position(Position { x: x.min(row.right().saturating_sub(1)), y: row.y });
+}
+
+fn follow_chosen(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
+    let is_chosen = |span: &Span<'_>| span.style.add_modifier.contains(Modifier::REVERSED);
+    if let Some(place) = line.spans.iter().position(is_chosen) {
+        let before: usize = line.spans.iter().take(place).map(Span::width).sum();
+        let x = u16::try_from(before).map_or(row.x, |cells| row.x.saturating_add(cells));
+        frame.set_cursor_position(Position { x: x.min(row.right().saturating_sub(1)), y: row.y });
+    }
 }
 
 /// Where text is typed in this area: the cell that is drawn reversed there. It looks as any other where the terminal's

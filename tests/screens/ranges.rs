@@ -11,7 +11,9 @@ use docdeck::model::news::News;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{Kept, KnownRange};
 use docdeck::model::views::{Count, Counts};
-use docdeck::ui::Depth;
+use docdeck::ui::{Depth, Theme, draw};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
 use ratatui::style::Modifier;
 
 fn counts(human: i64, ai: i64) -> Counts {
@@ -203,4 +205,20 @@ fn the_cursor_of_the_calendar_is_marked_by_more_than_colour() {
     assert!(shown.contains(">20<") && shown.contains("[14──15─"), "{shown}");
     let reversed = buffer.content.iter().filter(|cell| cell.modifier.contains(Modifier::REVERSED));
     assert_eq!(reversed.map(|cell| cell.symbol()).collect::<String>(), "20");
+}
+
+#[test]
+fn the_cursor_stands_on_the_day_that_is_chosen() {
+    for size in SIZES {
+        let mut world = World::new(size);
+        world.jobs();
+        world.views(50, true);
+        world.keys("D h");
+        let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).expect("a test terminal");
+        let theme = Theme::new(Depth::None);
+        terminal.draw(|frame| draw(frame, &world.app, &theme, now())).expect("a frame");
+        let at = terminal.backend().cursor_position();
+        let cell = |x| terminal.backend().buffer().cell((x, at.y)).expect("inside").symbol();
+        assert_eq!([cell(at.x - 1), cell(at.x), cell(at.x + 1), cell(at.x + 2)].concat(), ">19<", "{size:?}");
+    }
 }
