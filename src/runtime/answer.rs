@@ -1,6 +1,7 @@
 //! The terminal's background: the question (OSC 11), and taking the answer out of what arrives. crossterm knows no such
 //! answer and hands it on as keys: Alt-`]`, characters, then Alt-`\` or Ctrl-G; split between packets it begins with an
-//! Esc of its own. Whenever it comes, no piece of it may count as typed, and no typed key may be lost to it.
+//! Esc of its own. Whenever it comes, no piece of it may count as typed, and no typed key may be lost to it. What another
+//! program asked for just before, the other colours and the terminal's name and version, is taken out with it.
 
 use crate::model::palette::Rgb;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -18,17 +19,17 @@ const HOLD: Duration = Duration::from_millis(25);
 const HOLD_BEGUN: Duration = Duration::from_millis(150);
 /// How long what can be nothing but an answer waits for its next piece.
 const HOLD_ANSWER: Duration = Duration::from_millis(1000);
-/// What only an answer begins with, after its `ESC ]`.
-const BEGINNING: &str = "11;rgb";
-/// Longest answer, `11;rgba:ffff/ffff/ffff/ffff`, and some more.
-const LONGEST: usize = 40;
+/// What only an answer begins with, after its ESC, `#` for any digit: a colour, the terminal's name and version.
+const BEGINNINGS: [&str; 2] = ["]1#;rgb", "P>|"];
+/// Longest answer, as a name that is said with everything.
+const LONGEST: usize = 100;
 
 /// Takes answers out of a stream of events.
 #[derive(Debug, Default)]
 pub(super) struct AnswerFilter {
     asked: Option<Instant>,
     held: Vec<KeyEvent>,
-    /// What the held keys spell after `ESC ]`; none while only an Esc is held.
+    /// What the held keys spell after ESC; none while only an Esc is held.
     spelled: Option<String>,
     /// An Esc came within the answer: the first half of its end.
     ending: bool,
@@ -101,12 +102,12 @@ impl AnswerFilter {
         let plain = key.modifiers.difference(KeyModifiers::SHIFT).is_empty();
         let Some(spelled) = &mut self.spelled else {
             // An Esc alone is held.
-            let opens = !self.held.is_empty() && plain && key.code == KeyCode::Char(']');
-            if opens {
-                self.spelled = Some(String::new());
+            let opener = opener(key).filter(|_| !self.held.is_empty() && plain);
+            if let Some(opener) = opener {
+                self.spelled = Some(opener.to_owned());
                 self.held.push(key);
             }
-            return opens;
+            return opener.is_some();
         };
         let ends = match key.code {
             KeyCode::Char('g') => key.modifiers == KeyModifiers::CONTROL,
@@ -114,9 +115,12 @@ impl AnswerFilter {
             _ => false,
         };
         if ends {
-            let Some(rgb) = parse(spelled) else { return false };
-            self.answer = Some(rgb);
-            self.is_answered = true;
+            let background = spelled.strip_prefix(']').and_then(parse);
+            if background.is_none() && (spelled.starts_with("]11") || !is_surely_an_answer(spelled)) {
+                return false;
+            }
+            self.answer = background.or(self.answer);
+            self.is_answered |= background.is_some();
             self.forget();
             return true;
         }
@@ -124,7 +128,7 @@ impl AnswerFilter {
             return false;
         }
         if key.code == KeyCode::Esc && plain {
-            self.ending = spelled.starts_with(BEGINNING);
+            self.ending = is_surely_an_answer(spelled);
         } else if let KeyCode::Char(c) = key.code
             && plain
             && fits(spelled, c)
@@ -138,12 +142,10 @@ impl AnswerFilter {
     }
 
     fn begins(&mut self, key: KeyEvent, now: Instant) -> bool {
-        let whole = key.code == KeyCode::Char(']') && key.modifiers == KeyModifiers::ALT;
-        if whole {
-            self.spelled = Some(String::new());
-        }
+        let whole = opener(key).filter(|_| key.modifiers.difference(KeyModifiers::SHIFT) == KeyModifiers::ALT);
+        self.spelled = whole.map(str::to_owned);
         let awaited = self.asked.is_some_and(|asked| now < asked + PATIENCE);
-        whole || (awaited && key.code == KeyCode::Esc && key.modifiers.is_empty())
+        whole.is_some() || (awaited && key.code == KeyCode::Esc && key.modifiers.is_empty())
     }
 
     /// What is held is no whole answer: typed keys go on, the beginning of an answer goes away.
@@ -155,7 +157,7 @@ impl AnswerFilter {
     }
 
     fn is_surely_an_answer(&self) -> bool {
-        self.spelled.as_ref().is_some_and(|spelled| spelled.starts_with(BEGINNING))
+        self.spelled.as_deref().is_some_and(is_surely_an_answer)
     }
 
     fn forget(&mut self) {
@@ -166,12 +168,31 @@ impl AnswerFilter {
     }
 }
 
+/// What an answer's ESC is followed by.
+fn opener(key: KeyEvent) -> Option<&'static str> {
+    match key.code {
+        KeyCode::Char(']') => Some("]"),
+        KeyCode::Char('P') => Some("P"),
+        _ => None,
+    }
+}
+
+/// Whether nobody types what has come.
+fn is_surely_an_answer(spelled: &str) -> bool {
+    BEGINNINGS.iter().any(|beginning| spelled.len() >= beginning.len() && agree(beginning, spelled))
+}
+
+/// Whether one goes as the other as far as both reach.
+fn agree(beginning: &str, spelled: &str) -> bool {
+    beginning.chars().zip(spelled.chars()).all(|(expected, c)| expected == c || expected == '#' && c.is_ascii_digit())
+}
+
 /// Whether an answer may go on with this character.
 fn fits(spelled: &str, c: char) -> bool {
-    match BEGINNING.chars().nth(spelled.len()) {
-        Some(expected) => c == expected,
-        None => spelled.len() < LONGEST && (c.is_ascii_hexdigit() || matches!(c, ':' | '/' | 'a')),
-    }
+    let is_begun = BEGINNINGS.iter().any(|beginning| agree(beginning, &format!("{spelled}{c}")));
+    let is_printable = spelled.starts_with('P') && (c == ' ' || c.is_ascii_graphic());
+    let belongs = !is_surely_an_answer(spelled) || is_printable || c.is_ascii_hexdigit() || matches!(c, ':' | '/');
+    is_begun && belongs && spelled.len() < LONGEST
 }
 
 /// Reads `11;rgb:RRRR/GGGG/BBBB`, with one to four digits a colour, and `rgba:` with an alpha that doesn't matter.
@@ -268,6 +289,20 @@ mod tests {
         ] {
             assert_eq!(feed(events.clone(), AT_ONCE), (events, None));
         }
+    }
+
+    #[test]
+    fn what_another_program_asked_for_is_taken_out_as_well() {
+        let version = |end: Event| {
+            let shifted = KeyModifiers::ALT | KeyModifiers::SHIFT;
+            [vec![key(Char('P'), shifted)], typed(">|XTerm(370) beta"), vec![end]].concat()
+        };
+        for events in [answer("10;rgb:ffff/ffff/ffff", false), answer("12;rgb:ff/ff/ff", true), version(alt('\\'))] {
+            let around = [typed("j"), events, typed("k")].concat();
+            assert_eq!(feed(around, AT_ONCE), (typed("jk"), None));
+        }
+        let own = [vec![alt('P')], typed("x")].concat();
+        assert_eq!(feed(own.clone(), AT_ONCE), (own, None));
     }
 
     #[test]

@@ -172,8 +172,16 @@ fn an_answer_that_is_split_anywhere_types_nothing_and_loses_no_key() {
 fn answers_that_nobody_asked_for_type_nothing() {
     let mut pty = Pty::spawn(Setup::demo());
     pty.wait_for_text("NEEDS YOU");
-    // Device attributes, the status, the cursor's place, keyboard flags.
-    for answer in ["\x1b[?62;1;2;22c", "\x1b[0n", "\x1b[12;40R", "\x1b[?1u"] {
+    // Device attributes, the status, the cursor's place, keyboard flags, the letters' colour, the terminal's version.
+    let answers = [
+        "\x1b[?62;1;2;22c",
+        "\x1b[0n",
+        "\x1b[12;40R",
+        "\x1b[?1u",
+        "\x1b]10;rgb:ffff/ffff/ffff\x1b\\",
+        "\x1bP>|XTerm(370)\x1b\\",
+    ];
+    for answer in answers {
         round(&mut pty, &[answer]);
         for cut in 2..answer.len() {
             let (before, after) = answer.split_at(cut);
