@@ -8,7 +8,7 @@ use super::filter::{Filter, Sieve};
 use super::marks::Marks;
 use super::order::{Order, SECTIONS, SortKey, Sorting, Spot, section};
 use super::scroll;
-use crate::model::row::{Group, JobKey, JobRow};
+use crate::model::row::{FirstRows, Group, JobKey, JobRow};
 use std::collections::{HashMap, HashSet};
 
 /// A line of the list as drawn.
@@ -35,14 +35,29 @@ pub struct JobList {
     held: bool,
     /// The selected job stays in the list although it no longer passes the filter, until the selection leaves it.
     kept: bool,
+    /// Only the head of the list is here: nobody sorts or filters it before the rest is.
+    begun: bool,
     /// First visible line.
     top: usize,
     revision: i64,
 }
 
 impl JobList {
+    /// Shows the head of a list whose other rows are still being read. Another order or a filter needs all rows: then
+    /// there is nothing to show before [`JobList::replace`].
+    pub fn begin(&mut self, first: FirstRows) {
+        if self.sorting != Sorting::default() || !self.sieve.filter().is_empty() {
+            return;
+        }
+        self.replace(first.rows);
+        self.begun = true;
+        self.counts = first.sizes;
+        self.order.resize(first.sizes);
+    }
+
     /// Replaces all rows.
     pub fn replace(&mut self, rows: Vec<JobRow>) {
+        self.begun = false;
         self.revision = rows.iter().map(|row| row.revision).max().unwrap_or(0);
         self.place = rows.iter().enumerate().map(|(place, row)| (row.key, place)).collect();
         self.rows = rows;
@@ -80,6 +95,10 @@ impl JobList {
     pub fn upsert(&mut self, row: JobRow) -> bool {
         self.revision = self.revision.max(row.revision);
         let Some(&place) = self.place.get(&row.key) else {
+            if self.begun {
+                // It comes with the rest.
+                return false;
+            }
             self.place.insert(row.key, self.rows.len());
             self.rows.push(row);
             self.sieve.find_again();

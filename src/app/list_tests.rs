@@ -7,8 +7,9 @@ use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::{JobId, Status};
+use crate::model::news::News;
 use crate::model::prompt::{DeliveryKind, DraftSlot, PromptId};
-use crate::model::row::JobKey;
+use crate::model::row::{FirstRows, Group, JobKey, JobRow};
 use crate::model::text::CleanText;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -329,4 +330,82 @@ fn a_notice_gives_way_to_the_keys_of_a_layer_that_opens_but_a_problem_stays() {
     app.say_failure(&Failure { kind: FailureKind::Store, sentence: CleanText::line("The disk is full.") }, at(0));
     press(&mut app, "n");
     assert!(app.notice.is_some());
+}
+
+/// Before anything is read, a list of eight done jobs, the newest last.
+fn begun(rows: std::ops::Range<i64>) -> (App, Vec<JobRow>) {
+    let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
+    let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
+    let (mut app, effects) = App::new(Start { size: (80, 24), ..Start::new(scope, utc) }, at(0));
+    assert_eq!(effects, [Effect::LoadFirstRows(24)]);
+    let done = |key: i64| {
+        let mut job = row(key, Status::Failed);
+        (job.finished_at, job.looked_at) = (Some(at(key)), Some(at(100)));
+        job
+    };
+    let head = rows.rev().map(done).collect();
+    let first = FirstRows { rows: head, sizes: [0, 0, 0, 8, 0] };
+    let effects = app.update(Msg::FirstRows(Ok(first)), at(0));
+    assert_eq!(effects.last(), Some(&Effect::LoadKnown), "the rest is asked for after what the head asks for");
+    (app, (1..=8).map(done).collect())
+}
+
+fn shown(app: &App) -> Vec<JobKey> {
+    app.jobs.shown_rows().map(|row| row.key).collect()
+}
+
+#[test]
+fn the_head_of_the_list_is_shown_with_the_sizes_of_the_whole() {
+    let (mut app, all) = begun(6..9);
+    assert_eq!(shown(&app), jobs(&[8, 7, 6]));
+    assert_eq!((app.jobs.count_of(Group::Done), app.jobs.line_count()), (8, 9));
+    press(&mut app, "j");
+    app.update(Msg::Loaded(Ok(Box::new(Known { jobs: all, ..Known::default() }))), at(0));
+    assert_eq!(shown(&app), jobs(&[8, 7, 6, 5, 4, 3, 2, 1]));
+    assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(7)), "what was selected stays so");
+    assert_eq!((app.jobs.count_of(Group::Done), app.jobs.line_count()), (8, 9));
+}
+
+#[test]
+fn a_key_to_the_end_before_all_is_read_goes_to_the_end_of_all() {
+    let (mut app, all) = begun(6..9);
+    press(&mut app, "G");
+    app.update(Msg::Loaded(Ok(Box::new(Known { jobs: all, ..Known::default() }))), at(0));
+    assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(1)));
+}
+
+#[test]
+fn what_is_typed_before_all_is_read_is_done_then_in_its_order() {
+    let (mut app, all) = begun(6..9);
+    press(&mut app, "sn");
+    app.update(Msg::Input(Event::Paste("words".to_owned())), at(0));
+    assert!(app.overlays.is_empty() && shown(&app) == jobs(&[8, 7, 6]), "nothing is done to a part of the list");
+    app.update(Msg::Loaded(Ok(Box::new(Known { jobs: all, ..Known::default() }))), at(0));
+    assert_eq!(app.jobs.sorting().by.name(), "age");
+    assert!(matches!(app.overlays.last(), Some(Overlay::Editor(editor)) if editor.input.text() == "words"));
+}
+
+#[test]
+fn keys_that_leave_do_not_wait_for_the_disk() {
+    let (mut app, _) = begun(6..9);
+    press(&mut app, "s");
+    assert_eq!(key(&mut app, KeyCode::Char('c'), KeyModifiers::CONTROL), [Effect::Quit]);
+    let (mut app, _) = begun(6..9);
+    assert_eq!(press(&mut app, "q"), [Effect::Quit]);
+}
+
+#[test]
+fn news_that_comes_while_all_is_read_is_newer_than_what_is_read() {
+    let (mut app, all) = begun(6..9);
+    let news = |app: &mut App, key, revision| {
+        let row = JobRow { revision, ..row(key, Status::Active) };
+        app.update(Msg::News(News::Job(Box::new(row))), at(0));
+    };
+    news(&mut app, 2, 9);
+    news(&mut app, 8, 10);
+    app.update(Msg::News(News::Merged { gone: JobKey(3), into: JobKey(4) }), at(0));
+    assert_eq!(shown(&app), jobs(&[8, 7, 6]), "one that is not here yet comes with the rest");
+    app.update(Msg::Loaded(Ok(Box::new(Known { jobs: all, ..Known::default() }))), at(0));
+    assert_eq!(shown(&app), jobs(&[8, 2, 7, 6, 5, 4, 1]));
+    assert_eq!(app.jobs.count_of(Group::Working), 2);
 }

@@ -5,6 +5,7 @@
 
 pub mod about;
 mod act;
+mod ahead;
 pub mod batch;
 pub mod bulk;
 mod chord;
@@ -140,6 +141,7 @@ pub struct App {
     chosen: Vec<palette::Choice>,
     signals: signals::Signals,
     tips: tips::Tips,
+    ahead: ahead::Ahead,
     dirty: bool,
 }
 
@@ -173,6 +175,7 @@ impl App {
             chosen: Vec::new(),
             signals: signals::Signals::default(),
             tips: tips::Tips::default(),
+            ahead: ahead::Ahead::default(),
             dirty: true,
             start,
         };
@@ -182,7 +185,7 @@ impl App {
         } else if let Some(text) = app.start.greeting.clone() {
             app.say(Tone::Greeting, text.as_str(), now);
         }
-        let effects = if is_set_up { vec![Effect::LoadKnown] } else { Vec::new() };
+        let effects = if is_set_up { vec![Effect::LoadFirstRows(app.size.1.into())] } else { Vec::new() };
         (app, effects)
     }
 

@@ -14,7 +14,7 @@ use crate::model::news::News;
 use crate::model::period::DateRange;
 use crate::model::prompt::{DraftSlot, PromptId, Resolution, Thread};
 use crate::model::report::{Kept, LoadEnd, LoadOrder, Recalled};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{FirstRows, JobKey, JobRow};
 use crate::model::setup::{Allowed, KeyFrom, NewProfile};
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewsPage, ViewsQuery};
@@ -27,7 +27,9 @@ pub enum Msg {
     Input(crossterm::event::Event),
     /// From the engine.
     News(News),
-    /// First answer of the store.
+    /// First answer of the store: the head of the jobs list.
+    FirstRows(Result<FirstRows, Failure>),
+    /// All that the store knows at the start.
     Loaded(Result<Box<Known>, Failure>),
     /// Another process wrote: these rows changed.
     JobsChanged(Vec<JobRow>),
@@ -148,6 +150,8 @@ pub struct Known {
 /// What the state machine asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
+    /// So many rows of the jobs list; ends in [`Msg::FirstRows`].
+    LoadFirstRows(u32),
     LoadKnown,
     LoadThread(JobKey),
     SubmitNewJob(String),

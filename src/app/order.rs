@@ -149,6 +149,11 @@ impl Order {
         self.entries = entries;
     }
 
+    /// These entries are the first ones of sections of that size; the others are still to come.
+    pub(super) fn resize(&mut self, sizes: [usize; SECTIONS]) {
+        self.sizes = sizes;
+    }
+
     pub(super) fn insert(&mut self, key: SortKey, place: usize) {
         let at = self.entries.partition_point(|(other, _)| *other < key);
         self.entries.insert(at, (key, place));
@@ -184,7 +189,8 @@ impl Order {
     /// Jobs that have a line: all but the hidden ones, which come last.
     pub(super) fn shown(&self) -> usize {
         let hidden = if self.show_dismissed { 0 } else { self.sizes.last().copied().unwrap_or(0) };
-        self.entries.len().saturating_sub(hidden)
+        let all: usize = self.sizes.iter().sum();
+        self.entries.len().min(all.saturating_sub(hidden))
     }
 
     /// Places of the rows that have a line, in order.

@@ -10,7 +10,7 @@ use crate::model::failure::Failure;
 use crate::model::ledger::Limited;
 use crate::model::news::News;
 use crate::model::prompt::DraftSlot;
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{FirstRows, JobKey, JobRow};
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use zeroize::Zeroizing;
 
@@ -21,7 +21,12 @@ impl App {
         match msg {
             Msg::Input(event) => self.input(event, now, &mut effects),
             Msg::News(news) => self.news(news, now, &mut effects),
-            Msg::Loaded(result) => self.loaded(result, now),
+            Msg::FirstRows(result) => self.first_rows(result, &mut effects),
+            Msg::Loaded(result) => {
+                self.loaded(result, now);
+                self.settle(&mut effects);
+                self.catch_up_with_keys(now, &mut effects);
+            }
             Msg::JobsChanged(rows) => rows.into_iter().for_each(|row| self.put(row)),
             Msg::Thread { job, result } => {
                 let next = self.detail.take(job, result, now);
@@ -83,7 +88,7 @@ impl App {
     }
 
     /// What holds after every message: the selection in sight, the detail of the selected job, the jobs on screen.
-    fn settle(&mut self, effects: &mut Vec<Effect>) {
+    pub(super) fn settle(&mut self, effects: &mut Vec<Effect>) {
         let g = self.geometry();
         self.jobs.keep_in_sight(g.list_rows());
         self.views.table.keep_in_sight(g.views_rows());
@@ -112,7 +117,10 @@ impl App {
         jobs.collect()
     }
 
-    fn input(&mut self, event: Event, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn input(&mut self, event: Event, now: Time, effects: &mut Vec<Effect>) {
+        if self.type_ahead(&event) {
+            return;
+        }
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => {
                 self.signals.focus(true);
@@ -179,14 +187,8 @@ impl App {
                 self.delivered(prompt, &delivery, &job, now, effects);
             }
             News::Thread(job) => effects.extend(self.detail.stale(job).map(Effect::LoadThread)),
-            News::Merged { gone, into } => {
-                self.dirty |= self.jobs.merge(gone, into);
-                if let Some(text) = self.drafts.remove(&DraftSlot::FollowUp(gone)) {
-                    // As the store does it: where both have a draft, one stands below the other.
-                    let kept = self.drafts.entry(DraftSlot::FollowUp(into)).or_default();
-                    *kept = if kept.is_empty() { text } else { format!("{kept}\n\n{text}") };
-                }
-            }
+            News::Merged { gone, into } if self.merged_ahead(gone, into) => {}
+            News::Merged { gone, into } => self.merged(gone, into),
             News::Loading(progress) => self.loading(progress),
             News::Totals { range, totals } => self.totals_told(range, totals),
             News::Connection(connection) => {
@@ -205,12 +207,33 @@ impl App {
         }
     }
 
+    pub(super) fn merged(&mut self, gone: JobKey, into: JobKey) {
+        self.dirty |= self.jobs.merge(gone, into);
+        if let Some(text) = self.drafts.remove(&DraftSlot::FollowUp(gone)) {
+            // As the store does it: where both have a draft, one stands below the other.
+            let kept = self.drafts.entry(DraftSlot::FollowUp(into)).or_default();
+            *kept = if kept.is_empty() { text } else { format!("{kept}\n\n{text}") };
+        }
+    }
+
     pub(super) fn put(&mut self, row: JobRow) {
+        self.row_ahead(&row);
         if let Some(old) = self.jobs.get(row.key).filter(|old| old.revision <= row.revision) {
             self.signals.compare(old, &row);
         }
         // Off the jobs screen only the header's counts could change.
         self.dirty |= self.jobs.upsert(row);
+    }
+
+    /// What the first frame needs is there; all else is read now.
+    fn first_rows(&mut self, result: Result<FirstRows, Failure>, effects: &mut Vec<Effect>) {
+        // A store that can't be read says so once, when all is read.
+        if let (Ok(first), Record::Reading) = (result, &self.record) {
+            self.jobs.begin(first);
+            self.dirty = true;
+            self.settle(effects);
+        }
+        effects.push(Effect::LoadKnown);
     }
 
     fn loaded(&mut self, result: Result<Box<super::Known>, Failure>, now: Time) {
@@ -223,6 +246,7 @@ impl App {
                 self.log.prepend(known.log);
                 self.tips.begin(known.tips.as_deref());
                 self.record = Record::Read;
+                self.catch_up_with_news();
             }
             Err(failure) => {
                 self.say_failure(&failure, now);

@@ -85,8 +85,7 @@ impl Inner {
         };
         let remembered = store.recall(&clock_key(&scope)).await.map_err(unread)?;
         let offset = remembered.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
-        let rows = store.jobs(&scope).await.map_err(unread)?;
-        let revision = rows.iter().map(|row| row.revision).max().unwrap_or(0);
+        let revision = store.revision(&scope).await.map_err(unread)?;
         let (instance, locked) = Instance::begin(lock_folder.clone());
         let trouble = locked.err().map(|_| {
             Failure::new(

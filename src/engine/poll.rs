@@ -63,7 +63,7 @@ struct Poller {
     inner: Arc<Inner>,
     scheduler: Scheduler,
     mode: Mode,
-    /// Whether all jobs are in the scheduler; only with the lease.
+    /// Whether all jobs that are not over are in the scheduler; only with the lease.
     loaded: bool,
     gets: JoinSet<Heard>,
     told: Connection,
@@ -169,9 +169,9 @@ impl Poller {
         self.gets.spawn(async move { inner.look(key).await.1 });
     }
 
-    /// Takes all jobs of the record into the scheduler.
+    /// Takes the jobs of the record that are not over into the scheduler.
     async fn load(&mut self, now: Time) {
-        match self.inner.store.jobs(&self.inner.scope).await {
+        match self.inner.store.jobs_under_way(&self.inner.scope).await {
             Ok(rows) => {
                 self.scheduler.clear();
                 self.schedule(&rows);

@@ -86,6 +86,15 @@ impl Group {
     }
 }
 
+/// The head of the jobs list: what a screen can show before all rows are read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FirstRows {
+    /// The first rows in groups by need, the newest first in each; the queued ones as they go out.
+    pub rows: Vec<JobRow>,
+    /// How many rows each group has, in the order of [`Group::ALL`].
+    pub sizes: [usize; Group::ALL.len()],
+}
+
 impl JobRow {
     /// A job of which nothing is known but its title and when it was written here.
     pub fn new(key: JobKey, title: CleanText, written_at: Time) -> Self {

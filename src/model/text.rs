@@ -15,6 +15,9 @@ pub struct CleanText(Box<str>);
 impl CleanText {
     /// One line: line breaks and tabs become single spaces, both ends are trimmed.
     pub fn line(raw: &str) -> Self {
+        if is_plain(raw) {
+            return Self(raw.trim().into());
+        }
         let text = clean(raw, false);
         Self(text.trim().into())
     }
@@ -64,6 +67,11 @@ impl AsRef<str> for CleanText {
     fn as_ref(&self) -> &str {
         &self.0
     }
+}
+
+/// Nothing but printable ASCII, as most text is: there is nothing to clean.
+fn is_plain(raw: &str) -> bool {
+    raw.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 fn clean(raw: &str, keep_lines: bool) -> String {

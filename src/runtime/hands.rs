@@ -40,6 +40,9 @@ impl Hands {
     /// None for what answers nothing, and for what is the event loop's.
     pub(super) async fn carry(self, effect: Effect) -> Option<Msg> {
         Some(match effect {
+            Effect::LoadFirstRows(limit) => {
+                Msg::FirstRows(self.store.first_jobs(&self.scope, limit).await.map_err(failure))
+            }
             Effect::LoadKnown => Msg::Loaded(self.known().await.map(Box::new)),
             Effect::LoadThread(job) => {
                 let result = self.store.thread(job).await.map(|thread| self.in_local_time(thread));

@@ -76,6 +76,11 @@ pub(super) const JOB: &str = "key, id, coalesce(own_title, title), status, repos
      undelivered, revision, own_title IS NOT NULL, tags, note, place, \
      (SELECT group_concat(path, char(10) ORDER BY place) FROM job_page WHERE job_page.job = job.key)";
 
+/// As [`JOB`], without the pages that the job is about: for many rows they are read in one go.
+pub(super) const JOB_WITHOUT_PAGES: &str = "key, id, coalesce(own_title, title), status, repository, git_ref, model, \
+     pr_link, created_at, archived_at, started_at, finished_at, changed_at, checked_at, looked_at, gone, dismissed, \
+     undelivered, revision, own_title IS NOT NULL, tags, note, place, NULL";
+
 /// Reads a row of [`JOB`].
 pub(super) fn job_row(row: &Row<'_>) -> Result<JobRow> {
     let id: Option<String> = row.get(1)?;

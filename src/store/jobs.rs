@@ -3,7 +3,7 @@
 //!
 //! Every change goes through [`put`] or [`touch`], which give the row its next revision in the same transaction.
 
-use super::columns::{self, JOB, Ms, STATE, ms, status_word, text};
+use super::columns::{self, JOB, JOB_WITHOUT_PAGES, Ms, STATE, ms, status_word, text};
 use super::error::StoreError;
 use super::{Applied, Changes, Fetched, drafts, local, merge, pages, scopes};
 use crate::model::Time;
@@ -11,7 +11,7 @@ use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobId};
 use crate::model::log::{LogEntry, LogKind};
 use crate::model::prompt::{EventKind, JobEvent};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{FirstRows, JobKey, JobRow};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, OptionalExtension as _, Params, Transaction, params};
 
@@ -20,8 +20,57 @@ type R<T> = Result<T, StoreError>;
 /// All jobs of the scope, oldest first.
 pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<JobRow>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
-    let sql = format!("SELECT {JOB} FROM job WHERE scope = ?1 AND merged_into IS NULL ORDER BY key");
+    // In the order in which the rows lie: an index by scope would have them sorted again.
+    let sql = format!(
+        "SELECT {JOB_WITHOUT_PAGES} FROM job NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL ORDER BY key"
+    );
+    let mut rows = rows(connection, &sql, [scope])?;
+    pages::fill_in(connection, &mut rows)?;
+    Ok(rows)
+}
+
+/// The first `limit` rows of the list by need, in its order, and how many rows each group has.
+pub(super) fn first(connection: &Connection, scope: &Scope, limit: u32) -> R<FirstRows> {
+    let mut first = FirstRows::default();
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(first) };
+    let mut ask = connection
+        .prepare_cached("SELECT need, count(*) FROM job WHERE scope = ?1 AND merged_into IS NULL GROUP BY need")?;
+    let mut groups = ask.query([scope])?;
+    while let Some(group) = groups.next()? {
+        let (need, size): (i64, i64) = (group.get(0)?, group.get(1)?);
+        let slot = usize::try_from(need).ok().and_then(|need| first.sizes.get_mut(need));
+        if let (Some(slot), Ok(size)) = (slot, usize::try_from(size)) {
+            *slot = size;
+        }
+    }
+    // Queued jobs stand in the order of the line, all others with the newest first.
+    let sql = format!(
+        "SELECT {JOB} FROM job INDEXED BY job_by_need WHERE scope = ?1 AND merged_into IS NULL
+         ORDER BY need, turn, CASE need WHEN 2 THEN key ELSE -key END LIMIT ?2"
+    );
+    first.rows = rows(connection, &sql, [scope, i64::from(limit)])?;
+    Ok(first)
+}
+
+/// Rows of the scope that may have to be looked at again, oldest first: every one for which
+/// [`next_poll`](crate::model::poll::next_poll) names a moment, and a few more.
+pub(super) fn under_way(connection: &Connection, scope: &Scope) -> R<Vec<JobRow>> {
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+    let sql = format!(
+        "SELECT {JOB} FROM job NOT INDEXED
+         WHERE scope = ?1 AND merged_into IS NULL AND gone = 0 AND id IS NOT NULL
+             AND (status IS NULL OR status NOT IN ('completed', 'archived', 'failed')
+                 OR checked_at IS NULL OR finished_at IS NULL OR (status = 'completed' AND pr_link IS NULL))
+         ORDER BY key"
+    );
     rows(connection, &sql, [scope])
+}
+
+/// The largest revision of the scope's rows; 0 without any.
+pub(super) fn revision(connection: &Connection, scope: &Scope) -> R<i64> {
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(0) };
+    let mut ask = connection.prepare_cached("SELECT coalesce(max(revision), 0) FROM job WHERE scope = ?1")?;
+    Ok(ask.query_row([scope], |row| row.get(0))?)
 }
 
 /// Rows with a later revision, oldest change first, and rows that were merged into another one since.

@@ -43,7 +43,7 @@ use crate::model::load::Stamped;
 use crate::model::log::LogEntry;
 use crate::model::period::DateRange;
 use crate::model::prompt::{DraftSlot, JobEvent, PromptId, PromptKind, Thread};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{FirstRows, JobKey, JobRow};
 use crate::model::text::CleanText;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use handle::Handle;
@@ -184,6 +184,24 @@ impl Store {
     pub async fn jobs(&self, scope: &Scope) -> R<Vec<JobRow>> {
         let scope = scope.clone();
         self.handle.read(move |db| jobs::list(db, &scope)).await
+    }
+
+    /// The first rows of the list by need, without reading the others.
+    pub async fn first_jobs(&self, scope: &Scope, limit: u32) -> R<FirstRows> {
+        let scope = scope.clone();
+        self.handle.read(move |db| jobs::first(db, &scope, limit)).await
+    }
+
+    /// The jobs of the scope that may have to be looked at again, oldest first.
+    pub async fn jobs_under_way(&self, scope: &Scope) -> R<Vec<JobRow>> {
+        let scope = scope.clone();
+        self.handle.read(move |db| jobs::under_way(db, &scope)).await
+    }
+
+    /// The largest revision of the scope's rows; 0 without any.
+    pub async fn revision(&self, scope: &Scope) -> R<i64> {
+        let scope = scope.clone();
+        self.handle.read(move |db| jobs::revision(db, &scope)).await
     }
 
     /// The row of this key. One that was merged into another row has no id any more and is dismissed.

@@ -1,6 +1,6 @@
 //! The pages that a job was started about: written with the job, moved along when two rows turn out to be one.
 
-use super::columns::{JOB, job_row};
+use super::columns::{JOB, job_row, line};
 use super::error::StoreError;
 use super::scopes;
 use crate::model::endpoint::Scope;
@@ -29,6 +29,22 @@ pub(super) fn jobs_about(connection: &Connection, scope: &Scope, path: &str) -> 
     ))?;
     let rows = ask.query_map(params![scope, path], job_row)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Gives these rows, sorted by key, the pages that they are about.
+pub(super) fn fill_in(connection: &Connection, rows: &mut [JobRow]) -> R<()> {
+    let mut ask = connection.prepare_cached("SELECT job, path FROM job_page ORDER BY job, place")?;
+    let mut pages = ask.query([])?;
+    while let Some(page) = pages.next()? {
+        let key = JobKey(page.get(0)?);
+        if let Ok(at) = rows.binary_search_by_key(&key, |row| row.key)
+            && let Some(row) = rows.get_mut(at)
+            && let Some(path) = line(page, 1)?
+        {
+            row.pages.push(path);
+        }
+    }
+    Ok(())
 }
 
 /// Two rows become one: its pages come first, then those of the other that it doesn't have.

@@ -8,11 +8,12 @@ use std::path::Path;
 use std::time::Duration;
 
 /// All migrations, oldest first: the first one makes schema 1.
-pub(super) const MIGRATIONS: [&str; 4] = [
+pub(super) const MIGRATIONS: [&str; 5] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
     include_str!("../../assets/schema/0004_reports.sql"),
+    include_str!("../../assets/schema/0005_first_rows.sql"),
 ];
 
 /// What a sound file of the known schema has.

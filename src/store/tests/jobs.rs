@@ -2,6 +2,7 @@ use super::*;
 use crate::model::change::LocalChange;
 use crate::model::log::LogKind;
 use crate::model::prompt::{EventKind, JobEvent};
+use crate::model::row::{FirstRows, Group};
 use std::time::{Duration, Instant};
 
 fn status_event(seconds: i64, from: Option<Status>, to: Status) -> JobEvent {
@@ -237,4 +238,90 @@ async fn the_questions_asked_all_the_time_are_answered_from_an_index() {
     assert!(queued.contains("prompt_queued") && !queued.contains("SCAN job"), "{queued}");
     let sent = plan(crate::store::local::SENT.replace("?1", "1")).await;
     assert!(sent.contains("prompt_by_sent") && !sent.contains("TEMP B-TREE"), "{sent}");
+}
+
+#[tokio::test]
+async fn what_may_have_to_be_looked_at_again_is_under_way_and_what_is_over_is_not() {
+    let store = memory();
+    let active = store.accepted("active", Status::Active, at(0)).await;
+    let odd = store.accepted("odd", Status::parse("Re-Viewing"), at(0)).await;
+    let late = store.accepted("late", Status::Active, at(0)).await;
+    store.got(late.key, answer("late", Status::Completed), at(50)).await;
+    let woken = store.accepted("woken", Status::Active, at(0)).await;
+    store.got(woken.key, with_pr("woken", Status::Completed, 1), at(10)).await;
+    store.add_follow_up(woken.key, "more", at(20)).await.expect("written");
+    for (id, status) in [("failed", Status::Failed), ("archived", Status::Archived)] {
+        let over = store.accepted(id, Status::Active, at(0)).await;
+        store.got(over.key, answer(id, status), at(50)).await;
+    }
+    let over = store.accepted("over", Status::Active, at(0)).await;
+    store.got(over.key, with_pr("over", Status::Completed, 2), at(50)).await;
+    let gone = store.accepted("gone", Status::Active, at(0)).await;
+    store.apply_fetched(gone.key, Fetched::NotFound, at(50)).await.expect("written");
+    store.add_new_job(&scope(), "not sent yet", at(60)).await.expect("written");
+    let under_way = store.jobs_under_way(&scope()).await.expect("read");
+    let keys: Vec<JobKey> = under_way.iter().map(|row| row.key).collect();
+    assert_eq!(keys, [active.key, odd.key, late.key]);
+    for row in store.jobs(&scope()).await.expect("read") {
+        assert!(crate::model::poll::next_poll(&row).is_none() || keys.contains(&row.key), "{row:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_revision_is_that_of_the_last_change() {
+    let store = memory();
+    assert_eq!(store.revision(&scope()).await.expect("read"), 0);
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    assert_eq!(store.revision(&scope()).await.expect("read"), row.revision);
+}
+
+/// Where a row stands in the list by need.
+fn place_by_need(row: &JobRow) -> (usize, i64, i64) {
+    let group = row.group();
+    let need = Group::ALL.iter().position(|&other| other == group).expect("one of all");
+    match group {
+        Group::Queued => (need, row.place.unwrap_or(i64::MAX), row.key.0),
+        _ => (need, -row.age_from().timestamp_millis(), -row.key.0),
+    }
+}
+
+#[tokio::test]
+async fn the_first_rows_are_those_of_the_whole_list_by_need() {
+    let store = memory();
+    store.new_job("makes the scope", at(0)).await;
+    let states = ["NULL", "'queued'", "'paused'", "'sending'", "'not sent'", "'rejected'", "'unconfirmed'"];
+    let statuses = ["NULL", "'active'", "'completed'", "'archived'", "'failed'", "'Re-Viewing'", "''"];
+    // Every combination, in an order that is not that of the list; some moments are the same.
+    let mut rows = Vec::new();
+    for (n, undelivered) in states.iter().enumerate() {
+        for (m, status) in statuses.iter().enumerate() {
+            for bits in 0..32 {
+                let [gone, dismissed, seen, pr, old] = [1, 2, 4, 8, 16].map(|bit| i32::from(bits & bit != 0));
+                let spread = (n * 7919 + m * 104_729 + bits * 31) % 50;
+                rows.push(format!(
+                    "INSERT INTO job (scope, title, status, undelivered, gone, dismissed, pr_link, created_at, started_at,
+                         archived_at, finished_at, changed_at, looked_at, place, revision)
+                     VALUES (1, 'a job', {status}, {undelivered}, {gone}, {dismissed}, iif({pr}, 'https://x.test/1', NULL),
+                         {spread}000, {spread}500, iif({old}, {spread}700, NULL), iif({pr}, {spread}600, NULL), 60000,
+                         iif({seen}, 60000, iif({old}, 59999, NULL)), iif({old}, {spread}, NULL), 1);"
+                ));
+            }
+        }
+    }
+    store.raw(move |db| db.execute_batch(&rows.concat()).expect("inserted")).await;
+    let mut all = store.jobs(&scope()).await.expect("read");
+    all.sort_by_key(place_by_need);
+    let sizes = Group::ALL.map(|group| all.iter().filter(|row| row.group() == group).count());
+    assert!(sizes.iter().all(|&size| size > 20), "{sizes:?}");
+    for limit in [1, 40, 700, 2_000] {
+        let first = store.first_jobs(&scope(), limit).await.expect("read");
+        let expected: Vec<JobKey> = all.iter().take(limit as usize).map(|row| row.key).collect();
+        assert_eq!(first.rows.iter().map(|row| row.key).collect::<Vec<_>>(), expected);
+        assert_eq!(first.sizes, sizes);
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_knows_nothing_has_no_first_rows() {
+    assert_eq!(memory().first_jobs(&scope(), 10).await.expect("read"), FirstRows::default());
 }
