@@ -201,7 +201,8 @@ impl App {
 
     /// Whether the record is being read for what is on the screen now: a matter of a moment.
     pub fn reads_record(&self) -> bool {
-        self.detail_is_visible() && matches!(self.detail.thread(), Load::Loading { before: None })
+        let list = self.screen == Screen::Jobs && self.record == Record::Reading && self.jobs.is_empty();
+        list || (self.detail_is_visible() && matches!(self.detail.thread(), Load::Loading { before: None }))
     }
 
     /// The terminal's title.
