@@ -385,6 +385,9 @@ impl Dashboard {
             // The terminal is gone; a signal may never tell.
             self.ending.get_or_insert(Exit::Ended);
         }
+        if self.gate.is_first() {
+            self.ask_background();
+        }
         self.gate.drawn(Instant::now());
     }
 }

@@ -156,7 +156,6 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
         dashboard.effects.carry(effect);
     }
     dashboard.draw_when_due();
-    dashboard.ask_background();
     if let Some(connection) = parts.connection {
         dashboard.effects.start_engine(connection, news_sender.clone());
     }
