@@ -7,9 +7,11 @@
 mod columns;
 mod drafts;
 mod error;
+mod glance;
 mod handle;
 mod jobs;
 mod kept;
+mod known;
 mod ledgers;
 mod local;
 mod memory;
@@ -31,6 +33,8 @@ mod views;
 mod tests;
 
 pub use error::StoreError;
+pub use glance::Glance;
+pub use known::KnownPrompt;
 pub use prune::{Prune, Pruned};
 pub use reports::{ReportAnswer, Unfinished};
 
@@ -159,6 +163,15 @@ impl Store {
     /// Whether there is a store in `folder`, sound or not. Makes nothing.
     pub fn is_there(folder: &Path) -> bool {
         open::is_there(folder)
+    }
+
+    /// How the jobs of a scope stand, read at once on this thread: for a prompt or a status line, which can't wait. None
+    /// where there is no store, or nothing of this scope in it; makes nothing and changes nothing.
+    ///
+    /// # Errors
+    /// As [`Store::open`]; a damaged file stays where it is.
+    pub fn glance(folder: &Path, scope: &Scope) -> R<Option<Glance>> {
+        glance::glance(folder, scope)
     }
 
     /// In memory, for the demo ("keeps nothing").
@@ -321,10 +334,21 @@ impl Store {
         self.handle.write(move |tx| queue::change(tx, &jobs, change)).await
     }
 
+    /// Pauses one prompt; none when it is not queued any more.
+    pub async fn pause_prompt(&self, prompt: PromptId) -> R<Option<JobRow>> {
+        self.handle.write(move |tx| queue::pause_one(tx, prompt)).await
+    }
+
     /// Jobs in whose prompts the text stands, whatever the case.
     pub async fn find_prompts(&self, scope: &Scope, text: &str) -> R<Vec<JobKey>> {
         let (scope, text) = (scope.clone(), text.to_owned());
         self.handle.read(move |db| local::find_prompts(db, &scope, &text)).await
+    }
+
+    /// Prompts for new jobs that wait, and those that went out, or should have, since then; oldest first.
+    pub async fn known_prompts(&self, scope: &Scope, since: Time) -> R<Vec<KnownPrompt>> {
+        let scope = scope.clone();
+        self.handle.read(move |db| known::since(db, &scope, since)).await
     }
 
     /// Prompts that went out before, the newest first, each once; at most 1,000, and 16 MiB in all.

@@ -28,6 +28,16 @@ pub(super) fn is_there(folder: &Path) -> bool {
     folder.join(FILE).exists()
 }
 
+/// Opens the file in `folder` to read it: with the right to write only where a process that was killed left a journal
+/// to be rolled back.
+pub(super) fn to_read(folder: &Path, may_roll_back: bool) -> Result<Connection, StoreError> {
+    let path = folder.join(FILE);
+    let access = if may_roll_back { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(&path, flags)
+        .map_err(|_| StoreError::Unusable(format!("{} can't be opened", path.display())))
+}
+
 /// Opens or makes the store in `folder`. `now` dates the name of a damaged file.
 pub(super) fn open(folder: &Path, now: Time) -> Result<(Connection, Opened), StoreError> {
     if make_folder(folder).is_err() && !folder.is_dir() {

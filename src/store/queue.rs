@@ -65,6 +65,14 @@ fn hold(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, held: bool) -> R<BTreeSet
     Ok(changed)
 }
 
+/// Pauses this prompt alone, unless it is not queued any more; its row if it was.
+pub(super) fn pause_one(tx: &Transaction<'_>, prompt: PromptId) -> R<Option<JobRow>> {
+    let job = prompts::get(tx, prompt)?.job;
+    let paused =
+        tx.prepare_cached("UPDATE prompt SET held = 1 WHERE id = ?1 AND state = 'queued'")?.execute([prompt.0])?;
+    if paused == 0 { Ok(None) } else { jobs::touch(tx, job).map(Some) }
+}
+
 fn remove(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>) -> R<Vec<JobRow>> {
     let mut ask = tx.prepare_cached("SELECT id, kind FROM prompt WHERE job = ?1 AND state = 'queued'")?;
     let mut changed = Vec::new();

@@ -192,3 +192,42 @@ async fn a_store_of_the_first_schema_keeps_its_line_and_its_drafts() {
     let expected = [(DraftSlot::NewJob, "typed"), (DraftSlot::FollowUp(JobKey(3)), "more"), (DraftSlot::Batch, "many")];
     assert_eq!(drafts.collect::<Vec<_>>(), expected.map(|(slot, text)| (slot, text.to_owned())));
 }
+
+#[tokio::test]
+async fn one_prompt_is_paused_alone_and_only_while_it_is_queued() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let (first, second) =
+        (store.follow_up(row.key, "First", at(1)).await, store.follow_up(row.key, "Second", at(2)).await);
+    let paused = store.pause_prompt(second).await.expect("written").expect("was queued");
+    assert!(paused.revision > row.revision);
+    let states: Vec<DeliveryKind> = store.told(row.key).await.prompts.iter().map(|p| p.delivery.kind()).collect();
+    assert_eq!(states, [DeliveryKind::Accepted, DeliveryKind::Queued, DeliveryKind::Paused]);
+    assert!(matches!(store.turn(first, at(3)).await, Turn::Go { .. }));
+    assert_eq!(store.pause_prompt(first).await.expect("read"), None, "it is on its way");
+}
+
+#[tokio::test]
+async fn known_are_prompts_that_wait_and_those_that_went_out_lately() {
+    let store = memory();
+    store.accepted("old", Status::Active, at(0)).await;
+    store.accepted("new", Status::Active, at(100)).await;
+    let (lost, _) = store.new_job("Lost", at(0)).await;
+    store.turn(lost, at(100)).await;
+    store.end(lost, Settled::Unconfirmed(line("?")), at(101)).await;
+    let (refused, _) = store.new_job("Refused", at(100)).await;
+    store.turn(refused, at(100)).await;
+    store.end(refused, Settled::Rejected(line("no")), at(101)).await;
+    let (waits, _) = store.new_job("Waits", at(0)).await;
+    store.pause_prompt(waits).await.expect("paused");
+    let known = store.known_prompts(&scope(), at(50)).await.expect("read");
+    let told: Vec<(&str, DeliveryKind)> = known.iter().map(|known| (known.text.as_str(), known.state)).collect();
+    assert_eq!(
+        told,
+        [
+            ("Prompt of new", DeliveryKind::Accepted),
+            ("Lost", DeliveryKind::Unconfirmed),
+            ("Waits", DeliveryKind::Paused)
+        ]
+    );
+}

@@ -1,0 +1,64 @@
+use super::*;
+use crate::model::prompt::DeliveryKind;
+use crate::model::row::Group;
+use std::fs;
+use tempfile::tempdir;
+
+#[tokio::test]
+async fn a_glance_counts_as_the_groups_of_the_list_do() {
+    let folder = tempdir().expect("a folder");
+    let store = open(folder.path());
+    assert_eq!(Store::glance(folder.path(), &scope()).expect("read"), None, "nothing of this scope");
+    for word in ["active", "completed", "failed", "archived", "reviewing"] {
+        for (looked, number) in [(false, None), (true, None), (false, Some(7)), (true, Some(7))] {
+            let id = format!("{word}-{looked}-{number:?}");
+            let row = store.accepted(&id, Status::Active, at(0)).await;
+            let seen = answer(&id, Status::parse(word));
+            let seen = number.map_or(seen.clone(), |number| with_pr(&id, seen.status, number));
+            store.got(row.key, seen, at(60)).await;
+            if looked {
+                store.change(row.key, LocalChange::Looked, at(90)).await;
+            }
+        }
+    }
+    let (_, queued) = store.new_job("queued", at(0)).await;
+    assert_eq!(queued.undelivered, Some(DeliveryKind::Queued));
+    let put_away = store.accepted("put away", Status::Failed, at(0)).await;
+    store.change(put_away.key, LocalChange::Dismissed(true), at(90)).await;
+    let gone = store.accepted("gone", Status::Active, at(0)).await;
+    store.apply_fetched(gone.key, Fetched::NotFound, at(70)).await.expect("seen");
+    let rows = store.jobs(&scope()).await.expect("rows");
+    let count = |group| rows.iter().filter(|row| row.group() == group).count();
+    let glance = Store::glance(folder.path(), &scope()).expect("read").expect("known");
+    assert_eq!(
+        (glance.needs_you, glance.active, glance.queued, glance.known),
+        (count(Group::NeedsYou), count(Group::Working), count(Group::Queued), rows.len() - 1)
+    );
+    assert_eq!((glance.needs_you, glance.active, glance.queued), (3, 8, 1));
+    assert_eq!(glance.as_of, Some(at(60)));
+}
+
+#[tokio::test]
+async fn a_glance_makes_no_store_and_rolls_a_killed_writers_journal_back() {
+    let (folder, left) = (tempdir().expect("a folder"), tempdir().expect("a folder"));
+    assert_eq!(Store::glance(folder.path(), &scope()).expect("read"), None);
+    assert!(!Store::is_there(folder.path()));
+    let store = open(folder.path());
+    store.accepted("j1", Status::Active, at(0)).await;
+    let (from, to) = (folder.path().to_owned(), left.path().to_owned());
+    store
+        .raw(move |db| {
+            // More than fits the cache goes into the file before the end of the transaction.
+            db.execute_batch("PRAGMA cache_size = 2; BEGIN IMMEDIATE; UPDATE job SET dismissed = 1;").expect("begun");
+            for n in 0..200 {
+                db.execute("INSERT INTO memory (key, value) VALUES (?1, ?2)", (n, "x".repeat(2000))).expect("written");
+            }
+            for name in ["docdeck.db", "docdeck.db-journal"] {
+                fs::copy(from.join(name), to.join(name)).expect("copied as a killed process leaves it");
+            }
+            db.execute_batch("ROLLBACK").expect("rolled back");
+        })
+        .await;
+    let glance = Store::glance(left.path(), &scope()).expect("read").expect("known");
+    assert_eq!((glance.known, glance.active), (1, 1), "{glance:?}");
+}
