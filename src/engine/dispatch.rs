@@ -180,6 +180,7 @@ impl Inner {
                 Settled::NotSent(CleanText::line("The job has no id yet, so nothing was sent: send it again later."))
             }
         };
+        let _telling = self.telling();
         let applied = self.settle(prompt, &how).await;
         drop(sending);
         if let Some(Applied { row, events }) = applied {

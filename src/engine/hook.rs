@@ -10,6 +10,7 @@ use crate::model::row::JobRow;
 use crate::model::text::CleanText;
 use std::process::Stdio;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
@@ -59,6 +60,7 @@ impl Hook {
                         if let Err(why) = run_one(&words, &change.job, PATIENCE).await {
                             inner.log(change.subject, LogKind::Note(CleanText::line(&why))).await;
                         }
+                        inner.telling.fetch_sub(1, Ordering::Relaxed);
                     });
                 }
                 Some(_) = runs.join_next() => {}
@@ -76,7 +78,9 @@ impl Inner {
         let mut job = json::job(row, first.map(|prompt| prompt.text.as_str())).to_string();
         job.push('\n');
         let subject = row.id.as_ref().map(|id| id.clean()).unwrap_or_default();
+        self.telling.fetch_add(1, Ordering::Relaxed);
         if changes.try_send(Changed { subject: subject.clone(), job }).is_err() {
+            self.telling.fetch_sub(1, Ordering::Relaxed);
             let note = "on_change was not run: too many changes wait for it";
             self.log(subject, LogKind::Note(CleanText::line(note))).await;
         }

@@ -58,6 +58,8 @@ pub(super) struct Inner {
     news: mpsc::Sender<News>,
     orders: mpsc::UnboundedSender<Order>,
     sending: AtomicUsize,
+    /// Changes that the user's program has not been run for to its end.
+    pub(super) telling: AtomicUsize,
     /// Highest revision seen by [`Inner::catch_up`].
     revision: tokio::sync::Mutex<i64>,
     trouble: Mutex<Option<(CleanText, Instant)>>,
@@ -118,6 +120,7 @@ impl Inner {
             news,
             orders,
             sending: AtomicUsize::new(0),
+            telling: AtomicUsize::new(0),
             revision: tokio::sync::Mutex::new(revision),
             trouble: Mutex::default(),
         };
@@ -266,6 +269,15 @@ impl Inner {
         Ok(())
     }
 
+    /// At the end: what this instance was sending is unconfirmed, and the record says so at once.
+    pub(super) async fn give_up_sending(&self) {
+        let is_busy = !lock(&self.busy).is_empty();
+        if is_busy {
+            // Not written, it is what the next start makes of it.
+            let _ = self.store.abandon(&self.scope, self.instance.name(), local_now()).await;
+        }
+    }
+
     /// Tells the poller; it may have ended already.
     pub(super) fn order(&self, order: Order) {
         let _ = self.orders.send(order);
@@ -277,8 +289,28 @@ impl Inner {
         Sending(Arc::clone(self))
     }
 
+    /// Counts a change that is about to be told, for as long as the guard lives: whoever hears of it first may want to end.
+    pub(super) fn telling(&self) -> Telling<'_> {
+        self.telling.fetch_add(1, Ordering::Relaxed);
+        Telling(self)
+    }
+
+    pub(super) fn is_telling(&self) -> bool {
+        self.telling.load(Ordering::Relaxed) > 0
+    }
+
     pub(super) fn is_sending(&self) -> bool {
         self.sending.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// See [`Inner::telling`].
+#[derive(Debug)]
+pub(super) struct Telling<'a>(&'a Inner);
+
+impl Drop for Telling<'_> {
+    fn drop(&mut self) {
+        self.0.telling.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

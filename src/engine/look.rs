@@ -98,6 +98,7 @@ impl Inner {
             Ok(_) => {}
             Err(error) => return unwritten(&error, true),
         }
+        let _telling = self.telling();
         match self.store.apply_fetched(key, fetched, local_now()).await {
             Ok(applied) => {
                 self.tell_seen(&applied.row, &applied.events).await;

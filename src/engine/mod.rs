@@ -118,12 +118,23 @@ impl Engine {
         }
         self.inner.abort_loading();
         self.inner.leases.release();
+        self.inner.give_up_sending().await;
         self.inner.instance.end();
     }
 
     /// Whether a prompt is on its way to the service right now.
     pub fn has_sending(&self) -> bool {
         self.inner.is_sending()
+    }
+
+    /// Whether the user's program for changes still has some to be told: it is ended with the engine.
+    pub fn is_telling(&self) -> bool {
+        self.inner.is_telling()
+    }
+
+    /// Whether this instance is the one that sends what is queued.
+    pub fn dispatches(&self) -> bool {
+        self.inner.leases.holds(lease::Duty::Dispatch)
     }
 
     /// Before a suspend: others on this computer poll and dispatch from now on, until [`Engine::resume`].
@@ -179,6 +190,15 @@ impl Engine {
     /// Nothing was written.
     pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<JobRow>, Failure> {
         self.inner.change_queue(jobs, change).await
+    }
+
+    /// Pauses one prompt, so that nobody sends it until the user releases it. None when it is not queued any more; what
+    /// became of it is told as news.
+    ///
+    /// # Errors
+    /// The store can't write: the prompt goes out when its turn comes.
+    pub async fn pause(&self, prompt: PromptId) -> Result<Option<JobRow>, Failure> {
+        self.inner.pause(prompt).await
     }
 
     /// Carries out what the user decided about a prompt that docdeck will not send by itself. Linking costs one GET.

@@ -62,6 +62,15 @@ impl Inner {
         Ok(rows)
     }
 
+    pub(super) async fn pause(&self, prompt: PromptId) -> Result<Option<JobRow>, Failure> {
+        let row = self.store.pause_prompt(prompt).await.map_err(unwritten)?;
+        if let Some(row) = &row {
+            lock(&self.own).remove(&prompt);
+            self.tell_step(prompt, Delivery::Paused, row.clone()).await;
+        }
+        Ok(row)
+    }
+
     pub(super) async fn resolve(&self, prompt: PromptId, resolution: Resolution) -> Result<JobRow, Failure> {
         match resolution {
             Resolution::SendAgain => self.requeue(prompt, None).await,
