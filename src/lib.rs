@@ -76,6 +76,14 @@
 //! waits stands in one line on disk, in the user's order; what the user paused gets no turn. A batch is nothing but
 //! many prompts in that line, so the ledger paces it and a restart goes on with it.
 //!
+//! # Commands
+//!
+//! Each is a file of `cli`. Those that only read open a `Record`: the store of one scope, without a key. The others open
+//! a `Desk`: the store with an engine on it, which takes the leases that the command is for, its news one after the
+//! other, and signals. What a command finds out goes through `Out`, results apart from all else; what it can't do is a
+//! `Refusal`: a sentence, an exit code, and for `--json` an object. A prompt that a command can't send now is paused: no
+//! command leaves something behind that goes out by itself, unless it was told to queue it.
+//!
 //! # Loading all pages
 //!
 //! The service gives page views out in answers of 250 rows at most and never says how many there are. All answers of a

@@ -1,7 +1,7 @@
 //! The command line as clap reads it: commands, the options that all of them take, and the simulated world. What an
 //! option of one command means stands in that command's file.
 
-use super::{init, jobs, prune, show, track, wait};
+use super::{follow, init, jobs, new, prune, show, status, track, wait, watch};
 use crate::config::{ColorChoice, Flags};
 use crate::sim::{Fault, SimOptions};
 use clap::{Args, Parser, Subcommand};
@@ -43,6 +43,12 @@ pub(super) enum Command {
     /// shows that something is wrong, nothing is written, with --yes, and the code is 3 (key refused), 4 (service or
     /// project) or 5 (limit); without it, it asks. The file is readable by you alone, and what is in it stays.
     Init(init::Options),
+    /// Creates a job from a prompt
+    #[command(after_long_help = new::JSON)]
+    New(new::Options),
+    /// Sends a follow-up to a job that is known on this computer
+    #[command(after_long_help = follow::JSON)]
+    Follow(follow::Options),
     /// Lists the jobs known on this computer; asks the service nothing
     ///
     /// Those that need you come first, then those at work, queued and done; each group with the newest first. Jobs that
@@ -59,9 +65,16 @@ pub(super) enum Command {
     /// Waits until every one of these jobs is finished
     ///
     /// Looks at them as the dashboard does, or hears of them from the dashboard that looks. Each change is a line on
-    /// stderr. Ctrl-C leaves the jobs alone.
+    /// stderr. A job that completed without a pull request is looked at once more, five seconds later: its link may come
+    /// late. Ctrl-C leaves the jobs alone.
     #[command(after_long_help = wait::JSON)]
     Wait(wait::Options),
+    /// Tells every change of the jobs known here, a line each, as it happens
+    #[command(after_long_help = watch::JSON)]
+    Watch(watch::Options),
+    /// Says in one line how the jobs known here stand: for tmux and shell prompts; asks the service nothing
+    #[command(after_long_help = status::JSON)]
+    Status(status::Options),
     /// Removes old page views from the store on this computer, and gives the room back
     ///
     /// Page views can be asked for again, at the price of requests. Jobs, prompts and drafts are known here alone and
@@ -74,10 +87,14 @@ impl Command {
     /// Whether the answer is JSON, so that a failure is told in JSON as well.
     pub(super) fn answers_in_json(&self) -> bool {
         match self {
+            Self::New(options) => options.json,
+            Self::Follow(options) => options.json,
             Self::Jobs(options) => options.json,
             Self::Show(options) => options.json,
             Self::Track(options) => options.json,
             Self::Wait(options) => options.json,
+            Self::Watch(options) => options.json,
+            Self::Status(options) => options.json,
             Self::Prune(options) => options.json,
             Self::Demo(_) | Self::Sim { .. } | Self::Init(_) => false,
         }

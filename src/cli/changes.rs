@@ -1,4 +1,4 @@
-//! What changed between two looks at a job's row, in plain words for a line of a log.
+//! What changed between two looks at a job's row, in plain words for a line of a log and as words for JSON.
 
 use super::job_line::{id, state};
 use crate::model::job::Status;
@@ -18,6 +18,20 @@ pub(super) enum Change {
     Back,
     /// A prompt of it stands elsewhere than before.
     Delivery,
+}
+
+impl Change {
+    /// Its word in JSON.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Status => "status",
+            Self::PullRequest => "pullRequest",
+            Self::Gone => "gone",
+            Self::Back => "back",
+            Self::Delivery => "delivery",
+        }
+    }
 }
 
 /// What is different in the newer row; `None` for one that was not there.

@@ -20,6 +20,8 @@ pub(super) enum Code {
     Service = 4,
     /// The ledger is full, or a 429.
     Limited = 5,
+    /// A POST without a readable answer.
+    Unconfirmed = 6,
     /// Timed out while waiting.
     TimedOut = 124,
     /// Ctrl-C, or another signal that asks to end while something is waited for.

@@ -8,6 +8,7 @@ use crate::config::environment::Environment;
 use crate::config::{Flags, Setup, data_folder, resolve};
 use crate::engine::{Duties, Engine, PollOptions, Setup as EngineSetup};
 use crate::model::endpoint::Scope;
+use crate::model::log::{LogKind, Operation};
 use crate::model::news::News;
 use crate::runtime::crash;
 use crate::runtime::logfile::Log;
@@ -41,6 +42,19 @@ impl Record {
     /// # Errors
     /// The configuration, or a store that can't be used.
     pub(super) fn open(flags: &Flags, environment: &Environment, out: &mut Out) -> Result<Self, Refusal> {
+        Self::open_for(flags, environment, false, out)
+    }
+
+    /// As [`Record::open`]; to be written to, a store is made where there is none.
+    ///
+    /// # Errors
+    /// The configuration, or a store that can't be used.
+    pub(super) fn open_for(
+        flags: &Flags,
+        environment: &Environment,
+        writing: bool,
+        out: &mut Out,
+    ) -> Result<Self, Refusal> {
         let (scope, look) = match resolve(flags, environment)? {
             Setup::Ready(settings) => (settings.scope, settings.look),
             Setup::Missing(missing) => match missing.scope.clone() {
@@ -50,7 +64,7 @@ impl Record {
         };
         out.dress(&look, environment, flags);
         let folder = data_folder(flags, environment)?;
-        let store = if Store::is_there(&folder) {
+        let store = if writing || Store::is_there(&folder) {
             let (store, opened) = Store::open(&folder, chrono::Utc::now()).map_err(Refusal::unusable)?;
             tell_moved_aside(&opened, out);
             store
@@ -71,11 +85,14 @@ impl Record {
 pub(super) struct Desk {
     pub(super) engine: Engine,
     pub(super) store: Store,
+    pub(super) scope: Scope,
     news: mpsc::Receiver<News>,
     /// Taken in while something else was waited for.
     waiting: VecDeque<News>,
     signals: Signals,
     log: Option<Log>,
+    /// The service did not accept the key for the last prompt.
+    key_refused: bool,
     /// Somebody asked to end.
     hasty: bool,
 }
@@ -133,7 +150,7 @@ impl Desk {
         let setup = EngineSetup {
             client,
             store: store.clone(),
-            scope: settings.scope,
+            scope: settings.scope.clone(),
             poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },
             duties,
             lock_folder: Some(settings.data_folder),
@@ -142,7 +159,8 @@ impl Desk {
         };
         let engine = Engine::start(setup).await?;
         let waiting = VecDeque::new();
-        Ok(Self { engine, store, news, waiting, signals, log, hasty: false })
+        let scope = settings.scope;
+        Ok(Self { engine, store, scope, news, waiting, signals, log, key_refused: false, hasty: false })
     }
 
     /// The next fact, in order; or what came first. `until` is the moment up to which it is waited for.
@@ -177,9 +195,27 @@ impl Desk {
         }
     }
 
+    /// As [`Desk::drive`], for work on the disk that is never left half done: a signal is told by the next wait.
+    pub(super) async fn undisturbed<T>(&mut self, work: impl Future<Output = T>) -> T {
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                Some(news) = self.news.recv() => self.take(news),
+            }
+        }
+    }
+
+    /// Whether the last prompt that the service refused was refused for its key (401, 403).
+    pub(super) fn is_key_refused(&self) -> bool {
+        self.key_refused
+    }
+
     /// Waits for a prompt that is on its way, stops the engine, closes store and log.
     pub(super) async fn close(mut self, out: &mut Out) {
         self.await_answers(out).await;
+        self.await_program().await;
         // Nobody listens any more: the engine must not wait for room.
         self.news.close();
         let _ = tokio::time::timeout(LAST_WORDS, self.engine.stop()).await;
@@ -188,7 +224,7 @@ impl Desk {
     }
 
     /// The answer of a prompt that is on its way would else be unknown for good. A signal ends the wait.
-    async fn await_answers(&mut self, out: &mut Out) {
+    pub(super) async fn await_answers(&mut self, out: &mut Out) {
         if !self.engine.has_sending() {
             return;
         }
@@ -203,10 +239,26 @@ impl Desk {
         }
     }
 
+    /// The user's program for changes is run to its end; it has its own limit of time. A signal ends the wait.
+    async fn await_program(&mut self) {
+        while self.engine.is_telling() {
+            tokio::select! {
+                signal = self.signals.next() => if self.obey(signal) { return },
+                Some(news) = self.news.recv() => self.take(news),
+                () = tokio::time::sleep(LOOK_AGAIN) => {}
+            }
+        }
+    }
+
     /// Takes a fact in: requests and changes go into the log file, as those of the dashboard do.
     fn take(&mut self, news: News) {
-        if let (Some(log), News::Logged(entry)) = (&self.log, &news) {
-            log.record(entry);
+        if let News::Logged(entry) = &news {
+            if let Some(log) = &self.log {
+                log.record(entry);
+            }
+            if let LogKind::Request { operation: Operation::Create | Operation::FollowUp, status, .. } = entry.what {
+                self.key_refused = matches!(status, Some(401 | 403));
+            }
         }
         self.waiting.push_back(news);
     }

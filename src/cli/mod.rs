@@ -2,24 +2,33 @@
 //! they share in [`desk`] (settings, record, engine), `out` and `table` (what is written) and `code` (how it ends).
 
 mod arguments;
+mod batch;
 mod changes;
 mod code;
+mod cost;
 mod dashboard;
 mod demo;
 mod desk;
+mod follow;
 mod init;
 mod job_line;
 mod jobs;
+mod lines;
+mod new;
 mod out;
 mod own;
+mod prompt_text;
 mod prune;
 mod refusal;
+mod sending;
 mod show;
 mod sim;
+mod status;
 mod table;
 mod track;
 mod wait;
 mod waiting;
+mod watch;
 mod welcome;
 mod which;
 
@@ -58,6 +67,10 @@ fn carry_out(
     environment: Environment,
     out: &mut Out,
 ) -> Result<Code, Refusal> {
+    // Before anything that takes time: it is asked for with every prompt of a shell.
+    if let Some(Command::Status(options)) = &command {
+        return status::run(flags, &environment, options, out);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -68,9 +81,13 @@ fn carry_out(
             Some(Command::Demo(world)) => demo::run(flags, environment, world.options(0)).await.map(Code::from),
             Some(Command::Sim { port, world }) => sim::run(world.options(port)).await,
             Some(Command::Init(options)) => init::run(flags, &environment, &options, out).await,
+            Some(Command::New(options)) => new::run(flags, &environment, &options, out).await,
+            Some(Command::Follow(options)) => follow::run(flags, &environment, &options, out).await,
             Some(Command::Jobs(options)) => jobs::run(flags, &environment, &options, out).await,
             Some(Command::Show(options)) => show::run(flags, &environment, &options, out).await,
             Some(Command::Track(options)) => track::run(flags, &environment, &options, out).await,
+            Some(Command::Watch(options)) => watch::run(flags, &environment, &options, out).await,
+            Some(Command::Status(options)) => status::run(flags, &environment, &options, out),
             Some(Command::Wait(options)) => wait::run(flags, &environment, &options, out).await,
             Some(Command::Prune(options)) => prune::run(flags, &environment, &options, out).await,
         }

@@ -94,6 +94,16 @@ impl Out {
         self.failed.as_deref()
     }
 
+    /// Results could not be written for this reason.
+    pub(super) fn fail(&mut self, why: String) {
+        self.failed.get_or_insert(why);
+    }
+
+    /// A line of the result as it is written, for whoever writes it elsewhere.
+    pub(super) fn as_written(&self, line: &str) -> String {
+        self.spelled(line, self.stdout_is_terminal).into_owned()
+    }
+
     /// A line of the result.
     pub(super) fn line(&mut self, text: &str) {
         self.lines(&[text]);

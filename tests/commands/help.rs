@@ -21,6 +21,11 @@ macro_rules! help_texts {
 
 help_texts! {
     the_help_of_init: ["init"];
+    the_help_of_docdeck: [];
+    the_help_of_new: ["new"];
+    the_help_of_follow: ["follow"];
+    the_help_of_watch: ["watch"];
+    the_help_of_status: ["status"];
     the_help_of_jobs: ["jobs"];
     the_help_of_show: ["show"];
     the_help_of_track: ["track"];

@@ -4,9 +4,12 @@
 #![cfg(unix)]
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod batching;
 mod help;
 mod http;
 mod listing;
+mod sending;
 mod tracking;
 mod waiting;
+mod watching;
 mod world;

@@ -159,7 +159,12 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// The first line on stderr that holds this; those before it are passed over.
+    /// The first line on stdout that holds this; those before it are passed over.
+    pub(crate) fn out_line(&self, part: &str) -> String {
+        line_with(&self.out, part)
+    }
+
+    /// The same on stderr.
     pub(crate) fn err_line(&self, part: &str) -> String {
         line_with(&self.err, part)
     }

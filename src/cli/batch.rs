@@ -1,0 +1,381 @@
+//! `docdeck new --batch`: a file of prompts becomes many jobs. All of them are on disk before the first is sent; the
+//! ledger paces them; what does not get through, or is broken off, is said and kept.
+
+use super::code::Code;
+use super::cost::Cost;
+use super::desk::{Desk, Happening, Record};
+use super::job_line::id;
+use super::jobs::as_json;
+use super::new::Options;
+use super::out::Out;
+use super::prompt_text;
+use super::refusal::Refusal;
+use super::wait::again;
+use super::waiting::{Timer, Waiting, connection_words, tell};
+use crate::app::format::{plural, until};
+use crate::config::Flags;
+use crate::config::environment::Environment;
+use crate::engine::Duties;
+use crate::model::Time;
+use crate::model::batch::parse;
+use crate::model::change::QueueChange;
+use crate::model::connection::Connection;
+use crate::model::endpoint::Scope;
+use crate::model::ledger::Limited;
+use crate::model::news::News;
+use crate::model::prompt::{DeliveryKind, Resolution};
+use crate::model::row::{JobKey, JobRow};
+use crate::store::{KnownPrompt, Store};
+use chrono::{Local, TimeDelta, Utc};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Largest file of prompts, in bytes, as in the dashboard.
+const MAX_BYTES: u64 = 32 << 20;
+/// Prompts that went out within this time count as sent already.
+const LATELY: TimeDelta = TimeDelta::hours(24);
+/// How often the live line is drawn.
+const TICK: Duration = Duration::from_secs(1);
+
+/// What is to be done with a file.
+#[derive(Debug)]
+struct Plan {
+    /// To be queued.
+    fresh: Vec<String>,
+    /// Known already: the same text waits here, or went out lately.
+    known: Vec<KnownPrompt>,
+}
+
+/// Does what the options say with the file.
+pub(super) async fn run(
+    flags: &Flags,
+    environment: &Environment,
+    file: &Path,
+    options: &Options,
+    out: &mut Out,
+) -> Result<Code, Refusal> {
+    let prompts = read(file)?;
+    if options.dry_run || options.queue {
+        let record = Record::open_for(flags, environment, options.queue, out)?;
+        let result = without_sending(&record, prompts, options, out).await;
+        record.close().await;
+        return result.map(|()| Code::Done);
+    }
+    let timer = options.patience.start();
+    let mut desk = Desk::open(flags, environment, Duties::All, out).await?;
+    let result = send(&mut desk, prompts, options, timer, out).await;
+    desk.close(out).await;
+    result
+}
+
+fn read(file: &Path) -> Result<Vec<String>, Refusal> {
+    let (name, text) = if file.as_os_str() == "-" {
+        (None, prompt_text::read(std::io::stdin().lock(), "stdin", MAX_BYTES)?)
+    } else {
+        (file.to_str(), prompt_text::open_and_read(file, MAX_BYTES)?)
+    };
+    parse(name, &text).map_err(|error| Refusal::unusable(format!("{}: {error} Nothing was sent.", file.display())))
+}
+
+/// What of the file is new, and what is known already.
+async fn plan(store: &Store, scope: &Scope, prompts: Vec<String>, options: &Options) -> Result<Plan, Refusal> {
+    let known = store.known_prompts(scope, Utc::now() - LATELY).await?;
+    let known: Vec<KnownPrompt> = known.into_iter().filter(|known| prompts.contains(&known.text)).collect();
+    let is_known = |text: &String| known.iter().any(|known| known.text == *text);
+    let double = prompts.iter().filter(|text| is_known(text)).count();
+    if double == 0 || options.again {
+        return Ok(Plan { fresh: prompts, known: Vec::new() });
+    }
+    if options.rest || options.dry_run {
+        let fresh = prompts.into_iter().filter(|text| !is_known(text)).collect();
+        return Ok(Plan { fresh, known });
+    }
+    let waiting = known.iter().filter(|known| is_waiting(known)).count();
+    let (all, verb) = (plural(prompts.len(), "prompt"), if double == 1 { "is" } else { "are" });
+    Err(Refusal::unusable(format!(
+        "{double} of {all} {verb} known already: {waiting} wait in the queue here, the others went out within the last 24 \
+         hours. Nothing was queued. --rest goes on with what has not gone out; --again sends all of them once more."
+    )))
+}
+
+fn is_waiting(known: &KnownPrompt) -> bool {
+    matches!(known.state, DeliveryKind::Queued | DeliveryKind::Paused | DeliveryKind::NotSent)
+}
+
+async fn without_sending(
+    record: &Record,
+    prompts: Vec<String>,
+    options: &Options,
+    out: &mut Out,
+) -> Result<(), Refusal> {
+    let (store, scope) = (&record.store, &record.scope);
+    let count = prompts.len();
+    let Plan { fresh, known } = plan(store, scope, prompts, options).await?;
+    let cost = Cost::of(store, scope, fresh.len()).await?;
+    if options.dry_run {
+        if options.json {
+            out.json(&cost.as_json(count - fresh.len()));
+        } else {
+            out.line(&cost.sentence());
+        }
+        if !known.is_empty() {
+            let more = plural(count - fresh.len(), "prompt");
+            out.note(&format!("{more} of this file known already, and not counted: --rest leaves them out."));
+        }
+        return Ok(());
+    }
+    out.note(&cost.sentence());
+    let rows = if fresh.is_empty() { Vec::new() } else { store.add_batch(scope, &fresh, Utc::now()).await? };
+    if options.json {
+        out.json(&json!({ "jobs": as_json(store, &rows).await? }));
+    }
+    out.note(&format!("{} queued. A dashboard on this computer sends them: `docdeck`.", plural(rows.len(), "job")));
+    Ok(())
+}
+
+async fn send(
+    desk: &mut Desk,
+    prompts: Vec<String>,
+    options: &Options,
+    timer: Timer,
+    out: &mut Out,
+) -> Result<Code, Refusal> {
+    let Plan { fresh, known } = plan(&desk.store, &desk.scope, prompts, options).await?;
+    tell(&Cost::of(&desk.store, &desk.scope, fresh.len()).await?.sentence(), out);
+    if !desk.engine.dispatches() {
+        tell("a dashboard on this computer sends what is queued; this command waits beside it", out);
+    }
+    let mut rows = take_up(desk, &known, out).await?;
+    let engine = desk.engine.clone();
+    if !fresh.is_empty() {
+        rows.extend(desk.undisturbed(engine.submit_batch(&fresh)).await?);
+    }
+    let mut batch =
+        Batch { order: rows.iter().map(|row| row.key).collect(), rows: BTreeMap::new(), timer, until: None };
+    batch.rows.extend(rows.into_iter().map(|row| (row.key, row)));
+    let end = batch.wait(desk, options.json, out).await?;
+    batch.answer(desk, end, options, out).await
+}
+
+/// Goes on with those that have not gone out: the paused are released, those that never reached the service are sent
+/// again. What went out, or may have, is left alone.
+async fn take_up(desk: &mut Desk, known: &[KnownPrompt], out: &mut Out) -> Result<Vec<JobRow>, Refusal> {
+    let mut rows = Vec::new();
+    let engine = desk.engine.clone();
+    for one in known.iter().filter(|known| is_waiting(known)) {
+        match one.state {
+            DeliveryKind::NotSent => {
+                desk.undisturbed(engine.resolve(one.id, Resolution::SendAgain)).await?;
+            }
+            DeliveryKind::Paused => {
+                desk.undisturbed(engine.change_queue(&[one.job], QueueChange::Release)).await?;
+            }
+            _ => {}
+        }
+        rows.extend(desk.store.job(one.job).await?);
+    }
+    let sent = known.len() - rows.len();
+    if sent > 0 {
+        tell(&format!("{} went out before and left alone", plural(sent, "prompt")), out);
+    }
+    Ok(rows)
+}
+
+/// Jobs whose prompts are waited for.
+#[derive(Debug)]
+struct Batch {
+    /// As in the file.
+    order: Vec<JobKey>,
+    rows: BTreeMap<JobKey, JobRow>,
+    timer: Timer,
+    /// When the limit lets the next one out.
+    until: Option<Time>,
+}
+
+/// Why the wait for the prompts ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Settled,
+    /// One was refused, or did not reach the service, and the others would fare the same.
+    Broken,
+    Late,
+    Interrupted,
+}
+
+/// Whether docdeck still brings it further by itself.
+fn is_open(row: &JobRow) -> bool {
+    matches!(row.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Sending))
+}
+
+impl Batch {
+    async fn wait(&mut self, desk: &mut Desk, in_json: bool, out: &mut Out) -> Result<End, Refusal> {
+        self.read_again(desk, in_json, out).await?;
+        loop {
+            if !self.rows.values().any(is_open) {
+                return Ok(End::Settled);
+            }
+            if self.is_broken(desk) {
+                return Ok(End::Broken);
+            }
+            out.live(&self.live_line());
+            let tick = Instant::now() + TICK;
+            match desk.next(Some(self.timer.end().map_or(tick, |end| end.min(tick)))).await {
+                Happening::Interrupted => return Ok(End::Interrupted),
+                Happening::Late if self.timer.is_over() => return Ok(End::Late),
+                Happening::Late => {}
+                Happening::News(news) => self.hear(*news, desk, in_json, out).await?,
+            }
+        }
+    }
+
+    async fn read_again(&mut self, desk: &Desk, in_json: bool, out: &mut Out) -> Result<(), Refusal> {
+        for key in self.order.clone() {
+            if let Some(row) = desk.store.job(key).await? {
+                self.put(row, in_json, out);
+            }
+        }
+        Ok(())
+    }
+
+    async fn hear(&mut self, news: News, desk: &Desk, in_json: bool, out: &mut Out) -> Result<(), Refusal> {
+        match news {
+            News::Job(row) => self.put(*row, in_json, out),
+            News::Prompt { job, .. } => self.put(*job, in_json, out),
+            News::Merged { gone, into } if self.rows.remove(&gone).is_some() => {
+                if let Some(place) = self.order.iter_mut().find(|key| **key == gone) {
+                    *place = into;
+                }
+                self.rows.extend(desk.store.job(into).await?.map(|row| (into, row)));
+            }
+            News::Budget(Limited::Create, budget) => {
+                let until = budget.wait_until();
+                if let Some(at) = until.filter(|_| self.until.is_none()) {
+                    let left = until_words(at);
+                    tell(&format!("the limit of this hour is used up; it goes on {left}"), out);
+                }
+                self.until = until;
+            }
+            News::Connection(connection @ Connection::Offline { .. }) => {
+                connection_words(&connection).iter().for_each(|words| tell(words.as_str(), out));
+            }
+            News::Trouble(failure) => tell(failure.sentence.as_str(), out),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, new: JobRow, in_json: bool, out: &mut Out) {
+        let Some(old) = self.rows.get(&new.key) else { return };
+        if old.revision > new.revision {
+            return;
+        }
+        if old.id.is_none() && new.id.is_some() {
+            tell(&format!("accepted: {} (job {})", new.title, id(&new)), out);
+            if !in_json && !out.is_terminal() {
+                out.line(&id(&new));
+            }
+        } else if let Some(kind) = new.undelivered.filter(|kind| kind.needs_user() && old.undelivered != Some(*kind)) {
+            tell(&format!("{}: {}", kind.word(), new.title), out);
+        }
+        self.rows.insert(new.key, new);
+    }
+
+    /// A refused key or a service out of reach: the rest is not sent after it.
+    fn is_broken(&self, desk: &Desk) -> bool {
+        desk.is_key_refused() || self.rows.values().any(|row| row.undelivered == Some(DeliveryKind::NotSent))
+    }
+
+    fn live_line(&self) -> String {
+        let open = self.rows.values().filter(|row| is_open(row)).count();
+        let waits = self.until.map(|at| format!(" · limit used up, goes on {}", until_words(at))).unwrap_or_default();
+        format!(
+            "{} of {} sent · {}{waits}",
+            self.rows.len() - open,
+            plural(self.rows.len(), "prompt"),
+            self.timer.waited()
+        )
+    }
+
+    async fn answer(mut self, desk: &mut Desk, end: End, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
+        let mut paused = 0;
+        if end != End::Settled {
+            paused = self.pause(desk).await?;
+            desk.await_answers(out).await;
+            self.read_again(desk, options.json, out).await?;
+        }
+        let rows: Vec<JobRow> = self.order.iter().filter_map(|key| self.rows.get(key)).cloned().collect();
+        let refusal = self.refusal(desk, end, paused);
+        let wait = options.wait && refusal.is_none() && !rows.is_empty();
+        let mut waiting = Waiting::new(rows, self.timer);
+        let (code, refusal) = if wait {
+            let end = waiting.wait(desk, out).await?;
+            (waiting.code(), waiting.refusal(end, &again(&waiting.rows)))
+        } else {
+            (Code::Done, refusal)
+        };
+        let known =
+            if options.json { json!({ "jobs": as_json(&desk.store, &waiting.rows).await? }) } else { Value::Null };
+        match refusal {
+            Some(refusal) => return Err(refusal.with(known)),
+            None if options.json => out.json(&known),
+            None => tell(&format!("all accepted: {}", plural(waiting.rows.len(), "job")), out),
+        }
+        Ok(code)
+    }
+
+    /// What has not gone out stays on disk and goes nowhere by itself.
+    async fn pause(&mut self, desk: &mut Desk) -> Result<usize, Refusal> {
+        let queued: Vec<JobKey> = self
+            .order
+            .iter()
+            .filter(|key| self.rows.get(key).is_some_and(|row| row.undelivered == Some(DeliveryKind::Queued)))
+            .copied()
+            .collect();
+        let engine = desk.engine.clone();
+        let paused = desk.undisturbed(engine.change_queue(&queued, QueueChange::Pause)).await?;
+        let count = paused.len();
+        self.rows.extend(paused.into_iter().map(|row| (row.key, row)));
+        Ok(count)
+    }
+
+    fn refusal(&self, desk: &Desk, end: End, paused: usize) -> Option<Refusal> {
+        let count = |kind| self.rows.values().filter(|row| row.undelivered == Some(kind)).count();
+        let all = plural(self.rows.len(), "prompt");
+        let accepted = self.rows.values().filter(|row| row.id.is_some() && row.undelivered.is_none()).count();
+        let mut stand = format!("{accepted} of {all} accepted");
+        let kinds = [DeliveryKind::Unconfirmed, DeliveryKind::Rejected, DeliveryKind::NotSent, DeliveryKind::Sending];
+        for kind in kinds.into_iter().chain([DeliveryKind::Paused]) {
+            if count(kind) > 0 {
+                stand.push_str(&format!(", {} {}", count(kind), kind.word()));
+            }
+        }
+        let (code, begin) = match end {
+            End::Interrupted => (Code::Interrupted, "Interrupted: "),
+            End::Late => (Code::TimedOut, "Timed out: "),
+            _ if count(DeliveryKind::Unconfirmed) > 0 => (Code::Unconfirmed, ""),
+            _ if desk.is_key_refused() => (Code::KeyRefused, "The service does not accept the key: "),
+            _ if count(DeliveryKind::Rejected) + count(DeliveryKind::NotSent) > 0 => (Code::Service, ""),
+            _ if count(DeliveryKind::Paused) > 0 => (Code::Limited, ""),
+            End::Settled | End::Broken if accepted == self.rows.len() => return None,
+            End::Settled | End::Broken => (Code::Service, "Some were let go elsewhere: "),
+        };
+        let mut hints = String::new();
+        if paused > 0 {
+            hints.push_str(" What is paused is kept in the queue: the same command with --rest goes on with it.");
+        }
+        if count(DeliveryKind::Unconfirmed) + count(DeliveryKind::Rejected) > 0 {
+            hints.push_str(
+                " `!` in the dashboard decides about what is unconfirmed or rejected; an unconfirmed prompt may have been \
+                 carried out, so it must not simply be sent again.",
+            );
+        }
+        Some(Refusal::new(code, format!("{begin}{stand}.{hints}")))
+    }
+}
+
+fn until_words(at: Time) -> String {
+    format!("at {} (in {})", at.with_timezone(&Local).format("%H:%M:%S"), until(at - Utc::now()))
+}

@@ -1,0 +1,341 @@
+//! One prompt on its way: from the record to the service's answer, and where it stands when the answer does not come. A
+//! prompt that can't go out now is paused, so that it never goes out later behind the back of whoever ran the command.
+
+use super::code::Code;
+use super::desk::{Desk, Happening};
+use super::job_line::{id, write_table};
+use super::jobs::created_by;
+use super::out::Out;
+use super::refusal::Refusal;
+use super::wait::again;
+use super::waiting::{Timer, Waiting, connection_words, tell};
+use crate::app::format::until;
+use crate::model::Time;
+use crate::model::connection::Connection;
+use crate::model::json;
+use crate::model::news::News;
+use crate::model::prompt::{Delivery, PromptId, PromptKind};
+use crate::model::row::JobRow;
+use crate::model::text::CleanText;
+use crate::store::StoreError;
+use chrono::{Local, Utc};
+use serde_json::Value;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How often the live line is drawn.
+const TICK: Duration = Duration::from_secs(1);
+/// How long an answer that is under way is waited for after a signal.
+const LAST_ANSWER: Duration = Duration::from_secs(5);
+/// How long a prompt that is behind another one is given when nobody said how long to wait.
+const IN_LINE: Duration = Duration::from_secs(15);
+
+/// A prompt that was handed over.
+#[derive(Debug)]
+pub(super) struct Letter {
+    pub(super) prompt: PromptId,
+    pub(super) kind: PromptKind,
+    pub(super) row: JobRow,
+    delivery: Delivery,
+}
+
+/// What the caller wants to wait for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wish {
+    /// Until the job is finished, and for the limit when it is used up.
+    pub(super) wait: bool,
+    pub(super) timer: Timer,
+    pub(super) json: bool,
+}
+
+/// Why nothing more is heard of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    /// It is through, or it came back.
+    Settled,
+    /// The limit is used up, and it is not to be waited for.
+    Limited,
+    Late,
+    Interrupted,
+}
+
+impl Letter {
+    /// On disk, and nothing heard of it yet.
+    pub(super) fn new(prompt: PromptId, kind: PromptKind, row: JobRow) -> Self {
+        Self { prompt, kind, row, delivery: Delivery::Queued { until: None } }
+    }
+
+    /// Follows it to its end, and its job to its end where that is wished; writes the result.
+    ///
+    /// # Errors
+    /// It did not get through or nobody knows, the wait ended early, or the record can't be read.
+    pub(super) async fn see_off(mut self, desk: &mut Desk, wish: Wish, out: &mut Out) -> Result<Code, Refusal> {
+        let mut before = None;
+        let stood = loop {
+            let stop = self.follow(desk, wish, before, out).await;
+            if !matches!(self.delivery, Delivery::Queued { .. }) {
+                break self.end(desk, stop, wish, out);
+            }
+            if let Some(refusal) = self.pause(desk, stop, wish.timer).await {
+                break Err(refusal);
+            }
+            // It went on in the same moment, here or in another docdeck.
+            self.look(desk).await?;
+            before = Some(stop);
+        };
+        if let Err(refusal) = stood {
+            return Err(if wish.json { refusal.with(self.as_json(desk).await?) } else { refusal });
+        }
+        if !wish.wait {
+            self.write(desk, wish.json, out).await?;
+            return Ok(Code::Done);
+        }
+        let mut waiting = Waiting::new(vec![self.row.clone()], wish.timer);
+        let end = waiting.wait(desk, out).await?;
+        let code = waiting.code();
+        let refusal = waiting.refusal(end, &again(&waiting.rows));
+        self.row = waiting.rows.into_iter().next().unwrap_or(self.row);
+        match refusal {
+            Some(refusal) if wish.json => Err(refusal.with(self.as_json(desk).await?)),
+            refusal => {
+                self.write(desk, wish.json, out).await?;
+                refusal.map_or(Ok(code), Err)
+            }
+        }
+    }
+
+    /// Hears how it goes; `before` is why that was to end already.
+    async fn follow(&mut self, desk: &mut Desk, wish: Wish, before: Option<Stop>, out: &mut Out) -> Stop {
+        let soon = |pause| Some(Instant::now() + pause);
+        let mut end = match before {
+            Some(Stop::Interrupted) => soon(LAST_ANSWER),
+            Some(_) => None,
+            None if wish.wait => wish.timer.end(),
+            None => soon(IN_LINE).min(wish.timer.end().or(soon(IN_LINE))),
+        };
+        let mut stop = before.unwrap_or(Stop::Late);
+        if !matches!(self.delivery, Delivery::Queued { .. } | Delivery::Sending) {
+            return stop;
+        }
+        loop {
+            out.live(&format!("{} · {}", self.words(), wish.timer.waited()));
+            let tick = Instant::now() + TICK;
+            match desk.next(Some(end.map_or(tick, |end| end.min(tick)))).await {
+                // Once more while its answer is waited for: it is left as it is.
+                Happening::Interrupted if stop == Stop::Interrupted => return stop,
+                Happening::Interrupted => {
+                    stop = Stop::Interrupted;
+                    if !self.is_on_its_way() {
+                        return stop;
+                    }
+                    out.note(
+                        "The prompt is on its way; its answer is waited for a moment. Ctrl-C leaves it unconfirmed.",
+                    );
+                    end = soon(LAST_ANSWER);
+                }
+                // An answer that is under way has its own limit of time, and is not given up for this one.
+                Happening::Late if end.is_some_and(|end| end <= Instant::now()) => {
+                    if stop == Stop::Interrupted || !self.is_on_its_way() {
+                        return stop;
+                    }
+                    end = None;
+                }
+                Happening::Late => {}
+                Happening::News(news) => {
+                    if let Some(heard) = self.hear(*news, wish.wait, out) {
+                        return if stop == Stop::Interrupted { stop } else { heard };
+                    }
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, news: News, is_patient: bool, out: &mut Out) -> Option<Stop> {
+        match news {
+            News::Prompt { prompt, delivery, job } if prompt == self.prompt => {
+                self.row = *job;
+                if self.delivery == delivery {
+                    return None;
+                }
+                self.delivery = delivery;
+            }
+            News::Merged { gone, into } if gone == self.row.key => {
+                self.row.key = into;
+                return None;
+            }
+            News::Connection(connection @ Connection::Offline { .. }) => {
+                if let Some(words) = connection_words(&connection) {
+                    tell(words.as_str(), out);
+                }
+                return None;
+            }
+            News::Trouble(failure) => {
+                tell(failure.sentence.as_str(), out);
+                return None;
+            }
+            _ => return None,
+        }
+        match &self.delivery {
+            Delivery::Queued { until: None } | Delivery::Sending => None,
+            Delivery::Queued { until: Some(until) } if is_patient => {
+                tell(&format!("the limit of this hour is used up; it goes out {}", from_then(*until)), out);
+                None
+            }
+            Delivery::Queued { .. } => Some(Stop::Limited),
+            _ => Some(Stop::Settled),
+        }
+    }
+
+    /// Whether it was accepted; else why not, and where it stands from now on.
+    fn end(&self, desk: &Desk, stop: Stop, wish: Wish, out: &mut Out) -> Result<(), Refusal> {
+        let what = self.what();
+        let reason = self.delivery.reason().cloned().unwrap_or_default();
+        let refusal = match (&self.delivery, stop) {
+            (Delivery::Accepted, Stop::Interrupted) => {
+                let accepted = format!("Interrupted. The {what} was accepted, and job {} goes on.", id(&self.row));
+                return Err(Refusal::new(Code::Interrupted, accepted));
+            }
+            (Delivery::Accepted, _) => {
+                if wish.wait || out.is_terminal() {
+                    tell(&format!("accepted: {} (job {})", self.row.title, id(&self.row)), out);
+                }
+                return Ok(());
+            }
+            (Delivery::Sending, _) => Refusal::new(
+                Code::Interrupted,
+                format!("Interrupted before the answer came: the {what} is unconfirmed. {}", self.unconfirmed()),
+            ),
+            (Delivery::Unconfirmed(_), _) => {
+                Refusal::new(Code::Unconfirmed, format!("{reason} {}", self.unconfirmed()))
+            }
+            (Delivery::NotSent(_), _) => Refusal::new(
+                Code::Service,
+                format!("{reason} The {what} is kept as not sent: `!` on it in the dashboard sends it again."),
+            ),
+            (Delivery::Rejected(_), _) => {
+                let code = if desk.is_key_refused() { Code::KeyRefused } else { Code::Service };
+                let kept =
+                    format!("The {what} is kept as rejected: `!` on it in the dashboard edits it or lets it go.");
+                Refusal::new(code, format!("{reason} {kept}"))
+            }
+            (Delivery::Paused | Delivery::Dismissed | Delivery::Queued { .. }, _) => {
+                Refusal::new(Code::Limited, format!("The {what} was {} elsewhere before it went out.", self.words()))
+            }
+        };
+        Err(refusal)
+    }
+
+    /// Where it stands by the record.
+    async fn look(&mut self, desk: &Desk) -> Result<(), StoreError> {
+        let thread = desk.store.thread(self.row.key).await?;
+        if let Some(own) = thread.prompts.into_iter().find(|prompt| prompt.id == self.prompt) {
+            self.delivery = own.delivery;
+        }
+        if let Some(row) = desk.store.job(self.row.key).await? {
+            self.row = row;
+        }
+        Ok(())
+    }
+
+    /// It stays where it is until somebody says so: on disk, in the queue, paused. None when it is not queued any more.
+    async fn pause(&mut self, desk: &mut Desk, stop: Stop, timer: Timer) -> Option<Refusal> {
+        let engine = desk.engine.clone();
+        let paused = desk.undisturbed(engine.pause(self.prompt)).await;
+        let (what, limit) = (
+            self.what(),
+            match &self.delivery {
+                Delivery::Queued { until: Some(until) } => {
+                    format!("The limit of this hour is used up; there is a place {}.", from_then(*until))
+                }
+                _ => format!("The {} was still waiting for its turn.", self.what()),
+            },
+        );
+        let (code, begin) = match stop {
+            Stop::Interrupted => (Code::Interrupted, "Interrupted. "),
+            Stop::Late if timer.is_over() => (Code::TimedOut, "Timed out. "),
+            Stop::Late | Stop::Limited | Stop::Settled => (Code::Limited, ""),
+        };
+        let kept = match paused {
+            Ok(Some(row)) => {
+                self.row = row;
+                format!(
+                    "Nothing was sent. The {what} is kept in the queue, paused: `p` on it in the dashboard lets it go out, \
+                     `x` removes it."
+                )
+            }
+            Ok(None) => return None,
+            Err(failure) => {
+                format!("The {what} is still queued and goes out when its turn comes. {}", failure.sentence)
+            }
+        };
+        let hint = if stop == Stop::Limited { " With --wait docdeck waits for the limit." } else { "" };
+        Some(Refusal::new(code, format!("{begin}{limit} {kept}{hint}")))
+    }
+
+    fn unconfirmed(&self) -> String {
+        match self.kind {
+            PromptKind::Create => {
+                "The job may or may not have been made, so docdeck does not send the prompt again by \
+                itself, and a script must not either. Look for the job in the service's dashboard; then `!` on it in \
+                docdeck's links it by its id, sends it again, or lets it go."
+                    .to_owned()
+            }
+            PromptKind::FollowUp => "The follow-up may or may not have arrived, so docdeck does not send it again by \
+                itself, and a script must not either. `!` on it in the dashboard looks at the job, sends it again, or \
+                lets it go; follow-ups behind it wait for that."
+                .to_owned(),
+        }
+    }
+
+    fn what(&self) -> &'static str {
+        match self.kind {
+            PromptKind::Create => "prompt",
+            PromptKind::FollowUp => "follow-up",
+        }
+    }
+
+    fn words(&self) -> String {
+        match &self.delivery {
+            Delivery::Queued { until: None } => "waiting for its turn".to_owned(),
+            Delivery::Queued { until: Some(until) } => {
+                format!("the limit of this hour is used up, it goes out {}", from_then(*until))
+            }
+            delivery => delivery.kind().word().to_owned(),
+        }
+    }
+
+    fn is_on_its_way(&self) -> bool {
+        self.delivery == Delivery::Sending
+    }
+
+    /// The result: a row on a terminal, the bare id when piped.
+    async fn write(&self, desk: &Desk, in_json: bool, out: &mut Out) -> Result<(), StoreError> {
+        if in_json {
+            out.json(&self.as_json(desk).await?);
+        } else if out.is_terminal() {
+            write_table([&self.row], Utc::now(), out);
+        } else {
+            out.line(&id(&self.row));
+        }
+        Ok(())
+    }
+
+    /// The job; for a follow-up with the follow-up itself.
+    async fn as_json(&self, desk: &Desk) -> Result<Value, StoreError> {
+        let thread = desk.store.thread(self.row.key).await?;
+        let row = desk.store.job(self.row.key).await?;
+        let mut job = json::job(row.as_ref().unwrap_or(&self.row), created_by(&thread));
+        let own = thread.prompts.iter().find(|prompt| prompt.id == self.prompt);
+        if let (PromptKind::FollowUp, Value::Object(fields), Some(own)) = (self.kind, &mut job, own) {
+            let follow_up = serde_json::json!({ "prompt": own.text, "delivery": own.delivery.kind().word() });
+            fields.insert("followUp".to_owned(), follow_up);
+        }
+        Ok(job)
+    }
+}
+
+/// When a place is free: the time of day, and how long that is.
+fn from_then(at: Time) -> String {
+    let left = until(at - Utc::now());
+    format!("at {} (in {left})", CleanText::line(&at.with_timezone(&Local).format("%H:%M:%S").to_string()))
+}

@@ -1,0 +1,105 @@
+//! `docdeck status`: one line from the record for a status line or a shell's prompt. No request, no key, no event loop;
+//! the file is opened for reading only.
+
+use super::code::Code;
+use super::out::{Out, rfc3339};
+use super::refusal::Refusal;
+use crate::app::format::coarse;
+use crate::config::environment::Environment;
+use crate::config::{Flags, Setup, data_folder, resolve};
+use crate::model::Time;
+use crate::store::{Glance, Store};
+use chrono::TimeDelta;
+use clap::Args;
+use serde_json::{Value, json};
+
+/// What is said, and how.
+pub(super) const JSON: &str = "\
+Says `2 need you · 3 active`, and how many are queued when some are. When the active ones were not looked at for ten \
+minutes (no dashboard runs, or it can't reach the service), the age of that look stands behind it. Without a project it \
+says `not set up`, where nothing is known yet `no jobs known here`; both end with 0, so that a prompt stays quiet.
+
+With --json: {\"needYou\", \"active\", \"queued\", \"known\", \"asOf\"}; all null where it is not set up. asOf is the oldest last \
+look at an active job, null when none is active.
+
+In tmux: set -g status-right '#(docdeck status)'";
+
+/// Looks at active jobs that are older than this are said with their age.
+const FRESH: TimeDelta = TimeDelta::minutes(10);
+
+/// How to say it.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// Answer as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Says it.
+pub(super) fn run(flags: &Flags, environment: &Environment, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
+    let (scope, look) = match resolve(flags, environment)? {
+        Setup::Ready(settings) => (Some(settings.scope), settings.look),
+        Setup::Missing(missing) => (missing.scope.clone(), missing.look),
+    };
+    out.dress(&look, environment, flags);
+    let glance = match &scope {
+        Some(scope) => Store::glance(&data_folder(flags, environment)?, scope)?.unwrap_or_default(),
+        None => {
+            if options.json {
+                out.json(&as_json(None));
+            } else {
+                out.line("not set up");
+            }
+            return Ok(Code::Done);
+        }
+    };
+    if options.json {
+        out.json(&as_json(Some(glance)));
+    } else {
+        out.line(&sentence(glance, chrono::Utc::now()));
+    }
+    Ok(Code::Done)
+}
+
+fn sentence(glance: Glance, now: Time) -> String {
+    let Glance { known, needs_you, active, queued, as_of } = glance;
+    if known == 0 {
+        return "no jobs known here".to_owned();
+    }
+    let verb = if needs_you == 1 { "needs" } else { "need" };
+    let mut line = format!("{needs_you} {verb} you · {active} active");
+    if queued > 0 {
+        line.push_str(&format!(" · {queued} queued"));
+    }
+    if let Some(age) = as_of.map(|at| now - at).filter(|age| *age >= FRESH) {
+        line.push_str(&format!(" · seen {} ago", coarse(age)));
+    }
+    line
+}
+
+fn as_json(glance: Option<Glance>) -> Value {
+    let field = |of: fn(&Glance) -> usize| glance.as_ref().map(of);
+    json!({
+        "needYou": field(|glance| glance.needs_you),
+        "active": field(|glance| glance.active),
+        "queued": field(|glance| glance.queued),
+        "known": field(|glance| glance.known),
+        "asOf": glance.and_then(|glance| glance.as_of).map(rfc3339),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_counts_and_tells_the_age_of_what_is_old() {
+        let now: Time = "2026-11-20T12:00:00Z".parse().expect("a time");
+        let glance = Glance { known: 5, needs_you: 2, active: 3, queued: 0, as_of: Some(now - TimeDelta::minutes(9)) };
+        assert_eq!(sentence(glance, now), "2 need you · 3 active");
+        let old = Glance { needs_you: 1, queued: 4, as_of: Some(now - TimeDelta::hours(2)), ..glance };
+        assert_eq!(sentence(old, now), "1 needs you · 3 active · 4 queued · seen 2h ago");
+        assert_eq!(sentence(Glance { known: 1, ..Glance::default() }, now), "0 need you · 0 active");
+        assert_eq!(sentence(Glance::default(), now), "no jobs known here");
+    }
+}

@@ -1,0 +1,163 @@
+//! `docdeck watch`: a line per change, as it happens: for logs, for screen readers, and as JSON for programs. Plain words,
+//! no cursor movement.
+
+use super::changes::{between, line};
+use super::code::Code;
+use super::desk::{Desk, Happening};
+use super::jobs::created_by;
+use super::lines::Lines;
+use super::out::Out;
+use super::refusal::Refusal;
+use super::waiting::{connection_words, moment, tell};
+use crate::app::format::plural;
+use crate::config::Flags;
+use crate::config::environment::Environment;
+use crate::engine::Duties;
+use crate::model::connection::Connection;
+use crate::model::json;
+use crate::model::news::News;
+use crate::model::row::{Group, JobKey, JobRow};
+use crate::model::text::CleanText;
+use crate::store::StoreError;
+use clap::Args;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// What `--json` gives.
+pub(super) const JSON: &str = "\
+Runs until Ctrl-C (130), a refused key (3), or until nobody reads it any more (0). Looks at the jobs itself, or hears of \
+them from the dashboard that looks.
+
+With --json one object a line, flushed: a JOB as `docdeck jobs --help` tells, plus at and changes, a list of new, status, \
+pullRequest, gone, back, delivery. Only changes are written; `docdeck jobs --json` says how things stand. When it ends by a failure, the last line has error and \
+exitCode.";
+
+/// How to tell it.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// One JSON object a line
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Watches until it is ended.
+pub(super) async fn run(
+    flags: &Flags,
+    environment: &Environment,
+    options: &Options,
+    out: &mut Out,
+) -> Result<Code, Refusal> {
+    let mut desk = Desk::open(flags, environment, Duties::Poll, out).await?;
+    let result = watch(&mut desk, options.json, out).await;
+    desk.close(out).await;
+    result
+}
+
+/// What is known of the jobs.
+struct Watch<'a> {
+    rows: BTreeMap<JobKey, JobRow>,
+    lines: Lines,
+    in_json: bool,
+    out: &'a mut Out,
+    trouble: Option<CleanText>,
+}
+
+async fn watch(desk: &mut Desk, in_json: bool, out: &mut Out) -> Result<Code, Refusal> {
+    let rows = desk.store.jobs(&desk.scope).await?;
+    let known = beginning(&rows);
+    let rows = rows.into_iter().map(|row| (row.key, row)).collect();
+    let lines = Lines::start()?;
+    if in_json {
+        tell(&known, out);
+    } else {
+        lines.write(format!("{} {known}", moment(out.is_terminal())), out);
+    }
+    let mut watch = Watch { rows, lines, in_json, out, trouble: None };
+    let end = watch.run(desk).await;
+    let Watch { lines, out, .. } = watch;
+    if let Some(why) = lines.finish().await {
+        out.fail(why);
+    }
+    end
+}
+
+/// What is known in the beginning.
+fn beginning(rows: &[JobRow]) -> String {
+    let count = |group| rows.iter().filter(|row| row.group() == group).count();
+    let (active, needs) = (count(Group::Working), count(Group::NeedsYou));
+    let verb = if needs == 1 { "needs" } else { "need" };
+    format!("watching {} known here: {active} active, {needs} {verb} you", plural(rows.len(), "job"))
+}
+
+impl Watch<'_> {
+    async fn run(&mut self, desk: &mut Desk) -> Result<Code, Refusal> {
+        loop {
+            let happening = tokio::select! {
+                happening = desk.next(None) => happening,
+                () = self.lines.ended() => return Ok(Code::Done),
+            };
+            match happening {
+                Happening::Interrupted => {
+                    self.out.note("Interrupted. The jobs go on; nothing was changed.");
+                    return Ok(Code::Interrupted);
+                }
+                Happening::Late => {}
+                Happening::News(news) => {
+                    if let Some(reason) = self.hear(*news, desk).await? {
+                        return Err(Refusal::new(Code::KeyRefused, reason));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The reason, when the key was refused.
+    async fn hear(&mut self, news: News, desk: &Desk) -> Result<Option<CleanText>, StoreError> {
+        match news {
+            News::Job(row) => self.put(*row, desk).await?,
+            News::Prompt { job, .. } => self.put(*job, desk).await?,
+            News::Merged { gone, .. } => {
+                self.rows.remove(&gone);
+            }
+            News::Connection(Connection::Refused { reason }) => return Ok(Some(reason)),
+            News::Connection(connection) => self.connect(&connection),
+            News::Trouble(failure) => tell(failure.sentence.as_str(), self.out),
+            News::Notice(text) => tell(text.as_str(), self.out),
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    async fn put(&mut self, new: JobRow, desk: &Desk) -> Result<(), StoreError> {
+        let old = self.rows.get(&new.key);
+        if old.is_some_and(|old| old.revision >= new.revision) {
+            return Ok(());
+        }
+        let changes = between(old, &new);
+        if !changes.is_empty() {
+            if self.in_json {
+                let thread = desk.store.thread(new.key).await?;
+                let mut job = json::job(&new, created_by(&thread));
+                if let Value::Object(fields) = &mut job {
+                    fields.insert("at".to_owned(), json!(json::time(chrono::Utc::now())));
+                    let words: Vec<&str> = changes.iter().map(|change| change.word()).collect();
+                    fields.insert("changes".to_owned(), json!(words));
+                }
+                self.lines.write(job.to_string(), self.out);
+            } else {
+                let text = format!("{} {}", moment(self.out.is_terminal()), line(&changes, &new));
+                self.lines.write(text, self.out);
+            }
+        }
+        self.rows.insert(new.key, new);
+        Ok(())
+    }
+
+    fn connect(&mut self, connection: &Connection) {
+        let words = connection_words(connection);
+        if self.trouble != words {
+            tell(words.as_ref().map_or("the service answers again", CleanText::as_str), self.out);
+            self.trouble = words;
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! `new --batch`: the price first, all of it on disk, sent at the ledger's pace, and never twice unasked.
+
+use crate::world::World;
+use docdeck::model::ledger::Limited;
+use docdeck::model::log::Operation;
+use docdeck::model::prompt::DeliveryKind;
+use docdeck::model::row::JobRow;
+use rustix::process::Signal;
+use serde_json::Value;
+
+fn batch(world: &World, prompts: &[&str]) -> String {
+    let file = world.home.path().join("prompts.txt");
+    std::fs::write(&file, prompts.join("\n\n")).expect("written");
+    file.display().to_string()
+}
+
+fn rows(world: &World) -> Vec<JobRow> {
+    world.store(async |store, scope| store.jobs(scope).await.expect("rows"))
+}
+
+fn undelivered(world: &World) -> Vec<Option<DeliveryKind>> {
+    rows(world).iter().map(|row| row.undelivered).collect()
+}
+
+/// Uses up all places of the hour but so many.
+fn leave(world: &World, places: u32) {
+    world.store(async |store, scope| {
+        let now = chrono::Utc::now();
+        for _ in places..100 {
+            store.spend(scope, Limited::Create, now).await.expect("written").expect("a place");
+        }
+    });
+}
+
+#[test]
+fn the_price_is_said_without_a_key_a_request_or_a_store() {
+    let world = World::new(&[]);
+    let file = batch(&world, &["one", "two", "three"]);
+    let dry = |words: &[&str]| {
+        world
+            .run_with(&[&["new", "--batch", &file, "--dry-run"], words].concat(), &[("DOCDECK_API_KEY", "")], "")
+            .ends(0)
+    };
+    assert_eq!(dry(&[]).out, "3 jobs: all now. 0 of 100 creates used here in the last hour.\n");
+    assert!(!world.data().exists());
+    leave(&world, 1);
+    let json = dry(&["--json"]).json();
+    assert_eq!((json["prompts"].as_i64(), json["now"].as_i64(), json["later"].as_i64()), (Some(3), Some(1), Some(2)));
+    assert!(json["laterFrom"].is_string() && json["lastNotBefore"] == json["laterFrom"], "{json}");
+    assert!(dry(&[]).out.starts_with("3 jobs: 1 now, 2 from "), "{:?}", dry(&[]));
+    assert_eq!(world.sim.requests(Operation::Create), 0);
+}
+
+#[test]
+fn all_prompts_are_sent_in_order_and_their_ids_written() {
+    let world = World::new(&[]);
+    let file = batch(&world, &["one [sim:seconds=6000]", "two [sim:seconds=6000]", "three [sim:seconds=6000]"]);
+    let ran = world.run(&["new", "--batch", &file]).ends(0);
+    let mut received: Vec<String> = world.sim.prompts().into_iter().map(|(id, _)| id).collect();
+    let mut written: Vec<&str> = ran.out.lines().collect();
+    received.sort();
+    written.sort_unstable();
+    assert_eq!(written, received);
+    assert!(ran.err.contains("3 jobs: all now") && ran.err.contains("all accepted: 3 jobs"), "{}", ran.err);
+}
+
+#[test]
+fn as_json_from_stdin_and_with_wait_the_exit_code_is_that_of_the_jobs() {
+    let world = World::new(&[]);
+    let lines = "{\"prompt\":\"one [sim:seconds=60] [sim:pr]\"}\n\"two [sim:seconds=60] [sim:fail]\"\n";
+    let ran = world.run_with(&["new", "--batch", "-", "--wait", "--json"], &[], lines).ends(1);
+    let json = ran.json();
+    let statuses: Vec<&str> =
+        json["jobs"].as_array().expect("jobs").iter().filter_map(|job| job["status"].as_str()).collect();
+    assert_eq!(statuses, ["completed", "failed"]);
+}
+
+#[test]
+fn the_same_file_again_is_refused_until_it_is_said_what_is_meant() {
+    let world = World::new(&[]);
+    let file = batch(&world, &["one [sim:seconds=6000]", "two [sim:seconds=6000]"]);
+    world.run(&["new", "--batch", &file]).ends(0);
+    let ran = world.run(&["new", "--batch", &file]).ends(2);
+    assert!(ran.err.contains("2 of 2 prompts are known already") && ran.err.contains("--again"), "{}", ran.err);
+    assert_eq!(world.sim.requests(Operation::Create), 2);
+    world.run(&["new", "--batch", &file, "--rest"]).ends(0);
+    assert_eq!(world.sim.requests(Operation::Create), 2, "nothing is left to send");
+    world.run(&["new", "--batch", &file, "--again"]).ends(0);
+    assert_eq!(world.sim.requests(Operation::Create), 4);
+}
+
+#[test]
+fn broken_off_by_a_signal_the_rest_is_paused_and_goes_on_when_asked_for() {
+    let world = World::new(&[]);
+    leave(&world, 1);
+    let file = batch(&world, &["one [sim:seconds=6000]", "two [sim:seconds=6000]", "three [sim:seconds=6000]"]);
+    let running = world.start(&["new", "--batch", &file]);
+    running.err_line("accepted: one");
+    running.signal(Signal::INT);
+    let ran = running.end().ends(130);
+    assert!(ran.err.contains("Interrupted: 1 of 3 prompts accepted, 2 paused"), "{}", ran.err);
+    let paused = Some(DeliveryKind::Paused);
+    assert_eq!(undelivered(&world), [None, paused, paused]);
+    let ran = world.run(&["new", "--batch", &file, "--rest", "--timeout", "1"]).ends(124);
+    assert!(ran.err.contains("1 prompt went out before and left alone"), "{}", ran.err);
+    assert!(ran.err.contains("Timed out: 0 of 2 prompts accepted, 2 paused"), "{}", ran.err);
+    assert_eq!((rows(&world).len(), world.sim.requests(Operation::Create)), (3, 1));
+}
+
+#[test]
+fn killed_in_the_middle_everything_is_on_disk_and_nothing_goes_out_twice() {
+    let world = World::new(&[]);
+    leave(&world, 1);
+    let file = batch(&world, &["one [sim:seconds=6000]", "two [sim:seconds=6000]"]);
+    let running = world.start(&["new", "--batch", &file]);
+    running.err_line("accepted: one");
+    running.signal(Signal::KILL);
+    running.end();
+    assert_eq!(undelivered(&world), [None, Some(DeliveryKind::Queued)]);
+    world.run(&["new", "--batch", &file]).ends(2);
+    assert_eq!((rows(&world).len(), world.sim.requests(Operation::Create)), (2, 1));
+}
+
+#[test]
+fn left_to_a_dashboard_they_are_queued_without_a_key_and_nothing_is_sent() {
+    let world = World::new(&[]);
+    let file = batch(&world, &["one", "two"]);
+    let ran = world.run_with(&["new", "--batch", &file, "--queue", "--json"], &[("DOCDECK_API_KEY", "")], "").ends(0);
+    assert_eq!(ran.json()["jobs"].as_array().map(Vec::len), Some(2));
+    assert!(ran.err.contains("2 jobs queued. A dashboard"), "{}", ran.err);
+    assert_eq!(undelivered(&world), [Some(DeliveryKind::Queued); 2]);
+    assert_eq!(world.sim.requests(Operation::Create), 0);
+}
+
+#[test]
+fn a_refused_key_stops_the_batch_with_3_and_pauses_the_rest() {
+    let world = World::new(&["create=401"]);
+    let texts: Vec<String> = (0..30).map(|n| format!("prompt {n}")).collect();
+    let file = batch(&world, &texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let ran = world.run(&["new", "--batch", &file, "--json"]).ends(3);
+    let sent = world.sim.requests(Operation::Create);
+    assert!(sent < 30, "{sent}");
+    let jobs = ran.json()["jobs"].as_array().cloned().unwrap_or_default();
+    let of = |word: &str| jobs.iter().filter(|job: &&Value| job["delivery"] == word).count();
+    assert!(of("paused") > 0 && of("paused") + of("rejected") == 30, "{}", ran.err);
+}
+
+#[test]
+fn a_lost_answer_ends_the_batch_with_6_and_the_others_are_sent() {
+    let world = World::new(&["create=lost"]);
+    let file = batch(&world, &["one [sim:seconds=6000]", "two [sim:seconds=6000]"]);
+    let ran = world.run(&["new", "--batch", &file]).ends(6);
+    assert!(ran.err.contains("0 of 2 prompts accepted, 2 unconfirmed"), "{}", ran.err);
+    assert_eq!(world.sim.requests(Operation::Create), 2);
+}
+
+#[test]
+fn a_file_that_gives_no_prompts_says_why() {
+    let world = World::new(&[]);
+    let file = batch(&world, &["", " "]);
+    let ran = world.run(&["new", "--batch", &file]).ends(2);
+    assert!(ran.err.contains("prompts.txt: There is no prompt in it"), "{}", ran.err);
+    let ran = world.run(&["new", "--batch", "none.csv"]).ends(2);
+    assert!(ran.err.contains("There is no file none.csv"), "{}", ran.err);
+    world.run(&["new", "--dry-run", "x"]).ends(2);
+}
