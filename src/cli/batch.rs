@@ -146,7 +146,7 @@ async fn send(
     let Plan { fresh, known } = plan(&desk.store, &desk.scope, prompts, options).await?;
     tell(&Cost::of(&desk.store, &desk.scope, fresh.len()).await?.sentence(), out);
     if !desk.engine.dispatches() {
-        tell("a dashboard on this computer sends what is queued; this command waits beside it", out);
+        tell("another docdeck on this computer sends what is queued; this one waits beside it", out);
     }
     let mut rows = take_up(desk, &known, out).await?;
     let engine = desk.engine.clone();
@@ -252,7 +252,8 @@ impl Batch {
             }
             News::Budget(Limited::Create, budget) => {
                 let until = budget.wait_until();
-                if let Some(at) = until.filter(|_| self.until.is_none()) {
+                let waits = self.rows.values().any(|row| row.undelivered == Some(DeliveryKind::Queued));
+                if let Some(at) = until.filter(|_| self.until.is_none() && waits) {
                     let left = until_words(at);
                     tell(&format!("the limit of this hour is used up; it goes on {left}"), out);
                 }

@@ -46,7 +46,7 @@ pub(super) fn write_table<'a>(rows: impl IntoIterator<Item = &'a JobRow>, now: T
     let column = |heading, set| Column { heading, set };
     let mut table = Table::new(&[
         column("", Set::Seen),
-        column("ID", Set::Left),
+        column("ID", Set::Id),
         column("STATE", Set::Left),
         column("PR", Set::Left),
         column("AGE", Set::Right),

@@ -7,8 +7,9 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// Between two columns.
 const GAP: &str = "  ";
-/// A column that gives way keeps so many cells, as long as there are any.
+/// Columns that give way keep so many cells, as long as there are any.
 const LEAST: usize = 12;
+const LEAST_ID: usize = 9;
 
 /// A column and how it is set.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +25,8 @@ pub(super) enum Set {
     Right,
     /// To the left; the one that is cut when the terminal is too narrow.
     Flexible,
+    /// To the left; cut when that is not enough, since its beginning says as much.
+    Id,
     /// Only on a terminal.
     Seen,
 }
@@ -98,11 +101,14 @@ impl Table {
         };
         let mut widths: Vec<usize> =
             self.columns.iter().enumerate().map(|(at, column)| widest(at, column.heading)).collect();
-        let gaps = GAP.len() * widths.len().saturating_sub(1);
-        let over = (widths.iter().sum::<usize>() + gaps).saturating_sub(width);
-        let flexible = self.columns.iter().position(|column| column.set == Set::Flexible);
-        if let Some(cells) = flexible.and_then(|at| widths.get_mut(at)) {
-            *cells = cells.saturating_sub(over).max(LEAST.min(*cells));
+        let seen = widths.iter().filter(|cells| **cells > 0).count();
+        let gaps = GAP.len() * seen.saturating_sub(1);
+        for (set, least) in [(Set::Flexible, LEAST), (Set::Id, LEAST_ID)] {
+            let over = (widths.iter().sum::<usize>() + gaps).saturating_sub(width);
+            let place = self.columns.iter().position(|column| column.set == set);
+            if let Some(cells) = place.and_then(|at| widths.get_mut(at)) {
+                *cells = cells.saturating_sub(over).max(least.min(*cells));
+            }
         }
         widths
     }
@@ -112,7 +118,10 @@ impl Table {
         let mut used = 0;
         let last = self.columns.len().saturating_sub(1);
         for (at, ((cell, column), cells)) in row.iter().zip(&self.columns).zip(widths).enumerate() {
-            let gap = if at == 0 { "" } else { GAP };
+            if *cells == 0 {
+                continue;
+            }
+            let gap = if used == 0 { "" } else { GAP };
             let room = (*cells).min(width.saturating_sub(used + gap.len()));
             if room == 0 {
                 break;
@@ -139,8 +148,7 @@ mod tests {
 
     fn table() -> Table {
         let column = |heading, set| Column { heading, set };
-        let mut table =
-            Table::new(&[column("ID", Set::Left), column("TITLE", Set::Flexible), column("AGE", Set::Right)]);
+        let mut table = Table::new(&[column("ID", Set::Id), column("TITLE", Set::Flexible), column("AGE", Set::Right)]);
         for (id, title, age) in [("j1", "Fix the broken links in /api", "14m"), ("j-22", "世界 guide", "5h")] {
             table.row(vec![
                 Cell::new(Meaning::Text, id),
@@ -171,6 +179,16 @@ mod tests {
         for width in 1..40 {
             assert!(table().aligned(&Out::of_process(), width).iter().all(|line| line.width() <= width), "{width}");
         }
+    }
+
+    #[test]
+    fn a_column_without_heading_and_cells_takes_no_room() {
+        let column = |heading, set| Column { heading, set };
+        let mut table = Table::new(&[column("", Set::Seen), column("ID", Set::Left), column("TITLE", Set::Flexible)]);
+        table.row(["", "j1", "Fix"].map(|text| Cell::new(Meaning::Text, text)).to_vec());
+        assert_eq!(table.aligned(&Out::of_process(), 80), ["ID  TITLE", "j1  Fix"]);
+        table.row(["●", "j2", "Do"].map(|text| Cell::new(Meaning::Text, text)).to_vec());
+        assert_eq!(table.aligned(&Out::of_process(), 80), ["   ID  TITLE", "   j1  Fix", "●  j2  Do"]);
     }
 
     #[test]

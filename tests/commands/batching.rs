@@ -122,6 +122,25 @@ fn killed_in_the_middle_everything_is_on_disk_and_nothing_goes_out_twice() {
 }
 
 #[test]
+fn beside_another_docdeck_that_sends_it_says_so_and_hears_of_its_own() {
+    let world = World::new(&[]);
+    leave(&world, 1);
+    let file = batch(&world, &["one [sim:seconds=6000]", "two"]);
+    let first = world.start(&["new", "--batch", &file]);
+    first.err_line("the limit of this hour is used up; it goes on at");
+    let other = world.home.path().join("other.txt");
+    std::fs::write(&other, "three").expect("written");
+    let second = world.start(&["new", "--batch", "other.txt"]);
+    second.err_line("another docdeck on this computer sends what is queued");
+    second.signal(Signal::INT);
+    assert!(second.end().ends(130).err.contains("0 of 1 prompt accepted, 1 paused"));
+    first.signal(Signal::TERM);
+    assert!(first.end().ends(130).err.contains("1 of 2 prompts accepted, 1 paused"));
+    let paused = Some(DeliveryKind::Paused);
+    assert_eq!(undelivered(&world), [None, paused, paused]);
+}
+
+#[test]
 fn left_to_a_dashboard_they_are_queued_without_a_key_and_nothing_is_sent() {
     let world = World::new(&[]);
     let file = batch(&world, &["one", "two"]);

@@ -8,6 +8,7 @@ mod batching;
 mod help;
 mod http;
 mod listing;
+mod seen;
 mod sending;
 mod tracking;
 mod waiting;

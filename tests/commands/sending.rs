@@ -284,3 +284,20 @@ fn the_users_program_for_changes_is_run_to_its_end() {
     let job: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(told).expect("told")).expect("JSON");
     assert_eq!(job["status"], "failed");
 }
+
+#[test]
+fn the_recipe_for_all_that_failed_follows_up_on_each_of_them_and_on_no_other() {
+    let world = World::new(&[]);
+    new(&world, &["Well [sim:seconds=60] [sim:pr]", "--wait"]).ends(0);
+    for name in ["One", "Two"] {
+        new(&world, &[&format!("{name} [sim:seconds=60] [sim:fail]"), "--wait"]).ends(1);
+    }
+    let recipe = "$D jobs --status failed | cut -f1 | xargs -r -I{} $D follow {} 'Try again [sim:seconds=6000]'";
+    let mut shell = std::process::Command::new("sh");
+    let shell = shell.env_clear().envs(world.variables()).env("D", env!("CARGO_BIN_EXE_docdeck"));
+    let output = shell.args(["-c", recipe]).output().expect("a shell");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(world.sim.carried_out(Operation::FollowUp), 2);
+    let statuses = world.run(&["jobs", "--status", "active", "--json"]).json();
+    assert_eq!(statuses["jobs"].as_array().map(Vec::len), Some(2));
+}
