@@ -56,6 +56,12 @@ impl App {
         let sent = resolve.sent_at.map_or_else(String::new, |at| format!(", went out at {}", clock(at)));
         page.text(&format!("{written}{sent}."), ResolveLine::Muted);
         let (happened, means) = match (prompt.delivery.kind(), prompt.kind) {
+            // Taken in from a file (`model::backup::join`).
+            (DeliveryKind::Unconfirmed, _) if resolve.sent_at.is_none() => (
+                "It came from another computer and was not sent from here. It may have been sent from there, or not.",
+                "docdeck never sends such a prompt by itself: the work could be done twice. Look at the other computer \
+                 before you send it here.",
+            ),
             (DeliveryKind::Unconfirmed, PromptKind::Create) => (
                 "The answer was lost: the service may have made this job, or may not.",
                 "The service can't list its jobs, so docdeck can't find out, and it never sends such a prompt again by \

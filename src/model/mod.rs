@@ -4,6 +4,7 @@
 
 pub mod about;
 pub mod ascii;
+pub mod backup;
 pub mod batch;
 pub mod change;
 pub mod command;

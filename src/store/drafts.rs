@@ -35,7 +35,15 @@ pub(super) fn save(
     insert(tx, scope, slot, text, about, now)
 }
 
-fn insert(tx: &Transaction<'_>, scope: i64, slot: DraftSlot, text: &str, about: &[CleanText], at: Time) -> R<()> {
+/// Puts a text into a slot that is free.
+pub(super) fn insert(
+    tx: &Transaction<'_>,
+    scope: i64,
+    slot: DraftSlot,
+    text: &str,
+    about: &[CleanText],
+    at: Time,
+) -> R<()> {
     let (job, prompt) = match slot {
         DraftSlot::NewJob | DraftSlot::AboutPages | DraftSlot::Batch => (None, None),
         DraftSlot::FollowUp(key) => (Some(key.0), None),
@@ -47,6 +55,25 @@ fn insert(tx: &Transaction<'_>, scope: i64, slot: DraftSlot, text: &str, about: 
     )?
     .execute(params![scope, job, prompt, slot == DraftSlot::Batch, about, text, Ms(at)])?;
     Ok(())
+}
+
+/// The text in the slot, if there is one.
+pub(super) fn text_of(connection: &Connection, scope: i64, slot: DraftSlot) -> R<Option<String>> {
+    match slot {
+        DraftSlot::NewJob | DraftSlot::AboutPages | DraftSlot::Batch => {
+            let mut ask = connection.prepare_cached(
+                "SELECT text FROM draft
+                 WHERE scope = ?1 AND job IS NULL AND prompt IS NULL AND batch = ?2 AND (pages IS NOT NULL) = ?3",
+            )?;
+            let slot = params![scope, slot == DraftSlot::Batch, slot == DraftSlot::AboutPages];
+            Ok(ask.query_row(slot, |row| row.get(0)).optional()?)
+        }
+        DraftSlot::FollowUp(key) => Ok(find(connection, key)?.map(|(text, _)| text)),
+        DraftSlot::Prompt(id) => {
+            let mut ask = connection.prepare_cached("SELECT text FROM draft WHERE prompt = ?1")?;
+            Ok(ask.query_row([id.0], |row| row.get(0)).optional()?)
+        }
+    }
 }
 
 /// All drafts of the scope.

@@ -58,6 +58,11 @@ impl Handle {
         Ok(Self { orders, read_only, damage_note })
     }
 
+    /// Whether every write is refused.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
     /// Carries out `work` outside of any transaction.
     pub(super) async fn bare<T: Send + 'static>(
         &self,

@@ -84,7 +84,7 @@ pub(super) fn join(tx: &Transaction<'_>, kept: &mut JobRow, other: &JobRow) -> R
 }
 
 /// Writes title, tags and note of one's own, as the row has them.
-fn write(tx: &Transaction<'_>, row: &JobRow) -> R<()> {
+pub(super) fn write(tx: &Transaction<'_>, row: &JobRow) -> R<()> {
     let title = row.named.then_some(row.title.as_str());
     tx.prepare_cached("UPDATE job SET own_title = ?2, tags = ?3, note = ?4 WHERE key = ?1")?.execute(params![
         row.key.0,

@@ -4,6 +4,7 @@
 //! Several processes may use one file. What is sent, when to ask and what is fresh is decided elsewhere; that no prompt
 //! gets lost and none is handed out twice is decided here.
 
+mod backup;
 mod columns;
 mod drafts;
 mod error;
@@ -32,6 +33,7 @@ mod views;
 #[cfg(test)]
 mod tests;
 
+pub use backup::{Exported, ImportError, Imported, LINE_MAX, Only, check as check_import};
 pub use error::StoreError;
 pub use glance::Glance;
 pub use known::KnownPrompt;

@@ -19,6 +19,19 @@ pub(super) fn write(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) -> R
     Ok(())
 }
 
+/// Adds pages that the job doesn't have behind those that it has. Whether there were any.
+pub(super) fn add(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) -> R<bool> {
+    let mut write = tx.prepare_cached(
+        "INSERT OR IGNORE INTO job_page (job, place, path)
+         VALUES (?1, (SELECT coalesce(max(place) + 1, 0) FROM job_page WHERE job = ?1), ?2)",
+    )?;
+    let mut added = false;
+    for path in pages.iter().filter(|path| !path.is_empty()) {
+        added |= write.execute(params![key.0, path.as_str()])? > 0;
+    }
+    Ok(added)
+}
+
 /// Jobs of the scope that were started about this page, the newest first.
 pub(super) fn jobs_about(connection: &Connection, scope: &Scope, path: &str) -> R<Vec<JobRow>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };

@@ -5,6 +5,7 @@ use super::columns::{self, Ms, STATE, kind_word, ms, opt_time, text};
 use super::error::StoreError;
 use super::{drafts, jobs, pages, scopes};
 use crate::model::Time;
+use crate::model::backup::PromptRecord;
 use crate::model::endpoint::Scope;
 use crate::model::prompt::{Delivery, DeliveryKind, Prompt, PromptId, PromptKind, Thread};
 use crate::model::row::{JobKey, JobRow};
@@ -105,6 +106,21 @@ fn insert(tx: &Transaction<'_>, key: JobKey, kind: PromptKind, text: &str, now: 
     tx.prepare_cached("INSERT INTO prompt (job, kind, text, state, written_at) VALUES (?1, ?2, ?3, 'queued', ?4)")?
         .execute(params![key.0, kind_word(kind), text, Ms(now)])?;
     Ok(PromptId(tx.last_insert_rowid()))
+}
+
+/// Writes down a prompt as it stood elsewhere. What may be sent by itself is decided before (`model::backup::join`).
+pub(super) fn take_in(tx: &Transaction<'_>, key: JobKey, told: &PromptRecord) -> R<PromptId> {
+    let id = insert(tx, key, told.kind, &told.text, told.written_at)?;
+    becomes(tx, id, &told.delivery, told)?;
+    Ok(id)
+}
+
+/// What a file tells of a prompt takes the place of what was known; it stands at `delivery`.
+pub(super) fn becomes(tx: &Transaction<'_>, id: PromptId, delivery: &Delivery, told: &PromptRecord) -> R<()> {
+    set(tx, id, delivery)?;
+    tx.prepare_cached("UPDATE prompt SET text = ?2, sent_at = coalesce(?3, sent_at) WHERE id = ?1")?
+        .execute(params![id.0, told.text, ms(told.sent_at)])?;
+    Ok(())
 }
 
 /// The first line that shows anything; a text without one is blank, whatever invisible characters it has.

@@ -1,5 +1,6 @@
 //! The store as its callers meet it: over the handle, most of the time on a real file.
 
+mod backup;
 mod glance;
 mod jobs;
 mod kept;

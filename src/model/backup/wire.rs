@@ -1,0 +1,413 @@
+//! The shape of the lines: the service's field names where it has them, RFC 3339 times in UTC. Text is cleaned on the way
+//! in, save for prompts and drafts, which are kept as typed and cleaned where they are shown.
+
+use super::{DraftOf, DraftRecord, DraftText, Header, JobRecord, LineError, PromptRecord, Totals, VERSION};
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::job::{JobId, Status};
+use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, PromptKind};
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
+use chrono::{DateTime, SecondsFormat, SubsecRound as _, Utc};
+use serde::{Deserialize, Serialize};
+
+/// Characters of a title.
+const TITLE: usize = 200;
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
+pub(super) enum Line {
+    Docdeck {
+        version: u32,
+        #[serde(default)]
+        program: String,
+        exported_at: Option<Moment>,
+    },
+    Job(Box<JobLine>),
+    Draft(DraftLine),
+    End {
+        #[serde(default)]
+        jobs: u64,
+        #[serde(default)]
+        drafts: u64,
+    },
+}
+
+/// The kind of a line alone, to say what is wrong with one that is no [`Line`].
+#[derive(Deserialize)]
+struct Kind {
+    kind: Option<String>,
+    version: Option<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct JobLine {
+    base_url: String,
+    project: String,
+    id: Option<String>,
+    status: Option<String>,
+    #[serde(default)]
+    source: Source,
+    model: Option<String>,
+    pr_link: Option<String>,
+    created_at: Option<Moment>,
+    archived_at: Option<Moment>,
+    title: Option<String>,
+    #[serde(default)]
+    named: bool,
+    #[serde(default)]
+    tags: Vec<String>,
+    note: Option<String>,
+    #[serde(default)]
+    pages: Vec<String>,
+    started_at: Option<Moment>,
+    finished_at: Option<Moment>,
+    changed_at: Option<Moment>,
+    checked_at: Option<Moment>,
+    looked_at: Option<Moment>,
+    #[serde(default)]
+    gone: bool,
+    #[serde(default)]
+    dismissed: bool,
+    #[serde(default)]
+    prompts: Vec<PromptLine>,
+    #[serde(default)]
+    events: Vec<EventLine>,
+    draft: Option<Unfinished>,
+}
+
+#[derive(Serialize, Deserialize, Default)]
+struct Source {
+    repository: Option<String>,
+    #[serde(rename = "ref")]
+    git_ref: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PromptLine {
+    kind: String,
+    text: String,
+    delivery: String,
+    reason: Option<String>,
+    written_at: Option<Moment>,
+    sent_at: Option<Moment>,
+    draft: Option<Unfinished>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct EventLine {
+    at: Moment,
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Unfinished {
+    text: String,
+    saved_at: Option<Moment>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DraftLine {
+    base_url: String,
+    project: String,
+    of: String,
+    text: String,
+    saved_at: Option<Moment>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pages: Vec<String>,
+}
+
+/// A moment as RFC 3339, to the millisecond: the store keeps no more.
+pub(super) struct Moment(Time);
+
+impl Serialize for Moment {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        match DateTime::parse_from_rfc3339(&text) {
+            Ok(time) => Ok(Self(time.with_timezone(&Utc).trunc_subsecs(3))),
+            Err(_) => Err(serde::de::Error::custom(format!("\"{text}\" is no time like 2026-11-20T14:02:30Z"))),
+        }
+    }
+}
+
+impl From<&super::Line> for Line {
+    fn from(line: &super::Line) -> Self {
+        match line {
+            super::Line::Header(header) => Self::Docdeck {
+                version: VERSION,
+                program: header.program.to_string(),
+                exported_at: Some(Moment(header.exported_at)),
+            },
+            super::Line::Job(record) => Self::Job(Box::new(job_line(record))),
+            super::Line::Draft(record) => Self::Draft(draft_line(record)),
+            super::Line::End(totals) => Self::End { jobs: totals.jobs, drafts: totals.drafts },
+        }
+    }
+}
+
+fn job_line(record: &JobRecord) -> JobLine {
+    let (row, moment) = (&record.row, |time: Option<Time>| time.map(Moment));
+    JobLine {
+        base_url: record.scope.base_url.clone(),
+        project: record.scope.project.clone(),
+        id: row.id.as_ref().map(|id| id.as_str().to_owned()),
+        status: row.status.as_ref().map(|status| status_word(status).to_owned()),
+        source: Source { repository: text(row.repository.as_ref()), git_ref: text(row.git_ref.as_ref()) },
+        model: text(row.model.as_ref()),
+        pr_link: text(row.pr_link.as_ref()),
+        created_at: moment(Some(row.created_at)),
+        archived_at: moment(row.archived_at),
+        title: Some(row.title.to_string()),
+        named: row.named,
+        tags: texts(&row.tags),
+        note: text(row.note.as_ref()),
+        pages: texts(&row.pages),
+        started_at: moment(Some(row.started_at)),
+        finished_at: moment(row.finished_at),
+        changed_at: moment(Some(row.changed_at)),
+        checked_at: moment(row.checked_at),
+        looked_at: moment(row.looked_at),
+        gone: row.gone,
+        dismissed: row.dismissed,
+        prompts: record.prompts.iter().map(prompt_line).collect(),
+        events: record.events.iter().map(event_line).collect(),
+        draft: record.draft.as_ref().map(unfinished),
+    }
+}
+
+fn prompt_line(prompt: &PromptRecord) -> PromptLine {
+    PromptLine {
+        kind: kind_word(prompt.kind).to_owned(),
+        text: prompt.text.clone(),
+        delivery: prompt.delivery.kind().word().to_owned(),
+        reason: text(prompt.delivery.reason()),
+        written_at: Some(Moment(prompt.written_at)),
+        sent_at: prompt.sent_at.map(Moment),
+        draft: prompt.draft.as_ref().map(unfinished),
+    }
+}
+
+fn event_line(event: &JobEvent) -> EventLine {
+    let word = |status: &Status| status_word(status).to_owned();
+    let (kind, from, to) = match &event.kind {
+        EventKind::Status { from, to } => ("status", from.as_ref().map(word), Some(word(to))),
+        EventKind::PullRequest(link) => ("pull request", None, Some(link.to_string())),
+        EventKind::Gone => ("gone", None, None),
+        EventKind::Back => ("back", None, None),
+    };
+    EventLine { at: Moment(event.at), kind: kind.to_owned(), from, to }
+}
+
+fn draft_line(record: &DraftRecord) -> DraftLine {
+    let (of, pages) = match &record.of {
+        DraftOf::NewJob => ("new job", Vec::new()),
+        DraftOf::AboutPages(pages) => ("job about pages", texts(pages)),
+        DraftOf::Batch => ("many jobs", Vec::new()),
+    };
+    DraftLine {
+        base_url: record.scope.base_url.clone(),
+        project: record.scope.project.clone(),
+        of: of.to_owned(),
+        text: record.draft.text.clone(),
+        saved_at: Some(Moment(record.draft.saved_at)),
+        pages,
+    }
+}
+
+fn unfinished(draft: &DraftText) -> Unfinished {
+    Unfinished { text: draft.text.clone(), saved_at: Some(Moment(draft.saved_at)) }
+}
+
+fn text(text: Option<&CleanText>) -> Option<String> {
+    text.map(CleanText::to_string)
+}
+
+fn texts(texts: &[CleanText]) -> Vec<String> {
+    texts.iter().map(CleanText::to_string).collect()
+}
+
+fn status_word(status: &Status) -> &str {
+    match status {
+        // Nothing stands in for a word that did not come.
+        Status::Unknown(word) => word.as_str(),
+        known => known.word(),
+    }
+}
+
+fn kind_word(kind: PromptKind) -> &'static str {
+    match kind {
+        PromptKind::Create => "create",
+        PromptKind::FollowUp => "follow-up",
+    }
+}
+
+/// Reads a line.
+pub(super) fn read(text: &str, now: Time) -> Result<super::Line, LineError> {
+    match serde_json::from_str(text) {
+        Ok(Line::Docdeck { version, .. }) if version > VERSION => Err(LineError::Newer(version)),
+        Ok(Line::Docdeck { program, exported_at, .. }) => Ok(super::Line::Header(Header {
+            program: CleanText::line(&program),
+            exported_at: exported_at.map_or(now, |Moment(at)| at),
+        })),
+        Ok(Line::Job(line)) => job(*line, now).map(|record| super::Line::Job(Box::new(record))),
+        Ok(Line::Draft(line)) => draft(line, now).map(super::Line::Draft),
+        Ok(Line::End { jobs, drafts }) => Ok(super::Line::End(Totals { jobs, drafts })),
+        Err(error) => Err(complaint(text, &error)),
+    }
+}
+
+/// What is wrong with a line that is none of this format.
+fn complaint(text: &str, error: &serde_json::Error) -> LineError {
+    let Ok(Kind { kind, version }) = serde_json::from_str(text) else { return LineError::shape(error) };
+    match (kind.as_deref(), version) {
+        (Some("docdeck"), Some(version)) if version > VERSION => LineError::Newer(version),
+        (Some("docdeck" | "job" | "draft" | "end"), _) => LineError::shape(error),
+        (Some(other), _) => LineError::Kind(CleanText::title(other, TITLE)),
+        (None, _) => LineError::shape("it has no \"kind\""),
+    }
+}
+
+fn job(line: JobLine, now: Time) -> Result<JobRecord, LineError> {
+    let created_at = line.created_at.map_or(now, |Moment(at)| at);
+    let prompts = line.prompts.into_iter().map(|line| prompt(line, created_at));
+    let prompts = prompts.collect::<Result<Vec<PromptRecord>, _>>()?;
+    let id = line.id.as_deref().and_then(JobId::new);
+    let first = prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
+    let own_name = first.map(|first| title(&first.text)).or_else(|| id.as_ref().map(JobId::clean));
+    let own_name = own_name.ok_or(LineError::Nameless)?;
+    let given = line.title.map(|given| CleanText::title(&given, TITLE)).filter(|given| !given.is_empty());
+    let (clean, time) = (
+        |text: Option<String>| text.map(|text| CleanText::line(&text)),
+        |moment: Option<Moment>| moment.map(|Moment(at)| at),
+    );
+    let row = JobRow {
+        id,
+        named: line.named && given.is_some(),
+        tags: tags(&line.tags),
+        note: line.note.map(|note| CleanText::block(&note)).filter(|note| !note.as_str().trim().is_empty()),
+        pages: pages(&line.pages),
+        status: line.status.as_deref().map(Status::parse),
+        repository: clean(line.source.repository),
+        git_ref: clean(line.source.git_ref),
+        model: clean(line.model),
+        pr_link: clean(line.pr_link),
+        archived_at: time(line.archived_at),
+        started_at: time(line.started_at).unwrap_or(created_at),
+        finished_at: time(line.finished_at),
+        changed_at: time(line.changed_at).unwrap_or(created_at),
+        checked_at: time(line.checked_at),
+        looked_at: time(line.looked_at),
+        gone: line.gone,
+        dismissed: line.dismissed,
+        ..JobRow::new(JobKey(0), given.unwrap_or(own_name), created_at)
+    };
+    let events = line.events.into_iter().map(event).collect::<Result<_, _>>()?;
+    let draft = line.draft.and_then(|line| draft_text(line.text, line.saved_at, now));
+    Ok(JobRecord { scope: scope(&line.base_url, line.project)?, row, prompts, events, draft })
+}
+
+/// The title that a prompt gives its job.
+pub(super) fn title(text: &str) -> CleanText {
+    let mut lines = text.lines().map(|line| CleanText::title(line, TITLE));
+    lines.find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+fn prompt(line: PromptLine, written_at: Time) -> Result<PromptRecord, LineError> {
+    if title(&line.text).is_empty() {
+        return Err(LineError::Blank);
+    }
+    let kind = match line.kind.as_str() {
+        "create" => PromptKind::Create,
+        "follow-up" => PromptKind::FollowUp,
+        other => return Err(word("kind of prompt", other)),
+    };
+    let reason = CleanText::line(line.reason.as_deref().unwrap_or_default());
+    let delivery = match DeliveryKind::parse(&line.delivery) {
+        None => return Err(word("delivery", &line.delivery)),
+        Some(DeliveryKind::Queued) => Delivery::Queued { until: None },
+        Some(DeliveryKind::Paused) => Delivery::Paused,
+        Some(DeliveryKind::Sending) => Delivery::Sending,
+        Some(DeliveryKind::Accepted) => Delivery::Accepted,
+        Some(DeliveryKind::NotSent) => Delivery::NotSent(reason),
+        Some(DeliveryKind::Rejected) => Delivery::Rejected(reason),
+        Some(DeliveryKind::Unconfirmed) => Delivery::Unconfirmed(reason),
+        Some(DeliveryKind::Dismissed) => Delivery::Dismissed,
+    };
+    Ok(PromptRecord {
+        kind,
+        text: line.text,
+        delivery,
+        written_at: line.written_at.map_or(written_at, |Moment(at)| at),
+        sent_at: line.sent_at.map(|Moment(at)| at),
+        draft: line.draft.and_then(|line| draft_text(line.text, line.saved_at, written_at)),
+    })
+}
+
+fn event(line: EventLine) -> Result<JobEvent, LineError> {
+    let kind = match (line.kind.as_str(), line.to) {
+        ("status", Some(to)) => {
+            EventKind::Status { from: line.from.as_deref().map(Status::parse), to: Status::parse(&to) }
+        }
+        ("pull request", Some(to)) => EventKind::PullRequest(CleanText::line(&to)),
+        ("gone", _) => EventKind::Gone,
+        ("back", _) => EventKind::Back,
+        ("status" | "pull request", None) => return Err(LineError::shape("an event without \"to\"")),
+        (other, _) => return Err(word("kind of event", other)),
+    };
+    Ok(JobEvent { at: line.at.0, kind })
+}
+
+fn draft(line: DraftLine, now: Time) -> Result<DraftRecord, LineError> {
+    let of = match line.of.as_str() {
+        "new job" => DraftOf::NewJob,
+        "job about pages" => DraftOf::AboutPages(pages(&line.pages)),
+        "many jobs" => DraftOf::Batch,
+        other => return Err(word("kind of draft", other)),
+    };
+    let draft = draft_text(line.text, line.saved_at, now).ok_or_else(|| LineError::shape("an empty draft"))?;
+    Ok(DraftRecord { scope: scope(&line.base_url, line.project)?, of, draft })
+}
+
+fn draft_text(text: String, saved_at: Option<Moment>, now: Time) -> Option<DraftText> {
+    (!text.is_empty()).then(|| DraftText { text, saved_at: saved_at.map_or(now, |Moment(at)| at) })
+}
+
+fn scope(base_url: &str, project: String) -> Result<Scope, LineError> {
+    let base_url = base_url.trim().trim_end_matches('/').to_owned();
+    if base_url.is_empty() || project.trim().is_empty() {
+        return Err(LineError::NoScope);
+    }
+    Ok(Scope { base_url, project, organization: None })
+}
+
+fn tags(given: &[String]) -> Vec<CleanText> {
+    let mut tags = Vec::new();
+    for tag in given.iter().map(|tag| CleanText::line(&tag.to_lowercase())) {
+        if !tag.is_empty() && !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    tags
+}
+
+fn pages(given: &[String]) -> Vec<CleanText> {
+    given.iter().map(|path| CleanText::line(path)).filter(|path| !path.is_empty()).collect()
+}
+
+fn word(of: &'static str, word: &str) -> LineError {
+    LineError::Word { of, word: CleanText::title(word, 40) }
+}

@@ -1,0 +1,96 @@
+//! Reading the whole record out, a job at a time: what is held in memory is one job.
+
+use super::write::LineWriter;
+use super::{Exported, Only};
+use crate::model::Time;
+use crate::model::backup::{DraftOf, DraftRecord, DraftText, Header, JobRecord, Line, PromptRecord, Totals};
+use crate::model::endpoint::Scope;
+use crate::model::prompt::{DraftSlot, Prompt, PromptId};
+use crate::model::row::JobKey;
+use crate::model::text::CleanText;
+use crate::store::error::StoreError;
+use crate::store::{Draft, drafts, jobs, prompts};
+use rusqlite::Connection;
+use std::collections::HashMap;
+use std::io::Write;
+
+type R<T> = Result<T, StoreError>;
+
+/// Drafts of a scope by what they belong to.
+#[derive(Debug, Default)]
+struct Drafts {
+    of_jobs: HashMap<JobKey, DraftText>,
+    of_prompts: HashMap<PromptId, DraftText>,
+    alone: Vec<(DraftOf, DraftText)>,
+}
+
+/// Writes all lines.
+pub(super) fn export(connection: &Connection, out: impl Write, only: &Only, program: &str, now: Time) -> R<Exported> {
+    let mut lines = LineWriter::new(out);
+    lines.write(&Line::Header(Header { program: CleanText::line(program), exported_at: now }))?;
+    let (mut totals, mut in_flight) = (Totals::default(), 0);
+    for (id, scope) in scopes(connection)?.into_iter().filter(|(_, scope)| only.includes(scope)) {
+        let drafts = sorted(drafts::list(connection, &scope)?);
+        for key in keys(connection, id)? {
+            let Some(record) = job(connection, &scope, key, &drafts)? else { continue };
+            in_flight += u64::try_from(record.in_flight()).unwrap_or(u64::MAX);
+            lines.write(&Line::Job(Box::new(record)))?;
+            totals.jobs += 1;
+        }
+        for (of, draft) in drafts.alone {
+            lines.write(&Line::Draft(DraftRecord { scope: scope.clone(), of, draft }))?;
+            totals.drafts += 1;
+        }
+    }
+    lines.write(&Line::End(totals))?;
+    lines.finish()?;
+    Ok(Exported { totals, in_flight })
+}
+
+fn scopes(connection: &Connection) -> R<Vec<(i64, Scope)>> {
+    let mut ask = connection.prepare("SELECT id, base_url, project FROM scope ORDER BY base_url, project")?;
+    let scopes = ask.query_map([], |row| {
+        Ok((row.get(0)?, Scope { base_url: row.get(1)?, project: row.get(2)?, organization: None }))
+    })?;
+    Ok(scopes.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Jobs that have an id come first: an import finds those by their id before it looks for the others by their prompt.
+fn keys(connection: &Connection, scope: i64) -> R<Vec<JobKey>> {
+    let mut ask =
+        connection.prepare("SELECT key FROM job WHERE scope = ?1 AND merged_into IS NULL ORDER BY id IS NULL, key")?;
+    let keys = ask.query_map([scope], |row| row.get(0).map(JobKey))?;
+    Ok(keys.collect::<rusqlite::Result<_>>()?)
+}
+
+fn sorted(drafts: Vec<Draft>) -> Drafts {
+    let mut sorted = Drafts::default();
+    for Draft { slot, text, pages, saved_at } in drafts {
+        let draft = DraftText { text, saved_at };
+        match slot {
+            DraftSlot::FollowUp(key) => drop(sorted.of_jobs.insert(key, draft)),
+            DraftSlot::Prompt(id) => drop(sorted.of_prompts.insert(id, draft)),
+            DraftSlot::NewJob => sorted.alone.push((DraftOf::NewJob, draft)),
+            DraftSlot::AboutPages => sorted.alone.push((DraftOf::AboutPages(pages), draft)),
+            DraftSlot::Batch => sorted.alone.push((DraftOf::Batch, draft)),
+        }
+    }
+    sorted
+}
+
+fn job(connection: &Connection, scope: &Scope, key: JobKey, drafts: &Drafts) -> R<Option<JobRecord>> {
+    let Some(row) = jobs::find(connection, key)? else { return Ok(None) };
+    let thread = prompts::thread(connection, key)?;
+    let with_draft = |prompt: Prompt| {
+        let draft = drafts.of_prompts.get(&prompt.id).cloned();
+        let Prompt { kind, text, delivery, written_at, sent_at, .. } = prompt;
+        PromptRecord { kind, text, delivery, written_at, sent_at, draft }
+    };
+    Ok(Some(JobRecord {
+        scope: scope.clone(),
+        row,
+        prompts: thread.prompts.into_iter().map(with_draft).collect(),
+        events: thread.events,
+        draft: drafts.of_jobs.get(&key).cloned(),
+    }))
+}

@@ -1,0 +1,247 @@
+//! Taking lines in, one transaction for all: what is new is added, what is known is joined by the model's rules.
+
+use super::lines::{ImportError, Lines};
+use super::{Imported, Only};
+use crate::model::Time;
+use crate::model::backup::join::{self, Told};
+use crate::model::backup::{DraftOf, DraftRecord, DraftText, JobRecord, Line, PromptRecord};
+use crate::model::prompt::{Delivery, DraftSlot, Prompt, PromptKind};
+use crate::model::row::{JobKey, JobRow};
+use crate::store::error::StoreError;
+use crate::store::{drafts, jobs, local, pages, prompts, scopes};
+use rusqlite::{Connection, Transaction};
+use std::collections::{HashMap, HashSet};
+use std::io::BufRead;
+
+type R<T> = Result<T, StoreError>;
+
+/// Takes in all lines.
+pub(super) fn import(
+    tx: &Transaction<'_>,
+    from: impl BufRead,
+    only: &Only,
+    now: Time,
+) -> Result<Imported, ImportError> {
+    let mut lines = Lines::new(from, now);
+    let mut import = Import { tx, done: Imported::default(), known: Known::read(tx)? };
+    while let Some(line) = lines.next()? {
+        match line {
+            Line::Job(record) if only.includes(&record.scope) => import.job(*record)?,
+            Line::Draft(record) if only.includes(&record.scope) => import.draft_alone(&record)?,
+            Line::Header(_) | Line::Job(_) | Line::Draft(_) => {}
+            Line::End(_) => import.done.has_end = true,
+        }
+    }
+    Ok(import.done)
+}
+
+/// Jobs by the moment at which the prompt that creates them was written: what tells them apart before they have an id.
+#[derive(Debug, Default)]
+struct Known {
+    by_prompt: HashMap<(i64, i64), Vec<JobKey>>,
+    /// Jobs that a line of this file was found to be.
+    found: HashSet<JobKey>,
+}
+
+impl Known {
+    fn read(connection: &Connection) -> R<Self> {
+        let mut known = Self::default();
+        let mut ask = connection.prepare(
+            "SELECT job.scope, prompt.written_at, job.key FROM prompt JOIN job ON job.key = prompt.job
+             WHERE prompt.kind = 'create' ORDER BY job.id IS NOT NULL, job.key",
+        )?;
+        let mut rows = ask.query([])?;
+        while let Some(row) = rows.next()? {
+            known.by_prompt.entry((row.get(0)?, row.get(1)?)).or_default().push(JobKey(row.get(2)?));
+        }
+        Ok(known)
+    }
+}
+
+struct Import<'a> {
+    tx: &'a Transaction<'a>,
+    done: Imported,
+    known: Known,
+}
+
+impl Import<'_> {
+    fn job(&mut self, record: JobRecord) -> R<()> {
+        let scope = scopes::ensure(self.tx, &record.scope)?;
+        let row = match self.find(scope, &record)? {
+            None => self.add(scope, &record)?,
+            Some(row) => self.join(row, &record)?,
+        };
+        self.known.found.insert(row.key);
+        Ok(())
+    }
+
+    /// The row that is this job: by the service's id, or by the prompt that creates it. Where one row has the id and
+    /// another one, still without an id, has the prompt, it is the latter: joining takes the former into it.
+    fn find(&self, scope: i64, record: &JobRecord) -> R<Option<JobRow>> {
+        let by_id = match &record.row.id {
+            Some(id) => jobs::find_by_id(self.tx, scope, id)?,
+            None => None,
+        };
+        let Some(told) = record.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create) else {
+            return Ok(by_id);
+        };
+        if let Some(row) = &by_id
+            && self.has_prompt(row.key, told)?
+        {
+            return Ok(by_id);
+        }
+        Ok(self.find_by_prompt(scope, record, told)?.or(by_id))
+    }
+
+    fn find_by_prompt(&self, scope: i64, record: &JobRecord, told: &PromptRecord) -> R<Option<JobRow>> {
+        let moment = (scope, told.written_at.timestamp_millis());
+        let candidates = self.known.by_prompt.get(&moment).map_or(&[][..], Vec::as_slice);
+        let mut of_that_moment = None;
+        for key in candidates {
+            let Some(row) = jobs::find(self.tx, jobs::current(self.tx, *key)?)? else { continue };
+            if self.known.found.contains(&row.key) || (row.id.is_some() && record.row.id.is_some()) {
+                continue;
+            }
+            if self.has_prompt(row.key, told)? {
+                return Ok(Some(row));
+            }
+            of_that_moment = Some(row);
+        }
+        // The only one of that moment: its text was changed on one side.
+        let Some(row) = of_that_moment.filter(|_| candidates.len() == 1) else { return Ok(None) };
+        let thread = prompts::thread(self.tx, row.key)?;
+        let mut known = thread.prompts.iter().filter(|known| known.kind == PromptKind::Create);
+        let is_it = known.any(|known| join::outcome(known, told) != Told::Another);
+        Ok(is_it.then_some(row))
+    }
+
+    fn has_prompt(&self, key: JobKey, told: &PromptRecord) -> R<bool> {
+        let is_it =
+            |known: &Prompt| (known.kind, known.written_at, &known.text) == (told.kind, told.written_at, &told.text);
+        Ok(prompts::thread(self.tx, key)?.prompts.iter().any(is_it))
+    }
+
+    fn add(&mut self, scope: i64, record: &JobRecord) -> R<JobRow> {
+        let told = &record.row;
+        let key = jobs::insert(self.tx, scope, &record.name(), told.created_at)?;
+        let row = JobRow { key, ..told.clone() };
+        local::write(self.tx, &row)?;
+        if !told.named {
+            jobs::set_first_line(self.tx, key, &told.title)?;
+        }
+        pages::write(self.tx, key, &told.pages)?;
+        for prompt in &record.prompts {
+            self.add_prompt(key, prompt)?;
+        }
+        jobs::record(self.tx, key, &record.events)?;
+        if let Some(draft) = &record.draft {
+            self.draft(scope, DraftSlot::FollowUp(key), draft, &[])?;
+        }
+        self.done.jobs_added += 1;
+        jobs::put(self.tx, &row)
+    }
+
+    fn add_prompt(&mut self, key: JobKey, told: &PromptRecord) -> R<()> {
+        let delivery = join::arrived(&told.delivery);
+        self.done.prompts_added += 1;
+        self.done.in_flight += u64::from(delivery != told.delivery);
+        // One that was never sent from there is a mere copy here.
+        let sent_at = told.sent_at.filter(|_| !matches!(told.delivery, Delivery::Queued { .. }));
+        let id = prompts::take_in(self.tx, key, &PromptRecord { delivery, sent_at, ..told.clone() })?;
+        match &told.draft {
+            Some(draft) => self.draft(jobs::scope_of(self.tx, key)?, DraftSlot::Prompt(id), draft, &[]).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    fn join(&mut self, row: JobRow, record: &JobRecord) -> R<JobRow> {
+        let (tx, mut row) = (self.tx, row);
+        let mut changed = false;
+        if let (None, Some(id)) = (&row.id, &record.row.id) {
+            jobs::join_id(tx, &mut row, id)?;
+            row.dismissed = record.row.dismissed;
+            changed = true;
+        }
+        changed |= join::take_facts(&mut row, &record.row);
+        let (has_words, left_out) = join::take_words(&mut row, &record.row);
+        self.done.words_left_out += u64::from(left_out);
+        if has_words {
+            local::write(tx, &row)?;
+        }
+        changed |= has_words | pages::add(tx, row.key, &record.row.pages)?;
+        let thread = prompts::thread(tx, row.key)?;
+        changed |= self.join_prompts(row.key, &thread.prompts, &record.prompts)?;
+        let events = join::new_events(&thread.events, &record.events);
+        jobs::record(tx, row.key, &events)?;
+        changed |= !events.is_empty();
+        if let Some(draft) = &record.draft {
+            let scope = jobs::scope_of(tx, row.key)?;
+            changed |= self.draft(scope, DraftSlot::FollowUp(row.key), draft, &[])?;
+        }
+        if changed {
+            self.done.jobs_changed += 1;
+            return jobs::put(tx, &row);
+        }
+        self.done.jobs_unchanged += 1;
+        Ok(row)
+    }
+
+    fn join_prompts(&mut self, key: JobKey, known: &[Prompt], told: &[PromptRecord]) -> R<bool> {
+        let mut changed = false;
+        for (told, pair) in told.iter().zip(join::pairs(known, told)) {
+            let Some(known) = pair.and_then(|place| known.get(place)) else {
+                self.add_prompt(key, told)?;
+                changed = true;
+                continue;
+            };
+            match join::outcome(known, told) {
+                Told::Nothing => {}
+                Told::Another => {
+                    self.add_prompt(key, told)?;
+                    changed = true;
+                    continue;
+                }
+                Told::Becomes(delivery) => {
+                    prompts::becomes(self.tx, known.id, &delivery, told)?;
+                    changed = true;
+                }
+            }
+            if let Some(draft) = &told.draft {
+                let scope = jobs::scope_of(self.tx, key)?;
+                changed |= self.draft(scope, DraftSlot::Prompt(known.id), draft, &[])?;
+            }
+        }
+        Ok(changed)
+    }
+
+    fn draft_alone(&mut self, record: &DraftRecord) -> R<()> {
+        let scope = scopes::ensure(self.tx, &record.scope)?;
+        let (slot, pages) = match &record.of {
+            DraftOf::NewJob => (DraftSlot::NewJob, &[][..]),
+            DraftOf::AboutPages(pages) => (DraftSlot::AboutPages, pages.as_slice()),
+            DraftOf::Batch => (DraftSlot::Batch, &[][..]),
+        };
+        self.draft(scope, slot, &record.draft, pages).map(|_| ())
+    }
+
+    /// Puts the draft into its place if that is free. Whether it did.
+    fn draft(
+        &mut self,
+        scope: i64,
+        slot: DraftSlot,
+        draft: &DraftText,
+        about: &[crate::model::text::CleanText],
+    ) -> R<bool> {
+        match drafts::text_of(self.tx, scope, slot)? {
+            None => {
+                drafts::insert(self.tx, scope, slot, &draft.text, about, draft.saved_at)?;
+                self.done.drafts_added += 1;
+                Ok(true)
+            }
+            Some(text) => {
+                self.done.drafts_left_out += u64::from(text != draft.text);
+                Ok(false)
+            }
+        }
+    }
+}

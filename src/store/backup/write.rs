@@ -1,0 +1,28 @@
+//! Lines into a file.
+
+use crate::model::backup::Line;
+use crate::store::error::StoreError;
+use std::io::{BufWriter, Write};
+
+/// Writes lines, each with its line break.
+#[derive(Debug)]
+pub(super) struct LineWriter<W: Write> {
+    out: BufWriter<W>,
+}
+
+impl<W: Write> LineWriter<W> {
+    pub(super) fn new(out: W) -> Self {
+        Self { out: BufWriter::with_capacity(64 << 10, out) }
+    }
+
+    pub(super) fn write(&mut self, line: &Line) -> Result<(), StoreError> {
+        let text = line.write().map_err(|error| StoreError::Unusable(format!("a line {error}")))?;
+        self.out.write_all(text.as_bytes())?;
+        self.out.write_all(b"\n")?;
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<(), StoreError> {
+        Ok(self.out.flush()?)
+    }
+}

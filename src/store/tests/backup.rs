@@ -1,0 +1,512 @@
+use super::*;
+use crate::model::backup::{DraftOf, DraftRecord, DraftText, Header, JobRecord, Line, PromptRecord};
+use crate::model::change::QueueChange;
+use crate::model::prompt::{Delivery, DraftSlot, EventKind, JobEvent, PromptKind};
+use crate::store::{ImportError, Imported, LINE_MAX, Only, check_import};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::io::{Cursor, Read as _, Seek as _};
+
+async fn export(store: &Store) -> String {
+    let mut file = tempfile::tempfile().expect("a file");
+    store.export(file.try_clone().expect("a file"), Only::default(), "0.1.0", at(1000)).await.expect("written");
+    file.rewind().expect("rewound");
+    let mut text = String::new();
+    file.read_to_string(&mut text).expect("text");
+    text
+}
+
+async fn import(store: &Store, lines: &str) -> Imported {
+    store.import(Cursor::new(lines.to_owned()), Only::default(), false, at(2000)).await.expect("taken in")
+}
+
+async fn refused(store: &Store, lines: &str) -> String {
+    let error =
+        store.import(Cursor::new(lines.to_owned()), Only::default(), false, at(2000)).await.expect_err("refused");
+    assert_eq!(check_import(Cursor::new(lines), at(2000)).expect_err("refused").to_string(), error.to_string());
+    error.to_string()
+}
+
+const HEADER: &str = r#"{"kind":"docdeck","version":1}"#;
+
+/// The prompts of the only job.
+async fn prompts(store: &Store) -> Vec<Delivery> {
+    let rows = store.jobs(&scope()).await.expect("rows");
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    store.told(rows[0].key).await.prompts.into_iter().map(|prompt| prompt.delivery).collect()
+}
+
+fn is_unconfirmed(delivery: &Delivery) -> bool {
+    matches!(delivery, Delivery::Unconfirmed(_))
+}
+
+/// A store with one of everything.
+async fn full() -> Store {
+    let store = memory();
+    let about = [line("/a"), line("/b")];
+    let (prompt, row) = store.add_job_about(&scope(), "Fix\nit", &about, at(0)).await.expect("kept");
+    store.turn(prompt, at(1)).await;
+    store.end(prompt, Settled::Accepted(with_pr("j/1", Status::Completed, 7)), at(2)).await;
+    store.change(row.key, LocalChange::Title(Some(line("My title"))), at(3)).await;
+    store.change(row.key, LocalChange::Tags(vec![line("docs"), line("api")]), at(3)).await;
+    store.change(row.key, LocalChange::Note(Some(CleanText::block("two\nlines"))), at(3)).await;
+    store.change(row.key, LocalChange::Looked, at(4)).await;
+    let refused = store.follow_up(row.key, "And more", at(5)).await;
+    store.turn(refused, at(6)).await;
+    store.end(refused, Settled::Rejected(line("too long")), at(7)).await;
+    store.save_draft(&scope(), DraftSlot::Prompt(refused), "shorter", at(8)).await.expect("kept");
+    store.save_draft(&scope(), DraftSlot::FollowUp(row.key), "then \x1b[2J", at(9)).await.expect("kept");
+    store.save_draft(&scope(), DraftSlot::NewJob, "a new job", at(10)).await.expect("kept");
+    store.save_draft(&scope(), DraftSlot::Batch, "one\n\ntwo", at(11)).await.expect("kept");
+    store.save_draft_about(&scope(), "about", &about, at(12)).await.expect("kept");
+    let tracked = store.track(&scope(), answer("tracked", Status::parse("reviewing")), at(13)).await.expect("kept");
+    store.change(tracked.key, LocalChange::Dismissed(true), at(14)).await;
+    store.apply_fetched(tracked.key, Fetched::NotFound, at(15)).await.expect("kept");
+    let other = Scope { base_url: "https://other.example".to_owned(), project: "o".to_owned(), organization: None };
+    store.track(&other, answer("j/1", Status::Active), at(16)).await.expect("kept");
+    store
+}
+
+#[tokio::test]
+async fn what_is_exported_into_an_empty_store_comes_out_again_line_by_line() {
+    let lines = export(&full().await).await;
+    let empty = memory();
+    let done = import(&empty, &lines).await;
+    assert_eq!((done.jobs_added, done.prompts_added, done.in_flight, done.drafts_added), (3, 2, 0, 5));
+    assert!(done.has_end);
+    assert_eq!(export(&empty).await, lines);
+    assert_eq!(empty.drafts(&scope()).await.expect("drafts").len(), 5);
+}
+
+#[tokio::test]
+async fn a_line_is_in_the_shape_that_is_promised() {
+    let lines = export(&full().await).await;
+    let read: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let kinds: Vec<&str> = read.iter().map(|line| line["kind"].as_str().expect("a kind")).collect();
+    assert_eq!(kinds, ["docdeck", "job", "job", "draft", "draft", "draft", "job", "end"]);
+    assert_eq!((&read[0]["version"], &read[0]["exportedAt"]), (&1.into(), &"2027-01-15T08:16:40.000Z".into()));
+    let job = &read[1];
+    assert_eq!((&job["id"], &job["title"], &job["named"]), (&"j/1".into(), &"My title".into(), &true.into()));
+    assert_eq!(job["prompts"][1]["delivery"], "rejected");
+    assert_eq!(job["prompts"][1]["reason"], "too long");
+    assert_eq!(job["draft"]["text"], "then \u{1b}[2J", "kept as typed");
+    assert_eq!(job["pages"], serde_json::json!(["/a", "/b"]));
+    assert_eq!(read[7], serde_json::json!({ "kind": "end", "jobs": 3, "drafts": 3 }));
+}
+
+#[tokio::test]
+async fn twice_is_once_also_into_the_store_that_it_came_from() {
+    let store = full().await;
+    let (one, two) = (store.new_job("waits", at(20)).await, store.new_job("goes", at(21)).await);
+    assert!(matches!(store.turn(two.0, at(22)).await, Turn::Go { .. }));
+    let lines = export(&store).await;
+    let done = import(&store, &lines).await;
+    assert_eq!((done.jobs_added, done.jobs_changed, done.jobs_unchanged), (0, 0, 5));
+    assert_eq!((done.prompts_added, done.drafts_added, done.drafts_left_out), (0, 0, 0));
+    assert_eq!(export(&store).await, lines);
+    assert_eq!(store.in_line().await, [(one.0, None)], "its own line goes on");
+    let elsewhere = memory();
+    import(&elsewhere, &lines).await;
+    let once = export(&elsewhere).await;
+    assert_eq!(import(&elsewhere, &lines).await.jobs_unchanged, 5);
+    assert_eq!(export(&elsewhere).await, once);
+}
+
+#[tokio::test]
+async fn what_another_computer_may_send_is_never_sent_by_this_one() {
+    let store = memory();
+    for (n, text) in ["queued", "sending", "paused"].into_iter().enumerate() {
+        let (prompt, row) = store.new_job(text, at(i64::try_from(n).expect("small"))).await;
+        match text {
+            "sending" => drop(store.turn(prompt, at(9)).await),
+            "paused" => drop(store.change_queue(&[row.key], QueueChange::Pause, at(9)).await.expect("paused")),
+            _ => {}
+        }
+    }
+    let lines = export(&store).await;
+    let elsewhere = memory();
+    assert_eq!(import(&elsewhere, &lines).await.in_flight, 2);
+    assert_eq!(elsewhere.in_line().await, []);
+    assert_eq!(elsewhere.senders(&scope()).await.expect("none"), Vec::<String>::new());
+    for row in elsewhere.jobs(&scope()).await.expect("rows") {
+        let prompt = elsewhere.told(row.key).await.prompts.remove(0);
+        match prompt.text.as_str() {
+            "paused" => assert_eq!(prompt.delivery, Delivery::Paused),
+            _ => assert!(is_unconfirmed(&prompt.delivery), "{prompt:?}"),
+        }
+        assert!(!matches!(elsewhere.turn(prompt.id, at(3000)).await, Turn::Go { .. }));
+    }
+}
+
+#[tokio::test]
+async fn what_became_of_a_prompt_elsewhere_is_learned_and_its_job_gets_its_id() {
+    let (here, there) = (memory(), memory());
+    let (prompt, _) = here.new_job("Do it", at(0)).await;
+    import(&there, &export(&here).await).await;
+    assert!(is_unconfirmed(&prompts(&there).await[0]));
+    here.turn(prompt, at(1)).await;
+    here.end(prompt, Settled::Accepted(answer("j", Status::Active)), at(2)).await;
+    let done = import(&there, &export(&here).await).await;
+    assert_eq!((done.jobs_added, done.jobs_changed), (0, 1));
+    assert_eq!(prompts(&there).await, [Delivery::Accepted]);
+    let row = there.job_by_id(&scope(), &job_id("j")).await.expect("read").expect("there");
+    assert_eq!((row.undelivered, row.status), (None, Some(Status::Active)));
+    // And back: nothing that is here is undone.
+    assert_eq!(import(&here, &export(&there).await).await.jobs_unchanged, 1);
+}
+
+#[tokio::test]
+async fn a_job_that_was_tracked_here_and_its_unconfirmed_copy_become_one() {
+    let (here, there) = (memory(), memory());
+    let (prompt, _) = here.new_job("Do it", at(0)).await;
+    import(&there, &export(&here).await).await;
+    there.track(&scope(), answer("j", Status::Active), at(3)).await.expect("tracked");
+    here.turn(prompt, at(1)).await;
+    here.end(prompt, Settled::Accepted(answer("j", Status::Active)), at(2)).await;
+    import(&there, &export(&here).await).await;
+    let rows = there.jobs(&scope()).await.expect("rows");
+    assert_eq!(rows.iter().filter(|row| row.undelivered.is_some()).count(), 0);
+    assert_eq!(there.told(rows[0].key).await.prompts.len(), 1);
+    assert_eq!(rows.iter().map(|row| row.title.as_str()).collect::<Vec<_>>(), ["Do it"]);
+}
+
+#[tokio::test]
+async fn of_two_equal_prompts_of_one_moment_each_stays_one() {
+    let (here, there) = (memory(), memory());
+    let twice = ["same".to_owned(), "same".to_owned()];
+    here.add_batch(&scope(), &twice, at(0)).await.expect("queued");
+    let lines = export(&here).await;
+    for _ in 0..2 {
+        import(&there, &lines).await;
+        assert_eq!(there.jobs(&scope()).await.expect("rows").len(), 2);
+    }
+    let first = here.in_line().await[0].0;
+    here.turn(first, at(1)).await;
+    here.end(first, Settled::Accepted(answer("j", Status::Active)), at(2)).await;
+    import(&there, &export(&here).await).await;
+    let rows = there.jobs(&scope()).await.expect("rows");
+    assert_eq!((rows.len(), rows.iter().filter(|row| row.id.is_some()).count()), (2, 1));
+}
+
+#[tokio::test]
+async fn the_later_answer_of_the_service_counts_and_needs_another_look() {
+    let (here, there) = (memory(), memory());
+    let row = here.track(&scope(), answer("j", Status::Active), at(0)).await.expect("tracked");
+    import(&there, &export(&here).await).await;
+    here.got(row.key, with_pr("j", Status::Completed, 3), at(10)).await;
+    let copy = there.jobs(&scope()).await.expect("rows").remove(0);
+    there.change(copy.key, LocalChange::Looked, at(50)).await;
+    import(&there, &export(&here).await).await;
+    let copy = there.jobs(&scope()).await.expect("rows").remove(0);
+    assert_eq!(
+        (copy.status.clone(), copy.pr_number(), copy.finished_at),
+        (Some(Status::Completed), Some(3), Some(at(10)))
+    );
+    assert!(copy.is_unseen(), "what came at 10 had not been seen here at 50");
+    // An older file does not take it back.
+    there.got(copy.key, answer("j", Status::Archived), at(20)).await;
+    import(&there, &export(&here).await).await;
+    assert_eq!(there.jobs(&scope()).await.expect("rows")[0].status, Some(Status::Archived));
+    let kinds: Vec<EventKind> = there.told(copy.key).await.events.into_iter().map(|event| event.kind).collect();
+    assert_eq!(kinds.len(), 4, "{kinds:?}");
+}
+
+#[tokio::test]
+async fn one_transition_that_two_computers_saw_is_told_once() {
+    let (here, there) = (memory(), memory());
+    for (store, seconds) in [(&here, 0), (&there, 5)] {
+        let row = store.track(&scope(), answer("j", Status::Active), at(seconds)).await.expect("tracked");
+        store.got(row.key, with_pr("j", Status::Completed, 3), at(20 + seconds)).await;
+    }
+    import(&there, &export(&here).await).await;
+    let row = there.jobs(&scope()).await.expect("rows").remove(0);
+    assert_eq!(there.told(row.key).await.events.len(), 3);
+}
+
+#[tokio::test]
+async fn words_and_drafts_of_ones_own_stay_and_what_is_left_out_is_said() {
+    let (here, there) = (full().await, memory());
+    import(&there, &export(&here).await).await;
+    let row = there.job_by_id(&scope(), &job_id("j/1")).await.expect("read").expect("there");
+    there.change(row.key, LocalChange::Note(Some(line("mine"))), at(30)).await;
+    there.change(row.key, LocalChange::Tags(vec![line("mine")]), at(30)).await;
+    there.save_draft(&scope(), DraftSlot::NewJob, "mine", at(31)).await.expect("kept");
+    let done = import(&there, &export(&here).await).await;
+    assert_eq!((done.drafts_left_out, done.words_left_out, done.drafts_added), (1, 1, 0));
+    let row = there.job(row.key).await.expect("read").expect("there");
+    assert_eq!(row.note.as_ref().map(CleanText::as_str), Some("mine"));
+    assert_eq!(row.tags, [line("mine"), line("docs"), line("api")]);
+    let drafts = there.drafts(&scope()).await.expect("drafts");
+    assert!(drafts.iter().any(|draft| draft.slot == DraftSlot::NewJob && draft.text == "mine"));
+}
+
+#[tokio::test]
+async fn a_prompt_that_was_changed_on_one_side_is_not_doubled_before_it_is_sent() {
+    let (here, there) = (memory(), memory());
+    let (prompt, _) = here.new_job("Do it", at(0)).await;
+    here.turn(prompt, at(1)).await;
+    here.end(prompt, Settled::Rejected(line("no")), at(2)).await;
+    import(&there, &export(&here).await).await;
+    here.requeue(prompt, Some("Do it well"), at(3)).await.expect("queued");
+    import(&there, &export(&here).await).await;
+    assert_eq!(prompts(&there).await.len(), 1, "an older text of the same prompt");
+    here.turn(prompt, at(4)).await;
+    here.end(prompt, Settled::Accepted(answer("j", Status::Active)), at(5)).await;
+    import(&there, &export(&here).await).await;
+    let rows = there.jobs(&scope()).await.expect("rows");
+    let titles: Vec<&str> = rows.iter().map(|row| row.title.as_str()).collect();
+    assert_eq!(titles, ["Do it", "Do it well"], "what is written here was not accepted there");
+}
+
+#[tokio::test]
+async fn a_line_that_is_wrong_is_named_and_nothing_is_imported() {
+    let store = memory();
+    let job = r#"{"kind":"job","baseUrl":"https://x.example","project":"p","id":"1"}"#;
+    let cases = [
+        (String::new(), "It is empty: is this the right file?"),
+        ("{\"kind\":\"job\"}".to_owned(), "Line 1 is not the header of a docdeck export: is this the right file?"),
+        ("hello".to_owned(), "Line 1 is not the header of a docdeck export: is this the right file?"),
+        (
+            r#"{"kind":"docdeck","version":9,"exportedAt":{"odd":1}}"#.to_owned(),
+            "Line 1 says that a newer docdeck wrote this (its format is 9, this one reads up to 1): update docdeck",
+        ),
+        (
+            format!("{HEADER}\n{job}\n\n{{\"kind\":\"job\""),
+            "Line 4 can't be read: EOF while parsing an object at line 1 column 13",
+        ),
+        (
+            format!("{HEADER}\n{job}\n{{\"kind\":\"page\"}}"),
+            "Line 3 is of the kind page, which this format doesn't have",
+        ),
+        (format!("{HEADER}\n{job}\n[1]"), "Line 3 can't be read: "),
+        (format!("{HEADER}\n{}", job.replace(",\"id\":\"1\"", "")), "Line 2 is a job with neither an id nor a prompt"),
+        (format!("{HEADER}\n{}", job.replace("\"p\"", "\" \"")), "Line 2 has an empty baseUrl or project"),
+        (
+            format!("{HEADER}\n{}", job.replace("\"1\"", "\"1\",\"createdAt\":\"soon\"")),
+            "Line 2 can't be read: \"soon\" is no time like 2026-11-20T14:02:30Z",
+        ),
+        (
+            format!(
+                "{HEADER}\n{}",
+                job.replace("\"1\"", r#""1","prompts":[{"kind":"create","text":"x","delivery":"lost"}]"#)
+            ),
+            "Line 2 has the delivery \"lost\", which docdeck doesn't know",
+        ),
+        (
+            format!(
+                "{HEADER}\n{}",
+                job.replace("\"1\"", r#""1","prompts":[{"kind":"create","text":" ","delivery":"accepted"}]"#)
+            ),
+            "Line 2 has a prompt that is blank",
+        ),
+    ];
+    for (lines, expected) in cases {
+        let said = refused(&store, &lines).await;
+        assert!(said.starts_with(expected), "{said} for {lines}");
+    }
+    let no_text =
+        store.import(Cursor::new(b"\xff\xfe\n".to_vec()), Only::default(), false, at(0)).await.expect_err("refused");
+    assert!(matches!(no_text, ImportError::NoText { line: 1 }));
+    let long = std::io::BufReader::new(std::io::repeat(b'x').take(LINE_MAX + 5));
+    assert!(matches!(store.import(long, Only::default(), false, at(0)).await, Err(ImportError::TooLong { line: 1 })));
+    let x = Scope { base_url: "https://x.example".to_owned(), project: "p".to_owned(), organization: None };
+    assert!(store.jobs(&x).await.expect("rows").is_empty(), "all or nothing");
+}
+
+#[tokio::test]
+async fn what_a_file_leaves_out_loses_no_job_and_what_it_has_more_is_passed_over() {
+    let store = memory();
+    let lines = format!(
+        "\u{feff}{HEADER}\r\n{}\r\n{HEADER}\n",
+        r#"{"kind":"job","baseUrl":"https://x.example/","project":"p","id":"1\u001b[2J","later":{"a":[1]},"tags":["A","a"]}"#
+    );
+    let done = import(&store, &lines).await;
+    assert_eq!((done.jobs_added, done.has_end), (1, false));
+    let x = Scope { base_url: "https://x.example".to_owned(), project: "p".to_owned(), organization: None };
+    let row = store.jobs(&x).await.expect("rows").remove(0);
+    assert_eq!((row.title.as_str(), row.created_at, row.tags), ("1", at(2000), vec![line("a")]));
+}
+
+#[tokio::test]
+async fn one_project_or_service_can_be_taken_alone() {
+    let (store, part) = (full().await, memory());
+    let other = || Only { base_url: Some("https://other.example".to_owned()), ..Only::default() };
+    let lines = export(&store).await;
+    let done = part.import(Cursor::new(lines.clone()), other(), false, at(0)).await.expect("taken in");
+    assert_eq!((done.jobs_added, done.drafts_added), (1, 0));
+    let mut file = tempfile::tempfile().expect("a file");
+    let done = store.export(file.try_clone().expect("a file"), other(), "0.1.0", at(1000)).await.expect("written");
+    assert_eq!((done.totals.jobs, done.totals.drafts, done.in_flight), (1, 0, 0));
+    file.rewind().expect("rewound");
+    let mut text = String::new();
+    file.read_to_string(&mut text).expect("text");
+    assert_eq!(text, export(&part).await);
+}
+
+#[tokio::test]
+async fn a_dry_run_says_the_same_and_changes_nothing() {
+    let lines = export(&full().await).await;
+    let store = memory();
+    let would = store.import(Cursor::new(lines.clone()), Only::default(), true, at(2000)).await.expect("said");
+    assert!(store.jobs(&scope()).await.expect("rows").is_empty());
+    assert_eq!(import(&store, &lines).await, would);
+}
+
+// ---- any stores ----
+
+fn delivery() -> impl Strategy<Value = (Delivery, bool)> {
+    let why = line("why");
+    prop::sample::select(vec![
+        (Delivery::Queued { until: None }, false),
+        (Delivery::Paused, false),
+        (Delivery::Sending, true),
+        (Delivery::Accepted, true),
+        (Delivery::NotSent(why.clone()), true),
+        (Delivery::Rejected(why.clone()), true),
+        (Delivery::Unconfirmed(why), true),
+        (Delivery::Dismissed, false),
+    ])
+}
+
+fn moments() -> impl Strategy<Value = Option<Time>> {
+    prop::option::of((0_i64..40).prop_map(at))
+}
+
+prop_compose! {
+    /// Follow-ups of few moments, each text that of its moment.
+    fn follow_ups()(chosen in prop::collection::btree_map(0_i64..6, (delivery(), 0_i64..20), 0..4)) -> Vec<PromptRecord> {
+        chosen.into_iter().map(|(moment, ((delivery, sent), after))| PromptRecord {
+            kind: PromptKind::FollowUp,
+            text: format!("follow-up {moment}"),
+            delivery,
+            written_at: at(moment),
+            sent_at: sent.then(|| at(moment + after)),
+            draft: None,
+        }).collect()
+    }
+}
+
+prop_compose! {
+    fn events()(kinds in prop::collection::vec((0_i64..30, 0..5), 0..6)) -> Vec<JobEvent> {
+        let mut events: Vec<JobEvent> = kinds.into_iter().map(|(second, kind)| JobEvent {
+            at: at(second),
+            kind: match kind {
+                0 => EventKind::Status { from: None, to: Status::Active },
+                1 => EventKind::Status { from: Some(Status::Active), to: Status::Completed },
+                2 => EventKind::PullRequest(line("https://x.example/pull/1")),
+                3 => EventKind::Gone,
+                _ => EventKind::Back,
+            },
+        }).collect();
+        events.sort_by_key(|event| event.at);
+        events
+    }
+}
+
+prop_compose! {
+    fn a_job()(
+        n in 0_i64..8,
+        has_id in any::<bool>(),
+        (delivery, sent) in delivery(),
+        follow_ups in follow_ups(),
+        events in events(),
+        status in prop::sample::select(vec![None, Some(Status::Active), Some(Status::Completed), Some(Status::Failed)]),
+        times in (moments(), moments(), moments(), 0_i64..40),
+        tags in prop::collection::btree_set("[a-c]", 0..3),
+        words in (prop::option::of("[x-z]{1,3}"), prop::option::of("[x-z]{1,3}"), prop::option::of("[x-z]{1,3}")),
+    ) -> JobRecord {
+        let text = format!("prompt {n}");
+        let id = has_id.then(|| job_id(&n.to_string()));
+        let (note, title, draft) = words;
+        let create = PromptRecord {
+            kind: PromptKind::Create,
+            text: text.clone(),
+            delivery: if has_id { Delivery::Accepted } else { delivery },
+            written_at: at(n),
+            sent_at: (has_id || sent).then(|| at(n + 1)),
+            draft: None,
+        };
+        let row = JobRow {
+            id,
+            status: status.filter(|_| has_id),
+            checked_at: times.0.filter(|_| has_id),
+            looked_at: times.1,
+            finished_at: times.2,
+            changed_at: at(times.3),
+            named: title.is_some(),
+            note: note.map(|note| line(&note)),
+            tags: tags.iter().map(|tag| line(tag)).collect(),
+            ..JobRow::new(JobKey(0), line(&title.unwrap_or(text)), at(n))
+        };
+        let prompts = std::iter::once(create).chain(follow_ups).collect();
+        let draft = draft.map(|text| DraftText { text, saved_at: at(n) });
+        JobRecord { scope: scope(), row, prompts, events, draft }
+    }
+}
+
+fn file() -> impl Strategy<Value = String> {
+    let jobs = prop::collection::vec(a_job(), 0..8);
+    (jobs, prop::option::of("[d-f]{1,3}")).prop_map(|(jobs, draft)| {
+        let mut lines = vec![Line::Header(Header { program: line("x"), exported_at: at(0) })];
+        lines.extend(jobs.into_iter().map(|job| Line::Job(Box::new(job))));
+        lines.extend(draft.map(|text| {
+            let draft = DraftText { text, saved_at: at(3) };
+            Line::Draft(DraftRecord { scope: scope(), of: DraftOf::NewJob, draft })
+        }));
+        lines.iter().map(|line| line.write().expect("written") + "\n").collect()
+    })
+}
+
+/// What a job is, whatever the store: its id, or else its prompt; and its prompts.
+async fn content(store: &Store) -> BTreeSet<(String, BTreeSet<String>)> {
+    let mut content = BTreeSet::new();
+    for row in store.jobs(&scope()).await.expect("rows") {
+        let thread = store.told(row.key).await;
+        let name = row.id.as_ref().map_or_else(|| thread.prompts[0].text.clone(), |id| id.as_str().to_owned());
+        content.insert((name, thread.prompts.into_iter().map(|prompt| prompt.text).collect()));
+    }
+    content
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_imported_comes_out_the_same_and_the_same_again_changes_nothing(file in file()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(async {
+            let (store, empty) = (memory(), memory());
+            import(&store, &file).await;
+            let lines = export(&store).await;
+            prop_assert_eq!(import(&store, &lines).await.jobs_changed, 0);
+            prop_assert_eq!(&export(&store).await, &lines);
+            import(&empty, &lines).await;
+            prop_assert_eq!(export(&empty).await, lines);
+            prop_assert_eq!(store.in_line().await, []);
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn two_stores_that_take_in_each_other_know_the_same_and_then_nothing_more(one in file(), two in file()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(async {
+            let (here, there) = (memory(), memory());
+            import(&here, &one).await;
+            import(&there, &two).await;
+            let before: BTreeSet<_> = content(&here).await.into_iter().chain(content(&there).await).collect();
+            import(&there, &export(&here).await).await;
+            import(&here, &export(&there).await).await;
+            import(&there, &export(&here).await).await;
+            prop_assert_eq!(content(&here).await, content(&there).await);
+            let after = content(&here).await;
+            for (_, prompts) in before {
+                prop_assert!(after.iter().any(|(_, all)| prompts.is_subset(all)), "lost {prompts:?}: {after:?}");
+            }
+            prop_assert_eq!(import(&here, &export(&there).await).await.jobs_added, 0);
+            prop_assert_eq!(here.in_line().await, []);
+            prop_assert_eq!(there.in_line().await, []);
+            Ok(())
+        })?;
+    }
+}
