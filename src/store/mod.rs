@@ -22,6 +22,7 @@ mod page_views;
 mod pages;
 mod prompts;
 mod prune;
+mod prune_jobs;
 mod queue;
 mod reports;
 mod schema;
@@ -38,6 +39,7 @@ pub use error::StoreError;
 pub use glance::Glance;
 pub use known::KnownPrompt;
 pub use prune::{Prune, Pruned};
+pub use prune_jobs::{PruneJobs, PrunedJobs};
 pub use reports::{ReportAnswer, Unfinished};
 
 use crate::model::Time;

@@ -1,5 +1,5 @@
-//! Cutting the history of page views, and giving its room back. Jobs, prompts and drafts are never touched: they are
-//! known here alone, while views can be asked for again.
+//! Cutting the history of page views, and giving its room back. Jobs, prompts and drafts are never touched here: they are
+//! known on this computer alone, while views can be asked for again.
 
 use super::columns::{Ms, time};
 use super::error::StoreError;
@@ -195,7 +195,7 @@ fn is_hollow(connection: &Connection) -> R<bool> {
     Ok(pragma(connection, "freelist_count")?.saturating_mul(10) > pragma(connection, "page_count")?)
 }
 
-fn file_bytes(connection: &Connection) -> R<u64> {
+pub(super) fn file_bytes(connection: &Connection) -> R<u64> {
     Ok(pragma(connection, "page_count")?.saturating_mul(pragma(connection, "page_size")?))
 }
 

@@ -18,3 +18,11 @@ pub(super) fn ensure(connection: &Connection, scope: &Scope) -> Result<i64, Stor
     connection.execute("INSERT INTO scope (base_url, project) VALUES (?1, ?2)", [&scope.base_url, &scope.project])?;
     Ok(connection.last_insert_rowid())
 }
+
+/// All scopes that something was ever written for.
+pub(super) fn all(connection: &Connection) -> Result<Vec<Scope>, StoreError> {
+    let mut ask = connection.prepare_cached("SELECT base_url, project FROM scope ORDER BY base_url, project")?;
+    let scopes =
+        ask.query_map([], |row| Ok(Scope { base_url: row.get(0)?, project: row.get(1)?, organization: None }))?;
+    Ok(scopes.collect::<rusqlite::Result<_>>()?)
+}

@@ -25,7 +25,7 @@ pub struct Only {
 }
 
 impl Only {
-    fn includes(&self, scope: &Scope) -> bool {
+    pub(in crate::store) fn includes(&self, scope: &Scope) -> bool {
         let fits = |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|wanted| wanted == is);
         fits(&self.project, &scope.project) && fits(&self.base_url, &scope.base_url)
     }

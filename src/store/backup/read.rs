@@ -9,7 +9,7 @@ use crate::model::prompt::{DraftSlot, Prompt, PromptId};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::store::error::StoreError;
-use crate::store::{Draft, drafts, jobs, prompts};
+use crate::store::{Draft, drafts, jobs, prompts, scopes};
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::io::Write;
@@ -29,9 +29,9 @@ pub(super) fn export(connection: &Connection, out: impl Write, only: &Only, prog
     let mut lines = LineWriter::new(out);
     lines.write(&Line::Header(Header { program: CleanText::line(program), exported_at: now }))?;
     let (mut totals, mut in_flight) = (Totals::default(), 0);
-    for (id, scope) in scopes(connection)?.into_iter().filter(|(_, scope)| only.includes(scope)) {
+    for scope in scopes::all(connection)?.into_iter().filter(|scope| only.includes(scope)) {
         let drafts = sorted(drafts::list(connection, &scope)?);
-        for key in keys(connection, id)? {
+        for key in keys(connection, &scope)? {
             let Some(record) = job(connection, &scope, key, &drafts)? else { continue };
             in_flight += u64::try_from(record.in_flight()).unwrap_or(u64::MAX);
             lines.write(&Line::Job(Box::new(record)))?;
@@ -47,16 +47,9 @@ pub(super) fn export(connection: &Connection, out: impl Write, only: &Only, prog
     Ok(Exported { totals, in_flight })
 }
 
-fn scopes(connection: &Connection) -> R<Vec<(i64, Scope)>> {
-    let mut ask = connection.prepare("SELECT id, base_url, project FROM scope ORDER BY base_url, project")?;
-    let scopes = ask.query_map([], |row| {
-        Ok((row.get(0)?, Scope { base_url: row.get(1)?, project: row.get(2)?, organization: None }))
-    })?;
-    Ok(scopes.collect::<rusqlite::Result<_>>()?)
-}
-
 /// Jobs that have an id come first: an import finds those by their id before it looks for the others by their prompt.
-fn keys(connection: &Connection, scope: i64) -> R<Vec<JobKey>> {
+fn keys(connection: &Connection, scope: &Scope) -> R<Vec<JobKey>> {
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
     let mut ask =
         connection.prepare("SELECT key FROM job WHERE scope = ?1 AND merged_into IS NULL ORDER BY id IS NULL, key")?;
     let keys = ask.query_map([scope], |row| row.get(0).map(JobKey))?;

@@ -8,6 +8,7 @@ mod local;
 mod opening;
 mod page_views;
 mod pages;
+mod prune_jobs;
 mod queue;
 mod reports;
 mod rest;
