@@ -1,7 +1,7 @@
 //! The command line as clap reads it: commands, the options that all of them take, and the simulated world. What an
 //! option of one command means stands in that command's file.
 
-use super::{follow, init, jobs, new, prune, show, status, track, wait, watch};
+use super::{export, follow, import, init, jobs, new, prune, show, status, track, wait, watch};
 use crate::config::{ColorChoice, Flags};
 use crate::sim::{Fault, SimOptions};
 use clap::{Args, Parser, Subcommand};
@@ -75,11 +75,37 @@ pub(super) enum Command {
     /// Says in one line how the jobs known here stand: for tmux and shell prompts; asks the service nothing
     #[command(after_long_help = status::JSON)]
     Status(status::Options),
-    /// Removes old page views from the store on this computer, and gives the room back
+    /// Writes all that is known on this computer as JSON Lines: to keep, or to take elsewhere
     ///
-    /// Page views can be asked for again, at the price of requests. Jobs, prompts and drafts are known here alone and
-    /// never touched. Needs no key and no network; takes the views of all projects, unless --project or --base-url
+    /// Jobs with their threads, titles, tags, notes and pages, and drafts, of all projects unless --project or --base-url
+    /// names one. The key is not in it, nor are page views: those can be asked for again. Needs no key and no network.
+    ///
+    /// Prompts that wait here to be sent stay with this computer: elsewhere they arrive unconfirmed, and docdeck never
+    /// sends them from there by itself. To take a queue along, pause it first (p in the dashboard): paused prompts
+    /// arrive paused.
+    #[command(after_long_help = export::LINES)]
+    Export(export::Options),
+    /// Takes in what an export wrote, here or on another computer, without duplicates
+    ///
+    /// Takes all of the file or nothing; the same file twice changes nothing more. A job that is known here is found by
+    /// its id, else by the prompt that creates it. Of what the service said, its later answer counts. Tags and threads
+    /// are put together. A title, a note or a draft that is here already stays, and what is left out for it is said.
+    ///
+    /// What was queued or on its way where the file was written arrives as unconfirmed: that computer may send it, or
+    /// may have, so docdeck never sends it from here by itself. What was paused arrives paused: release it on one
+    /// computer only. Takes all projects, unless --project or --base-url names one. Needs no key and no network.
+    #[command(after_long_help = import::JSON)]
+    Import(import::Options),
+    /// Removes old page views from the store on this computer, or jobs that are over, and gives the room back
+    ///
+    /// Page views can be asked for again, at the price of requests. Jobs, prompts and drafts are known here alone: they
+    /// are never touched without --jobs. Needs no key and no network; takes all projects, unless --project or --base-url
     /// names one.
+    ///
+    /// With --jobs, jobs go with their threads that are finished, gone or let go of, were looked at, and to which nothing
+    /// happened for so many days. What is at work, unsent, not looked at or has a draft is never touched. `docdeck
+    /// export` keeps a copy.
+    #[command(after_long_help = prune::JSON)]
     Prune(prune::Options),
 }
 
@@ -95,8 +121,9 @@ impl Command {
             Self::Wait(options) => options.json,
             Self::Watch(options) => options.json,
             Self::Status(options) => options.json,
+            Self::Import(options) => options.json,
             Self::Prune(options) => options.json,
-            Self::Demo(_) | Self::Sim { .. } | Self::Init(_) => false,
+            Self::Demo(_) | Self::Sim { .. } | Self::Init(_) | Self::Export(_) => false,
         }
     }
 }

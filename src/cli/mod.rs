@@ -9,7 +9,9 @@ mod cost;
 mod dashboard;
 mod demo;
 mod desk;
+mod export;
 mod follow;
+mod import;
 mod init;
 mod job_line;
 mod jobs;
@@ -19,6 +21,7 @@ mod out;
 mod own;
 mod prompt_text;
 mod prune;
+mod prune_jobs;
 mod refusal;
 mod sending;
 mod show;
@@ -89,6 +92,8 @@ fn carry_out(
             Some(Command::Watch(options)) => watch::run(flags, &environment, &options, out).await,
             Some(Command::Status(options)) => status::run(flags, &environment, &options, out),
             Some(Command::Wait(options)) => wait::run(flags, &environment, &options, out).await,
+            Some(Command::Export(options)) => export::run(flags, &environment, &options, out).await,
+            Some(Command::Import(options)) => import::run(flags, &environment, &options, out).await,
             Some(Command::Prune(options)) => prune::run(flags, &environment, &options, out).await,
         }
     });

@@ -4,6 +4,7 @@
 use super::code::Code;
 use super::desk::tell_moved_aside;
 use super::out::Out;
+use super::prune_jobs;
 use super::refusal::Refusal;
 use crate::config::environment::Environment;
 use crate::config::{Flags, data_folder};
@@ -16,21 +17,30 @@ use std::path::Path;
 /// How old page views are that go when nothing else is said, in days.
 const DAYS: u32 = 400;
 
+/// What `--json` gives.
+pub(super) const JSON: &str = "\
+With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"bytesBefore\", \"bytesAfter\", \"stillLarge\"}; with \
+--jobs {\"dryRun\", \"jobs\", \"prompts\", \"spared\", …} with the same three at the end. spared are jobs as old that stay.";
+
 /// What to cut.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// Remove what was loaded more than this many days ago [default: 400, without --keep and --all]
+    /// Remove what was loaded more than this many days ago, or with --jobs jobs to which nothing happened for so many
+    /// days [default: 400 for page views, without --keep and --all; none for jobs]
     #[arg(long, value_name = "DAYS")]
-    older_than: Option<u32>,
+    pub(super) older_than: Option<u32>,
     /// Remove all ranges but these many of each project, those that were loaded last
     #[arg(long, value_name = "N")]
     keep: Option<u32>,
     /// Remove all page views
     #[arg(long, conflicts_with_all = ["older_than", "keep"])]
     all: bool,
+    /// Remove jobs that are over instead of page views
+    #[arg(long, requires = "older_than", conflicts_with_all = ["keep", "all"])]
+    jobs: bool,
     /// Only say what would be removed
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
     /// Answer as JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -43,13 +53,18 @@ impl Options {
             (older_than, ..) => older_than,
         };
         Prune {
-            before: days.map(|days| now.checked_sub_signed(TimeDelta::days(i64::from(days))).unwrap_or(Time::MIN_UTC)),
+            before: days.map(|days| days_before(days, now)),
             keep: self.keep,
             all: self.all,
             project: flags.project.clone(),
             base_url: flags.base_url.as_ref().map(|url| url.trim_end_matches('/').to_owned()),
         }
     }
+}
+
+/// So many days before now.
+pub(super) fn days_before(days: u32, now: Time) -> Time {
+    now.checked_sub_signed(TimeDelta::days(i64::from(days))).unwrap_or(Time::MIN_UTC)
 }
 
 /// Prunes, or says what it would do.
@@ -60,6 +75,9 @@ pub(super) async fn run(
     out: &mut Out,
 ) -> Result<Code, Refusal> {
     let folder = data_folder(flags, environment)?;
+    if options.jobs {
+        return prune_jobs::run(&folder, flags, options, out).await;
+    }
     let answer = if Store::is_there(&folder) {
         let pruned = prune(&folder, flags, options, out).await?;
         if options.json { as_json(&pruned, options.dry_run) } else { as_text(&pruned, options.dry_run) }
@@ -83,7 +101,7 @@ async fn prune(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -
 }
 
 /// The store's sentences are about prompts that were to be saved.
-fn refused(folder: &Path, error: &StoreError) -> Refusal {
+pub(super) fn refused(folder: &Path, error: &StoreError) -> Refusal {
     let folder = folder.display();
     Refusal::unusable(match error {
         StoreError::ReadOnly => {
@@ -134,19 +152,23 @@ fn as_text(pruned: &Pruned, dry_run: bool) -> String {
             lines.push(format!("Removed page views of {ranges}: {}.", what.join(", ")));
         }
     }
-    if dry_run || bytes_before == bytes_after {
-        lines.push(format!("The store takes {}.", size(bytes_after)));
-    } else {
-        lines.push(format!("The store took {} and takes {} now.", size(bytes_before), size(bytes_after)));
-    }
-    if still_large {
-        lines.push(
-            "The room could not be given back to the disk (another docdeck reads the store, or the disk is full): \
-             docdeck uses it again, and the next prune tries once more."
-                .to_owned(),
-        );
-    }
+    lines.extend(room(bytes_before, bytes_after, still_large));
     lines.join("\n")
+}
+
+/// What the store takes, and took where that is something else.
+pub(super) fn room(before: u64, after: u64, still_large: bool) -> Vec<String> {
+    let takes = if before == after {
+        format!("The store takes {}.", size(after))
+    } else {
+        format!("The store took {} and takes {} now.", size(before), size(after))
+    };
+    let still = still_large.then(|| {
+        "The room could not be given back to the disk (another docdeck reads the store, or the disk is full): \
+         docdeck uses it again, and the next prune tries once more."
+            .to_owned()
+    });
+    std::iter::once(takes).chain(still).collect()
 }
 
 /// Bytes for people: 24.1 MB.

@@ -30,4 +30,7 @@ help_texts! {
     the_help_of_show: ["show"];
     the_help_of_track: ["track"];
     the_help_of_wait: ["wait"];
+    the_help_of_export: ["export"];
+    the_help_of_import: ["import"];
+    the_help_of_prune: ["prune"];
 }

@@ -8,6 +8,7 @@ mod batching;
 mod help;
 mod http;
 mod listing;
+mod moving;
 mod seen;
 mod sending;
 mod tracking;

@@ -6,6 +6,7 @@
 mod batch;
 mod changes;
 mod desk;
+mod moving;
 mod polling;
 mod reports;
 mod sharing;

@@ -123,6 +123,9 @@ fn the_help_says_what_is_never_touched() {
     let folder = tempfile::tempdir().expect("a folder");
     let (out, _) = prune(folder.path(), &["--help"], 0);
     let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(out.contains("Jobs, prompts and drafts are known here alone and never touched."), "{out}");
-    assert!(out.contains("[default: 400"), "{out}");
+    assert!(
+        out.contains("Jobs, prompts and drafts are known here alone: they are never touched without --jobs."),
+        "{out}"
+    );
+    assert!(out.contains("[default: 400 for page views"), "{out}");
 }
