@@ -1,7 +1,7 @@
 //! The command line as clap reads it: commands, the options that all of them take, and the simulated world. What an
 //! option of one command means stands in that command's file.
 
-use super::{export, follow, import, init, jobs, new, prune, show, status, track, wait, watch};
+use super::{completions, export, follow, import, init, jobs, man, new, prune, show, status, track, wait, watch};
 use crate::config::{ColorChoice, Flags};
 use crate::sim::{Fault, SimOptions};
 use clap::{Args, Parser, Subcommand};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 ///
 /// Without a command it opens the dashboard. `docdeck demo` needs no key and no network.
 #[derive(Debug, Parser)]
-#[command(name = "docdeck", version, max_term_width = 100)]
+#[command(name = "docdeck", version = env!("DOCDECK_VERSION"), max_term_width = 100)]
 #[command(
     after_help = "The API key comes from DOCDECK_API_KEY or the configuration file; there is no option for it.\n\
     Also read: DOCDECK_BASE_URL, DOCDECK_PROJECT_ID, DOCDECK_PROFILE, DOCDECK_CONFIG, DOCDECK_DATA_DIR,\n\
@@ -107,6 +107,14 @@ pub(super) enum Command {
     /// export` keeps a copy.
     #[command(after_long_help = prune::JSON)]
     Prune(prune::Options),
+    /// Prints the script that completes commands, options and ids of jobs in a shell
+    ///
+    /// The shell asks docdeck at each Tab: ids come from the record on this computer, without a request.
+    #[command(after_long_help = completions::USE)]
+    Completions(completions::Options),
+    /// Prints the manual as roff, for man
+    #[command(after_long_help = man::USE)]
+    Man(man::Options),
 }
 
 impl Command {
@@ -123,7 +131,12 @@ impl Command {
             Self::Status(options) => options.json,
             Self::Import(options) => options.json,
             Self::Prune(options) => options.json,
-            Self::Demo(_) | Self::Sim { .. } | Self::Init(_) | Self::Export(_) => false,
+            Self::Demo(_)
+            | Self::Sim { .. }
+            | Self::Init(_)
+            | Self::Export(_)
+            | Self::Completions(_)
+            | Self::Man(_) => false,
         }
     }
 }

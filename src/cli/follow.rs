@@ -31,7 +31,7 @@ is not known here.";
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// Id of a job known here, or the beginning of one
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", add = super::live::job_ids())]
     id: String,
     #[command(flatten)]
     source: Source,

@@ -5,6 +5,7 @@ mod arguments;
 mod batch;
 mod changes;
 mod code;
+mod completions;
 mod cost;
 mod dashboard;
 mod demo;
@@ -16,6 +17,8 @@ mod init;
 mod job_line;
 mod jobs;
 mod lines;
+mod live;
+mod man;
 mod new;
 mod out;
 mod own;
@@ -46,6 +49,9 @@ use std::process::ExitCode;
 
 /// Reads the arguments, does what they say, gives the exit code.
 pub fn main() -> ExitCode {
+    if completions::answer() {
+        return ExitCode::SUCCESS;
+    }
     let arguments = Arguments::parse();
     let environment = Environment::of_process();
     let flags = Flags::from(arguments.options);
@@ -95,6 +101,8 @@ fn carry_out(
             Some(Command::Export(options)) => export::run(flags, &environment, &options, out).await,
             Some(Command::Import(options)) => import::run(flags, &environment, &options, out).await,
             Some(Command::Prune(options)) => prune::run(flags, &environment, &options, out).await,
+            Some(Command::Completions(options)) => completions::run(&options, out),
+            Some(Command::Man(options)) => man::run(&options, out),
         }
     });
     // A name that is still being looked up on another thread is not waited for.

@@ -29,7 +29,7 @@ prLink; gone and back (the service no longer knows the job, or knows it again) n
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// The service's id, or the beginning of one that no other job has
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", add = super::live::job_ids())]
     id: String,
     /// Answer as JSON
     #[arg(long)]

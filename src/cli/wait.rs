@@ -28,7 +28,7 @@ known here, 124 the time was up, 130 Ctrl-C; in the last two the jobs go on.";
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// Ids of jobs known here, or the beginnings of them
-    #[arg(value_name = "ID", required = true)]
+    #[arg(value_name = "ID", required = true, add = super::live::job_ids())]
     ids: Vec<String>,
     #[command(flatten)]
     pub(super) patience: Patience,

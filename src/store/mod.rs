@@ -164,6 +164,15 @@ impl Store {
         Ok((Self { handle }, opened))
     }
 
+    /// Opens what is there to look into it: nothing is made, mended, moved or brought to the known schema, and another
+    /// process's lock is not waited for.
+    ///
+    /// # Errors
+    /// There is no store, or one that has to be opened properly first.
+    pub fn peek(folder: &Path) -> R<Self> {
+        Ok(Self { handle: Handle::start(open::peek(folder)?, true, None)? })
+    }
+
     /// Whether there is a store in `folder`, sound or not. Makes nothing.
     pub fn is_there(folder: &Path) -> bool {
         open::is_there(folder)

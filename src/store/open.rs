@@ -38,6 +38,17 @@ pub(super) fn to_read(folder: &Path, may_roll_back: bool) -> Result<Connection, 
         .map_err(|_| StoreError::Unusable(format!("{} can't be opened", path.display())))
 }
 
+/// Opens the store in `folder` to be looked into, if it is there and of the known schema; waits for nobody.
+pub(super) fn peek(folder: &Path) -> Result<Connection, StoreError> {
+    let connection = to_read(folder, false)?;
+    schema::prepare(&connection)?;
+    connection.busy_timeout(std::time::Duration::ZERO)?;
+    if schema::check_owner(&connection, folder)? != schema::known() {
+        return Err(StoreError::Unusable(format!("the store in {} is of another schema", folder.display())));
+    }
+    Ok(connection)
+}
+
 /// Opens or makes the store in `folder`. `now` dates the name of a damaged file.
 pub(super) fn open(folder: &Path, now: Time) -> Result<(Connection, Opened), StoreError> {
     if make_folder(folder).is_err() && !folder.is_dir() {

@@ -33,4 +33,6 @@ help_texts! {
     the_help_of_export: ["export"];
     the_help_of_import: ["import"];
     the_help_of_prune: ["prune"];
+    the_help_of_completions: ["completions"];
+    the_help_of_man: ["man"];
 }

@@ -11,6 +11,7 @@ mod listing;
 mod moving;
 mod seen;
 mod sending;
+mod shell;
 mod tracking;
 mod waiting;
 mod watching;
