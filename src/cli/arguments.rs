@@ -1,7 +1,9 @@
 //! The command line as clap reads it: commands, the options that all of them take, and the simulated world. What an
 //! option of one command means stands in that command's file.
 
-use super::{completions, export, follow, import, init, jobs, man, new, prune, show, status, track, wait, watch};
+use super::{
+    completions, export, follow, import, init, jobs, man, new, prune, show, status, track, views, wait, watch,
+};
 use crate::config::{ColorChoice, Flags};
 use crate::sim::{Fault, SimOptions};
 use clap::{Args, Parser, Subcommand};
@@ -75,6 +77,15 @@ pub(super) enum Command {
     /// Says in one line how the jobs known here stand: for tmux and shell prompts; asks the service nothing
     #[command(after_long_help = status::JSON)]
     Status(status::Options),
+    /// Shows page views by humans and AI: a page of rows, or all of them, for people or as CSV, JSON and Markdown
+    ///
+    /// What is kept and fresh costs no request: a range that ended before yesterday is kept for good, one that ended
+    /// yesterday for an hour, one with today for five minutes. All days are UTC, and both ends are included.
+    ///
+    /// --all says first what is known of its price (the service doesn't tell how many rows there are) and stops where
+    /// the hour's requests end.
+    #[command(after_long_help = views::FORMATS)]
+    Views(views::Options),
     /// Writes all that is known on this computer as JSON Lines: to keep, or to take elsewhere
     ///
     /// Jobs with their threads, titles, tags, notes and pages, and drafts, of all projects unless --project or --base-url
@@ -129,6 +140,7 @@ impl Command {
             Self::Wait(options) => options.json,
             Self::Watch(options) => options.json,
             Self::Status(options) => options.json,
+            Self::Views(options) => options.is_json(),
             Self::Import(options) => options.json,
             Self::Prune(options) => options.json,
             Self::Demo(_)

@@ -32,6 +32,7 @@ mod sim;
 mod status;
 mod table;
 mod track;
+mod views;
 mod wait;
 mod waiting;
 mod watch;
@@ -98,6 +99,7 @@ fn carry_out(
             Some(Command::Watch(options)) => watch::run(flags, &environment, &options, out).await,
             Some(Command::Status(options)) => status::run(flags, &environment, &options, out),
             Some(Command::Wait(options)) => wait::run(flags, &environment, &options, out).await,
+            Some(Command::Views(options)) => views::run(flags, &environment, &options, out).await,
             Some(Command::Export(options)) => export::run(flags, &environment, &options, out).await,
             Some(Command::Import(options)) => import::run(flags, &environment, &options, out).await,
             Some(Command::Prune(options)) => prune::run(flags, &environment, &options, out).await,

@@ -84,6 +84,16 @@ impl Out {
         self.stderr_is_terminal
     }
 
+    /// Whether something may be drawn over itself beside the results.
+    pub(super) fn moves(&self) -> bool {
+        self.stderr_is_terminal && !self.calm
+    }
+
+    /// Whether what is drawn beside the results has to be ASCII.
+    pub(super) fn draws_ascii(&self) -> bool {
+        self.ascii
+    }
+
     /// Columns of the terminal that results go to; none when piped.
     pub(super) fn width(&self) -> Option<usize> {
         self.stdout_is_terminal.then(columns)

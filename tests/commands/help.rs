@@ -33,6 +33,7 @@ help_texts! {
     the_help_of_export: ["export"];
     the_help_of_import: ["import"];
     the_help_of_prune: ["prune"];
+    the_help_of_views: ["views"];
     the_help_of_completions: ["completions"];
     the_help_of_man: ["man"];
 }

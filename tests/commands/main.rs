@@ -13,6 +13,7 @@ mod seen;
 mod sending;
 mod shell;
 mod tracking;
+mod views;
 mod waiting;
 mod watching;
 mod world;

@@ -42,6 +42,11 @@ impl Ran {
         serde_json::from_str(&self.out).expect("JSON")
     }
 
+    /// JSON on stdout that may be written over many lines.
+    pub(crate) fn json_of_many_lines(&self) -> Value {
+        serde_json::from_str(&self.out).expect("JSON")
+    }
+
     /// Asserts the exit code.
     pub(crate) fn ends(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{self:?}");
@@ -52,8 +57,13 @@ impl Ran {
 impl World {
     /// A service in which jobs live a hundred times faster than usual, with these faults.
     pub(crate) fn new(faults: &[&str]) -> Self {
+        Self::with_pages(10, faults)
+    }
+
+    /// As [`World::new`], of a site with so many pages.
+    pub(crate) fn with_pages(pages: u32, faults: &[&str]) -> Self {
         let faults = faults.iter().map(|fault| fault.parse::<Fault>().expect("a fault")).collect();
-        let options = SimOptions { jobs: 0, pages: 10, speed: 100.0, faults, ..SimOptions::default() };
+        let options = SimOptions { jobs: 0, pages, speed: 100.0, faults, ..SimOptions::default() };
         let (sender, receiver) = mpsc::channel();
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {

@@ -14,6 +14,7 @@ mod pty;
 mod service;
 mod terms;
 mod tmux;
+mod views;
 mod welcome;
 
 use pty::{Pty, Setup};

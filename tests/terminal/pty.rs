@@ -115,7 +115,12 @@ pub(crate) struct Pty {
 impl Pty {
     /// Starts it at 80 × 24.
     pub(crate) fn spawn(setup: Setup) -> Self {
-        let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+        Self::spawn_at(80, 24, setup)
+    }
+
+    /// Starts it at this size.
+    pub(crate) fn spawn_at(columns: u16, rows: u16, setup: Setup) -> Self {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a pty");
         let mut command = CommandBuilder::from_argv(setup.words.iter().map(Into::into).collect());
         command.env_clear();
@@ -133,7 +138,7 @@ impl Pty {
             writer: Some(pair.master.take_writer().expect("a writer")),
             master: Some(pair.master),
             shared,
-            parser: vt100::Parser::new(cells(24), cells(80), 0),
+            parser: vt100::Parser::new(cells(rows), cells(columns), 0),
             parsed: 0,
             termios,
             home: setup.home,

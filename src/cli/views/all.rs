@@ -1,0 +1,211 @@
+//! All pages of a range: the price first, then how far it is, then all rows. What came before an end of any kind is kept,
+//! and the same command goes on from there.
+
+use super::{As, Options, write};
+use crate::app::format::{count, number, plural};
+use crate::cli::code::Code;
+use crate::cli::desk::{Desk, Happening};
+use crate::cli::out::{Out, rfc3339};
+use crate::cli::refusal::Refusal;
+use crate::model::export::{Extract, Format};
+use crate::model::ledger::Limited;
+use crate::model::news::News;
+use crate::model::period::DateRange;
+use crate::model::report::{LoadEnd, LoadEnded, LoadOrder, LoadProgress, Report};
+use crate::model::views::{PageRow, as_f64};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::Value;
+
+/// Parts that the bar is made of.
+const PARTS: u64 = 1000;
+/// What a bar is drawn with: done and to do.
+const SIGNS: &str = "█░";
+const ASCII_SIGNS: &str = "#.";
+
+/// Loads and writes them.
+pub(super) async fn answer(
+    desk: &mut Desk,
+    range: DateRange,
+    options: &Options,
+    out: &mut Out,
+) -> Result<Code, Refusal> {
+    if let Some(price) = price(desk, range, options.fresh).await? {
+        out.note(&price);
+    }
+    let order = LoadOrder { range, afresh: options.fresh, at_most: u32::MAX };
+    let mut progress = Progress::begin(out);
+    let ended = load(desk, order, &mut progress, out).await;
+    progress.end();
+    let Some(LoadEnd { report, ended, requests }) = ended else {
+        return Err(Refusal::new(Code::Interrupted, format!("Interrupted. {}", progress.kept(range))));
+    };
+    let refusal = match ended {
+        LoadEnded::Complete => None,
+        LoadEnded::Failed(failure) => Some(Refusal::from(failure)),
+        LoadEnded::Stopped => Some(Refusal::new(Code::Interrupted, "Loading was stopped.")),
+        LoadEnded::AtMost => Some(Refusal::new(Code::Limited, "Loading took all the requests that it may take.")),
+    };
+    let Some(report) = report else {
+        return refusal.map_or(Ok(Code::Done), Err);
+    };
+    let ranked = ranked(&report);
+    let extract = Extract::of_pages(&report, None, ranked.into_iter());
+    match refusal {
+        None => {
+            write(&extract, 0, options.format, out)?;
+            for note in notes(&report, requests) {
+                out.note(&note);
+            }
+            Ok(Code::Done)
+        }
+        // Of JSON there is one object, with the failure beside what is known.
+        Some(refusal) if options.format == As::Json => Err(refusal.with(known(&extract))),
+        Some(refusal) => {
+            write(&extract, 0, options.format, out)?;
+            let rows = plural(report.rows.len(), "row");
+            out.note(&format!("docdeck: Not complete: {rows} of {range} so far. The same command goes on from there."));
+            Err(refusal)
+        }
+    }
+}
+
+/// What is known of the price; none where all is known already and fresh.
+async fn price(desk: &Desk, range: DateRange, afresh: bool) -> Result<Option<String>, Refusal> {
+    let now = desk.engine.service_now();
+    let known = desk.engine.recall(range).await?;
+    let is_whole = known.report.as_ref().is_some_and(|report| report.complete && range.is_fresh(report.as_of, now));
+    if is_whole && !afresh && known.broken_off.is_none() {
+        return Ok(None);
+    }
+    let left = desk.store.budget(&desk.scope, Limited::Views, now).await?.left();
+    let rows = known.report.as_ref().filter(|report| !afresh && !report.complete).map(|report| report.rows.len());
+    let from = rows.map(|rows| format!(", going on after {} rows", count(rows))).unwrap_or_default();
+    let last = known.last_time.map(|n| format!(", last time {n}")).unwrap_or_default();
+    Ok(Some(format!("Loading all pages of {range}{from}: at least 1 request{last}, {left} left here.")))
+}
+
+/// Loads, and shows how far it is; none when somebody asked to end. What was under way then still ends in the record.
+async fn load(desk: &mut Desk, order: LoadOrder, progress: &mut Progress, out: &mut Out) -> Option<LoadEnd> {
+    let engine = desk.engine.clone();
+    let loading = engine.load_all(order);
+    tokio::pin!(loading);
+    loop {
+        tokio::select! {
+            // What was told before the end is heard before it.
+            biased;
+            happening = desk.next(None) => match happening {
+                Happening::News(news) => {
+                    if let News::Loading(at) = *news { progress.at(at, out) }
+                }
+                Happening::Interrupted => {
+                    desk.engine.stop_loading(order.range);
+                    return None;
+                }
+                Happening::Late => {}
+            },
+            end = &mut loading => return Some(end),
+        }
+    }
+}
+
+/// How far it is: a bar on a terminal, else a line an answer.
+struct Progress {
+    bar: Option<ProgressBar>,
+    last: Option<LoadProgress>,
+}
+
+impl Progress {
+    fn begin(out: &mut Out) -> Self {
+        let (template, signs) =
+            if out.draws_ascii() { ("[{bar:30}] {msg}", ASCII_SIGNS) } else { ("{bar:30} {msg}", SIGNS) };
+        let style = ProgressStyle::with_template(template).ok().filter(|_| out.moves());
+        let bar = style.map(|style| {
+            let bar = ProgressBar::with_draw_target(Some(PARTS), ProgressDrawTarget::stderr());
+            bar.set_style(style.progress_chars(signs));
+            bar.set_message("asking");
+            bar.tick();
+            bar
+        });
+        Self { bar, last: None }
+    }
+
+    fn at(&mut self, at: LoadProgress, out: &mut Out) {
+        let share = at.share.map(|share| format!("{:.0}% of the views, ", (share * 100.0).floor())).unwrap_or_default();
+        let requests = plural(usize::try_from(at.requests).unwrap_or(usize::MAX), "request");
+        let text = format!("{share}{} rows, {requests}", count(at.rows));
+        match &self.bar {
+            Some(bar) => {
+                bar.set_position(parts(at.share));
+                bar.set_message(text);
+            }
+            None => out.note(&text),
+        }
+        self.last = Some(at);
+    }
+
+    /// Takes the bar away.
+    fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn kept(&self, range: DateRange) -> String {
+        match &self.last {
+            Some(at) => format!(
+                "{} rows of {range} are kept ({}): the same command goes on from there.",
+                count(at.rows),
+                plural(usize::try_from(at.requests).unwrap_or(usize::MAX), "request")
+            ),
+            None => "Nothing new had come.".to_owned(),
+        }
+    }
+}
+
+/// A share as parts of the bar, rounded down.
+fn parts(share: Option<f64>) -> u64 {
+    let share = share.unwrap_or(0.0);
+    // Few enough to be counted.
+    (0..=PARTS).take_while(|part| as_f64(*part) / as_f64(PARTS) <= share).last().unwrap_or(0)
+}
+
+/// The rows by total views once they are all there; before that in the service's order.
+fn ranked(report: &Report) -> Vec<&PageRow> {
+    let mut rows: Vec<&PageRow> = report.rows.iter().collect();
+    if report.complete {
+        rows.sort_by(|a, b| b.counts.total.value().cmp(&a.counts.total.value()).then_with(|| a.path.cmp(&b.path)));
+    }
+    rows
+}
+
+/// What a reader of the numbers should know.
+fn notes(report: &Report, requests: u32) -> Vec<String> {
+    let mut notes = Vec::new();
+    let as_of = rfc3339(report.as_of);
+    notes.push(match requests {
+        0 => format!("{} rows as of {as_of}, without a request.", count(report.rows.len())),
+        n => format!(
+            "{} rows as of {as_of}, by {}.",
+            count(report.rows.len()),
+            plural(usize::try_from(n).unwrap_or(usize::MAX), "request")
+        ),
+    });
+    if report.moved > 0 {
+        let rows = plural(usize::try_from(report.moved).unwrap_or(usize::MAX), "row");
+        notes.push(format!("{rows} moved between two answers; each page is listed once, with its last numbers."));
+    }
+    if let Some(total) = report.totals.total.value() {
+        let sum = report.sums().total;
+        if sum != u128::from(total) {
+            let sum = i128::try_from(sum).unwrap_or(i128::MAX);
+            notes.push(format!("The rows add up to {}, the site's total is {}.", number(sum), number(total)));
+        }
+    }
+    notes
+}
+
+/// The object of the format, to stand beside a failure.
+fn known(extract: &Extract<'_>) -> Value {
+    let text = Format::Json.write(extract).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}

@@ -1,0 +1,130 @@
+//! `docdeck views`: page views from the cache and the service, as a table or as a file for others. One page of rows, or all
+//! of them; the same engine, cache and ledger as the dashboard's.
+
+mod all;
+mod days;
+mod table;
+
+use super::code::Code;
+use super::desk::{Desk, Interrupted};
+use super::out::Out;
+use super::refusal::Refusal;
+use crate::config::Flags;
+use crate::config::environment::Environment;
+use crate::engine::Duties;
+use crate::model::export::{Extract, Format};
+use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, ViewsQuery};
+use chrono::Utc;
+use clap::{Args, ValueEnum};
+use days::Days;
+
+/// What the formats give.
+pub(super) const FORMATS: &str = "\
+table: on a terminal with headings and bars (human \u{2588}, AI \u{2592}); when piped a line a page with path, human, AI, total and \
+AI share, apart by tabs. json: {\"range\": {\"from\", \"to\"}, \"totals\": {\"human\", \"ai\", \"total\"}, \"views\": [{\"path\", \"human\", \
+\"ai\", \"total\"}, …], \"complete\", \"asOf\"}; when loading all pages broke off, what came, with error and exitCode beside it. csv \
+and md as the dashboard exports them. complete is true where all pages of the range are there.
+
+Exit code: 3 the key was refused, 4 service or network, 5 the hour's requests are used up, 130 Ctrl-C. What came before is \
+kept: the same command goes on from there.";
+
+/// Which views.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    #[command(flatten)]
+    days: Days,
+    /// Page of rows, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    page: u32,
+    /// Rows of a page
+    #[arg(long, value_name = "N", default_value_t = LIMIT_DEFAULT,
+          value_parser = clap::value_parser!(u32).range(i64::from(LIMIT_MIN)..=i64::from(LIMIT_MAX)))]
+    limit: u32,
+    /// All pages, by as many requests as that takes and the hour has left; ranked by total views
+    #[arg(long, conflicts_with_all = ["page", "limit"])]
+    all: bool,
+    /// Ask the service even where a fresh answer is kept; with --all begin anew
+    #[arg(long)]
+    fresh: bool,
+    /// How they are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = As::Table)]
+    format: As,
+}
+
+/// How they are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum As {
+    Table,
+    Csv,
+    Json,
+    Md,
+}
+
+impl Options {
+    /// Whether the answer is JSON.
+    pub(super) fn is_json(&self) -> bool {
+        self.format == As::Json
+    }
+}
+
+/// Loads and writes them.
+pub(super) async fn run(
+    flags: &Flags,
+    environment: &Environment,
+    options: &Options,
+    out: &mut Out,
+) -> Result<Code, Refusal> {
+    // Before anything else: a range that is none needs no key.
+    options.days.range(Utc::now().date_naive())?;
+    let mut desk = Desk::open(flags, environment, Duties::None, out).await?;
+    let result = answer(&mut desk, options, out).await;
+    desk.close(out).await;
+    result
+}
+
+async fn answer(desk: &mut Desk, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
+    // By the service's clock, as far as it is known.
+    let days = options.days.range(desk.engine.service_now().date_naive())?;
+    if let Some(last) = days.cut {
+        out.note(&format!("docdeck: {last} has not come yet: the range ends today, {} UTC.", days.range.to()));
+    }
+    if options.all {
+        return all::answer(desk, days.range, options, out).await;
+    }
+    let query = ViewsQuery { range: days.range, limit: options.limit, page: options.page };
+    let engine = desk.engine.clone();
+    out.live("asking for page views");
+    let loaded = desk.drive(engine.load_views(query, options.fresh)).await;
+    out.clear_live();
+    let loaded = loaded.map_err(|Interrupted| {
+        Refusal::new(Code::Interrupted, "Interrupted. An answer that was under way is kept if it came.")
+    })??;
+    let is_all = options.page == 1 && !query.has_next(&loaded.value);
+    let extract = Extract::of_answer(query.range, &loaded.value, is_all, loaded.as_of);
+    write(&extract, query.offset(), options.format, out)?;
+    if loaded.value.rows.is_empty() && options.page > 1 {
+        out.note(&format!("docdeck: Page {} is empty: the pages end before it.", options.page));
+    } else if query.has_next(&loaded.value) {
+        out.note(&format!(
+            "docdeck: There are more pages: --page {} has the next rows, --all loads them all.",
+            options.page.saturating_add(1)
+        ));
+    }
+    Ok(Code::Done)
+}
+
+/// Writes what is there; `before` rows came before them.
+fn write(extract: &Extract<'_>, before: u64, format: As, out: &mut Out) -> Result<(), Refusal> {
+    let format = match format {
+        As::Table => {
+            table::write(extract, before, out);
+            return Ok(());
+        }
+        As::Csv => Format::Csv,
+        As::Json => Format::Json,
+        As::Md => Format::Markdown,
+    };
+    let text = format.write(extract).map_err(Refusal::unusable)?;
+    out.write(&text);
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! The table of pages: with headings and bars on a terminal; when piped a line a page, nothing cut, apart by tabs.
+
+use crate::app::format::number;
+use crate::cli::out::{Out, cut};
+use crate::model::export::Extract;
+use crate::model::palette::Meaning;
+use crate::model::views::{Count, Counts, as_f64};
+use unicode_width::UnicodeWidthStr as _;
+
+const HUMAN: &str = "█";
+const AI: &str = "▒";
+/// Between two columns.
+const GAP: usize = 2;
+/// Cells of a path at least, and of a bar.
+const PATH: usize = 16;
+const BAR: usize = 12;
+const LONGEST_BAR: usize = 48;
+
+/// A page as it is written.
+struct Row<'a> {
+    rank: String,
+    path: &'a str,
+    /// Human, AI, total, AI share.
+    numbers: [String; 4],
+    counts: &'a Counts,
+}
+
+/// Writes them; `before` rows came before these.
+pub(super) fn write(extract: &Extract<'_>, before: u64, out: &mut Out) {
+    let rows = || extract.lines.iter().filter_map(|line| Some((line.path, line.now?)));
+    let Some(width) = out.width() else {
+        let lines: Vec<String> = rows().map(|(path, counts)| piped(path, counts)).collect();
+        out.lines(&lines);
+        return;
+    };
+    let rows: Vec<Row<'_>> = (before.saturating_add(1)..)
+        .zip(rows())
+        .map(|(rank, (path, counts))| Row { rank: rank.to_string(), path, numbers: numbers(counts), counts })
+        .collect();
+    let mut lines = vec![heading(extract, out), totals(extract.totals, out)];
+    if rows.is_empty() {
+        lines.push("No page was viewed in these days.".to_owned());
+    } else {
+        lines.extend(table(&rows, width, out));
+    }
+    for missing in extract.missing() {
+        lines.push(out.paint(Meaning::Muted, &missing));
+    }
+    out.lines(&lines);
+}
+
+fn piped(path: &str, counts: &Counts) -> String {
+    let raw = |count: &Count| match count {
+        Count::Known(n) => n.to_string(),
+        Count::Odd(text) => text.to_string(),
+        Count::Missing => String::new(),
+    };
+    let share = counts.ai_share().map(|share| format!("{share:.4}")).unwrap_or_default();
+    [path, &raw(&counts.human), &raw(&counts.ai), &raw(&counts.total), &share].join("\t")
+}
+
+fn heading(extract: &Extract<'_>, out: &Out) -> String {
+    let today = extract.as_of.date_naive();
+    let partial = if extract.range.contains(today) { ", today partial" } else { "" };
+    let days = extract.range.days();
+    let days = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
+    let range = out.paint(Meaning::Title, &extract.range.to_string());
+    format!("{range}, {days} UTC{partial}, as of {}", extract.as_of.format("%H:%M UTC"))
+}
+
+fn totals(counts: &Counts, out: &Out) -> String {
+    let [human, ai, total, share] = numbers(counts);
+    let human = out.paint(Meaning::Human, &format!("{HUMAN} human {human}"));
+    let ai = out.paint(Meaning::Ai, &format!("{AI} AI {ai}"));
+    format!("{human}  {ai}  total {total}  AI share {share}")
+}
+
+/// Numbers with their thousands apart; `?` is one that did not come, `–` a share of nothing.
+fn numbers(counts: &Counts) -> [String; 4] {
+    let text = |count: &Count| match count {
+        Count::Known(n) => number(*n),
+        Count::Odd(text) => text.to_string(),
+        Count::Missing => "?".to_owned(),
+    };
+    let share = counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
+    [text(&counts.human), text(&counts.ai), text(&counts.total), share]
+}
+
+fn table(rows: &[Row<'_>], width: usize, out: &Out) -> Vec<String> {
+    let names = ["human", "AI", "total", "share"];
+    let widest = |cell: &dyn Fn(&Row<'_>) -> usize, name: &str| rows.iter().map(cell).fold(name.len(), usize::max);
+    let rank = widest(&|row| row.rank.len(), "#");
+    let mut cells = [0; 4];
+    for (at, (cells, name)) in cells.iter_mut().zip(names).enumerate() {
+        *cells = widest(&|row| row.numbers.get(at).map_or(0, |text| text.width()), name);
+    }
+    let fixed = rank + cells.iter().map(|cells| cells + GAP).sum::<usize>() + GAP;
+    let path = widest(&|row| row.path.width(), "path");
+    // The path first, then what is left for the bar; no bar is better than one of a few cells.
+    let path = path.min(width.saturating_sub(fixed + GAP + BAR).max(PATH)).min(width.saturating_sub(fixed).max(4));
+    let bar = width.saturating_sub(fixed + path + GAP).min(LONGEST_BAR);
+    let bar = if bar < BAR { 0 } else { bar };
+    let full = rows.iter().filter_map(|row| row.counts.total.value()).max().unwrap_or(0);
+    let scale = format!("0 to {}", number(full));
+    let numbers = |texts: &[String; 4]| -> String {
+        texts
+            .iter()
+            .zip(cells)
+            .map(|(text, cells)| format!("  {}{text}", " ".repeat(cells.saturating_sub(text.width()))))
+            .collect()
+    };
+    let titles = numbers(&names.map(str::to_owned));
+    let blank = " ".repeat(path.saturating_sub(4));
+    let scale = if bar >= scale.len() { format!("  {scale}") } else { String::new() };
+    let head = format!("{:>rank$}  path{blank}{titles}{scale}", "#");
+    let line = |row: &Row<'_>| {
+        let name = cut(row.path, path);
+        let blank = " ".repeat(path.saturating_sub(name.width()));
+        let bar = drawn(row.counts, full, bar, out);
+        format!("{:>rank$}  {name}{blank}{}{bar}", row.rank, numbers(&row.numbers))
+    };
+    std::iter::once(out.paint(Meaning::Muted, &cut(&head, width))).chain(rows.iter().map(line)).collect()
+}
+
+/// Human and AI side by side on a scale that ends at `full`; nothing is drawn of what is no count.
+fn drawn(counts: &Counts, full: u64, width: usize, out: &Out) -> String {
+    let (Some(human), Some(ai)) = (counts.human.value(), counts.ai.value()) else { return String::new() };
+    if width == 0 || full == 0 {
+        return String::new();
+    }
+    let all = cells(human.saturating_add(ai), full, width);
+    let human = cells(human, full, width).min(all);
+    let parts = [(Meaning::Human, HUMAN, human), (Meaning::Ai, AI, all - human)];
+    let bar: String = parts.iter().map(|(meaning, sign, n)| out.paint(*meaning, &sign.repeat(*n))).collect();
+    if bar.is_empty() { bar } else { format!("  {bar}") }
+}
+
+/// The nearest number of cells; something is never nothing.
+fn cells(value: u64, full: u64, width: usize) -> usize {
+    if value == 0 {
+        return 0;
+    }
+    let part = (as_f64(value) / as_f64(full)).min(1.0);
+    let off =
+        |n: usize| (as_f64(u64::try_from(n).unwrap_or(0)) / as_f64(u64::try_from(width).unwrap_or(1)) - part).abs();
+    (1..=width).min_by(|a, b| off(*a).total_cmp(&off(*b))).unwrap_or(0)
+}

@@ -1,0 +1,226 @@
+//! `docdeck views`: what it costs, what it writes in each format, and how it ends when not all came.
+
+use crate::world::World;
+use docdeck::model::ledger::Limited;
+use docdeck::model::log::Operation;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+/// A site of which more than 500 pages were viewed in a week, and at most 750: three requests for all.
+fn world(faults: &[&str]) -> World {
+    World::with_pages(640, faults)
+}
+
+/// Rows of all pages, when they came by three requests.
+fn is_all(rows: usize) -> bool {
+    (501..=750).contains(&rows)
+}
+
+fn asked(world: &World) -> u64 {
+    world.sim.requests(Operation::Views)
+}
+
+/// The paths of an answer in JSON, in its order.
+fn paths(answer: &Value) -> Vec<String> {
+    let views = answer.get("views").and_then(Value::as_array).expect("views");
+    let path = |page: &Value| page.get("path").and_then(Value::as_str).expect("a path").to_owned();
+    views.iter().map(path).collect()
+}
+
+fn total(page: &Value) -> i64 {
+    page.get("total").and_then(Value::as_i64).expect("a number")
+}
+
+#[test]
+fn a_page_of_rows_is_piped_by_tabs_and_the_same_again_costs_nothing() {
+    let world = world(&[]);
+    let ran = world.run(&["views"]).ends(0);
+    assert_eq!((ran.out.lines().count(), asked(&world)), (50, 1));
+    for line in ran.out.lines() {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [path, human, ai, total, share] = cells.as_slice() else { panic!("{line}") };
+        let number = |text: &str| text.parse::<u64>().expect("a number");
+        assert!(path.starts_with('/') && number(human) + number(ai) == number(total), "{line}");
+        assert!((0.0..=1.0).contains(&share.parse::<f64>().expect("a share")), "{line}");
+    }
+    assert_eq!(ran.err, "docdeck: There are more pages: --page 2 has the next rows, --all loads them all.\n");
+    assert_eq!(world.run(&["views", "--last", "7d"]).ends(0).out, ran.out);
+    assert_eq!(asked(&world), 1);
+    world.run(&["views", "--fresh"]).ends(0);
+    assert_eq!(asked(&world), 2);
+}
+
+#[test]
+fn each_format_has_the_range_inclusive_and_says_what_is_missing() {
+    let world = world(&[]);
+    let ago = |days: i64| (world.sim.now() - chrono::TimeDelta::days(days)).date_naive().to_string();
+    let (from, to) = (ago(10), ago(8));
+    let days = |more: &[&'static str]| {
+        [&["views", "--from", from.as_str(), "--to", to.as_str(), "--limit", "20"][..], more].concat()
+    };
+    let read = world.run(&days(&["--format", "json"])).ends(0);
+    let read: Value = serde_json::from_str(&read.out).expect("JSON");
+    assert_eq!((&read["range"], paths(&read).len()), (&json!({ "from": from, "to": to }), 20));
+    assert_eq!((&read["complete"], read["asOf"].is_string()), (&json!(false), true));
+    assert!(read["totals"]["total"].is_number());
+    let csv = world.run(&days(&["--format", "csv"])).ends(0).out;
+    assert_eq!(
+        (csv.lines().next().map(|line| line.starts_with("path,human,ai,total")), csv.lines().count()),
+        (Some(true), 21)
+    );
+    let md = world.run(&days(&["--format", "md"])).ends(0).out;
+    assert!(md.contains(&format!("**Page views {from} … {to} (UTC)**")) && md.contains("Partial: more pages"), "{md}");
+    assert_eq!(asked(&world), 1, "a range that has ended is asked for once");
+    let second = world.run(&days(&["--format", "json", "--page", "2"])).ends(0);
+    let second: Value = serde_json::from_str(&second.out).expect("JSON");
+    assert!(paths(&second).iter().all(|path| !paths(&read).contains(path)));
+    let beyond = world.run(&days(&["--page", "99"])).ends(0);
+    assert_eq!(
+        (beyond.out.as_str(), beyond.err.as_str()),
+        ("", "docdeck: Page 99 is empty: the pages end before it.\n")
+    );
+}
+
+#[test]
+fn all_pages_come_ranked_after_the_price_and_again_for_nothing() {
+    let world = world(&[]);
+    let ran = world.run(&["views", "--all", "--format", "json"]).ends(0);
+    let read: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let rows = paths(&read).len();
+    assert_eq!((is_all(rows), &read["complete"], asked(&world)), (true, &json!(true), 3));
+    let totals: Vec<i64> = read["views"].as_array().expect("views").iter().map(total).collect();
+    assert!(totals.is_sorted_by(|a, b| a >= b));
+    let lines: Vec<&str> = ran.err.lines().collect();
+    assert!(
+        lines[0].starts_with("Loading all pages of ") && lines[0].ends_with(": at least 1 request, 100 left here."),
+        "{ran:?}"
+    );
+    assert!(
+        lines[1].ends_with("250 rows, 1 request")
+            && lines[3].ends_with(&format!("% of the views, {rows} rows, 3 requests")),
+        "{ran:?}"
+    );
+    assert!(lines[4].starts_with(&format!("{rows} rows as of ")) && lines[4].ends_with(", by 3 requests."), "{ran:?}");
+    let again = world.run(&["views", "--all", "--format", "csv"]).ends(0);
+    assert_eq!((again.out.lines().count(), asked(&world)), (rows + 1, 3));
+    assert!(
+        again.err.starts_with(&format!("{rows} rows as of ")) && again.err.ends_with("without a request.\n"),
+        "{again:?}"
+    );
+    let afresh = world.run(&["views", "--all", "--fresh"]).ends(0);
+    assert_eq!((afresh.out.lines().count(), asked(&world)), (rows, 6));
+    assert!(afresh.err.contains("at least 1 request, last time 3, 97 left here."), "{afresh:?}");
+}
+
+#[test]
+fn when_the_hour_is_used_up_what_came_is_marked_and_the_next_time_goes_on_from_there() {
+    let world = world(&[]);
+    let paid = world.store(async |store, scope| {
+        let mut paid = chrono::Utc::now();
+        for _ in 0..98 {
+            paid = chrono::Utc::now();
+            store.spend(scope, Limited::Views, paid).await.expect("written").expect("a place");
+        }
+        paid
+    });
+    let ran = world.run(&["views", "--all", "--format", "json"]).ends(5);
+    let read = ran.json_of_many_lines();
+    assert_eq!((paths(&read).len(), &read["complete"], &read["exitCode"]), (500, &json!(false), &json!(5)));
+    assert!(read["error"].as_str().is_some_and(|error| error.contains("used up here")), "{read}");
+    assert!(ran.err.contains("at least 1 request, 2 left here."), "{ran:?}");
+    let table = world.run(&["views", "--all"]).ends(5);
+    assert_eq!((table.out.lines().count(), asked(&world)), (500, 2));
+    assert!(table.err.contains("docdeck: Not complete: 500 rows of "), "{table:?}");
+    world.store(async |store, scope| store.refund(scope, Limited::Views, paid).await.expect("given back"));
+    let rest = world.run(&["views", "--all"]).ends(0);
+    assert_eq!((is_all(rest.out.lines().count()), asked(&world)), (true, 3));
+    assert!(rest.err.contains(", going on after 500 rows: at least 1 request, 1 left here."), "{rest:?}");
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_taken_in() {
+    let world = world(&["views=latency-400"]);
+    let running = world.start(&["views", "--all"]);
+    running.err_line("250 rows, 1 request");
+    running.signal(Signal::INT);
+    let ran = running.end().ends(130);
+    assert_eq!(ran.out, "");
+    assert!(
+        ran.err.contains("250 rows of ") && ran.err.contains("are kept (1 request): the same command goes on"),
+        "{ran:?}"
+    );
+    world.faults(&[]);
+    let rest = world.run(&["views", "--all"]).ends(0);
+    assert!(is_all(rest.out.lines().count()), "{rest:?}");
+    assert!(rest.err.contains(", going on after 250 rows: "), "{rest:?}");
+}
+
+#[test]
+fn a_failure_ends_with_its_code_and_writes_no_rows() {
+    for (fault, code) in [
+        ("views=401", 3),
+        ("views=403", 3),
+        ("views=503", 4),
+        ("views=html", 4),
+        ("views=refuse", 4),
+        ("views=429-60", 5),
+    ] {
+        let world = world(&[fault]);
+        for words in [&["views"][..], &["views", "--all"]] {
+            let ran = world.run(words).ends(code);
+            assert_eq!(ran.out, "", "{fault}");
+        }
+        let ran = world.run(&["views", "--format", "json"]).ends(code);
+        assert_eq!(ran.json()["exitCode"], code);
+    }
+    let world = world(&[]);
+    let ran = world.run_with(&["views"], &[("DOCDECK_API_KEY", "")], "").ends(2);
+    assert!(ran.err.contains("export DOCDECK_API_KEY"), "{ran:?}");
+}
+
+#[test]
+fn what_makes_no_sense_is_said_and_nothing_is_asked() {
+    let world = world(&[]);
+    for (words, sentence) in [
+        (&["--last", "0d"][..], "docdeck: --last: from 1 to 3660 days. Nothing was asked.\n"),
+        (&["--last", "soon"], "--last: soon is no date: write 2026-11-20, 2026-10, 2026-q3, 7d or last month"),
+        (&["--from", "2026-11-05", "--to", "2026-11-01"], "--from, --to: 2026-11-05 comes after 2026-11-01"),
+        (&["--from", "2026-02-30"], "February 2026 has 28 days, so there is no 30"),
+        (&["--from", "2999-01-01", "--to", "2999-01-02"], "2999-01-01 has not come yet"),
+        (&["--to", "2026-11-01"], "--from <D>"),
+        (&["--last", "7d", "--from", "2026-11-01"], "cannot be used with"),
+        (&["--limit", "251"], "251 is not in 1..=250"),
+        (&["--limit", "0"], "0 is not in 1..=250"),
+        (&["--page", "0"], "0 is not in 1.."),
+        (&["--all", "--page", "2"], "cannot be used with"),
+        (&["--format", "xml"], "[possible values: table, csv, json, md]"),
+    ] {
+        let ran = world.run(&[&["views"], words].concat()).ends(2);
+        assert!(ran.err.contains(sentence) && ran.out.is_empty(), "{words:?}: {ran:?}");
+    }
+    assert_eq!(asked(&world), 0);
+}
+
+#[test]
+fn days_that_have_not_come_are_left_out_and_that_is_said() {
+    let world = world(&[]);
+    let today = world.sim.now().date_naive();
+    let (from, to) =
+        (today.pred_opt().expect("a day"), today.succ_opt().and_then(|day| day.succ_opt()).expect("a day"));
+    let words = ["views", "--format", "json", "--from", &from.to_string(), "--to", &to.to_string()];
+    let ran = world.run(&words).ends(0);
+    assert!(ran.err.starts_with(&format!("docdeck: {to} has not come yet: the range ends today, ")), "{ran:?}");
+    let read: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(read["range"]["to"], today.to_string());
+}
+
+#[test]
+fn a_reader_that_has_had_enough_ends_it_quietly() {
+    let world = world(&[]);
+    let script = format!("{} views --all | head -n 1; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_docdeck"));
+    let mut shell = assert_cmd::Command::new("bash");
+    let output = shell.env_clear().envs(world.variables()).args(["-c", &script]).output().expect("it ran");
+    let out = String::from_utf8(output.stdout).expect("text");
+    assert_eq!((out.lines().count(), out.lines().last()), (2, Some("0")), "{out}");
+    assert!(!String::from_utf8(output.stderr).expect("text").contains("panic"));
+}
