@@ -22,6 +22,13 @@ zsh, in ~/.zshrc, after compinit:        source <(docdeck completions zsh)
 fish, in ~/.config/fish/config.fish:     docdeck completions fish | source
 PowerShell, in its profile:              docdeck completions powershell | Out-String | Invoke-Expression";
 
+/// In a folder of $fpath zsh reads the script at the first Tab, as the body of `_docdeck`, and waits for an answer.
+const AS_A_FILE: &str = "
+if [[ \"${funcstack[1]}\" == _docdeck ]]; then
+    _clap_dynamic_completer_docdeck \"$@\"
+fi
+";
+
 /// For which shell.
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -50,6 +57,9 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, Refusal> {
     let script = written.ok().and_then(|()| String::from_utf8(script).ok());
     let script = script.ok_or_else(|| Refusal::unusable("The script could not be made."))?;
     out.write(script.trim_start_matches('\n'));
+    if matches!(options.shell, Shell::Zsh) {
+        out.write(AS_A_FILE);
+    }
     Ok(Code::Done)
 }
 

@@ -68,6 +68,7 @@ fn each_shell_gets_a_script_that_asks_docdeck() {
     ] {
         let ran = world.run(&["completions", shell]).ends(0);
         assert!(ran.out.contains(part) && ran.out.contains("DOCDECK_COMPLETE"), "{ran:?}");
+        assert_eq!(ran.out.contains("_clap_dynamic_completer_docdeck \"$@\""), shell == "zsh", "read from a folder");
         // No path of this computer: a package ships it.
         assert!(!ran.out.contains(env!("CARGO_BIN_EXE_docdeck")), "{ran:?}");
     }
