@@ -6,6 +6,7 @@ use super::address::Address;
 use super::answer::{self, Reading};
 use super::error::{ApiError, Unreadable};
 use super::reach::{NotReached, innermost};
+use super::roots::ExtraRoots;
 use super::transport::{self, Reuse};
 use super::{Answer, decode};
 use crate::model::endpoint::{ApiKey, Scope};
@@ -23,18 +24,20 @@ use tokio::sync::OnceCell;
 /// What a slow line may need for a long prompt, on top of the total timeout: a second for each 64 KiB.
 const BYTES_A_SECOND: usize = 64 * 1024;
 
-/// How long the client waits.
+/// How long the client waits, and whom it trusts.
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
     /// For name, connection and TLS together.
     pub connect_timeout: Duration,
     /// From the call to the last byte of the answer; a long prompt gets more.
     pub total_timeout: Duration,
+    /// Authorities that are trusted beside those of the system.
+    pub roots: Option<ExtraRoots>,
 }
 
 impl Default for ClientOptions {
     fn default() -> Self {
-        Self { connect_timeout: Duration::from_secs(10), total_timeout: Duration::from_secs(60) }
+        Self { connect_timeout: Duration::from_secs(10), total_timeout: Duration::from_secs(60), roots: None }
     }
 }
 

@@ -193,13 +193,13 @@ fn not_reached(host: &CleanText, cause: &NotReached) -> String {
             )
         }
         NotReached::Tls(reason) => format!(
-            "No secure connection to {host} came about, {reason}, so nothing was sent: check the base URL, this computer's clock and its certificates."
+            "No secure connection to {host} came about, {reason}, so nothing was sent: check the base URL, this computer's clock and its certificates (a company's own: ca_file in the profile)."
         ),
         NotReached::Proxy(reason) => format!(
             "The proxy did not lead to {host} ({reason}), so nothing was sent: check HTTPS_PROXY, ALL_PROXY and NO_PROXY."
         ),
         NotReached::NoCertificates(reason) => format!(
-            "This computer can't check certificates ({reason}), so nothing was sent: install its root certificates (ca-certificates)."
+            "This computer can't check certificates ({reason}), so nothing was sent: install its root certificates (the package ca-certificates), or name a file of them with ca_file in the profile or SSL_CERT_FILE."
         ),
         NotReached::Other(reason) => {
             format!(

@@ -11,6 +11,7 @@ mod error;
 mod excerpt;
 mod reach;
 mod retry_after;
+mod roots;
 mod transport;
 pub mod wire;
 
@@ -18,6 +19,7 @@ pub use client::{Client, ClientOptions};
 pub use error::{ApiError, Reached, Unreadable};
 pub use reach::NotReached;
 pub use retry_after::RetryAfter;
+pub use roots::{ExtraRoots, RootsError};
 
 use crate::model::Time;
 use std::time::Duration;

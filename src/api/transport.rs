@@ -49,6 +49,8 @@ pub(super) fn build(address: &Address, options: &ClientOptions, reuse: Reuse) ->
     if !address.is_encrypted() {
         // No certificate will be looked at, so a machine without any is fine.
         builder = builder.tls_certs_only([]);
+    } else if let Some(roots) = &options.roots {
+        builder = builder.tls_certs_merge(roots.certificates()?);
     }
     builder.build()
 }

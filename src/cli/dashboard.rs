@@ -4,7 +4,7 @@
 use super::code::Code;
 use super::refusal::Refusal;
 use super::{own, welcome};
-use crate::api::{Client, ClientOptions};
+use crate::api::Client;
 use crate::app::Start;
 use crate::config::environment::Environment;
 use crate::config::{Flags, Settings, Setup, themes};
@@ -45,7 +45,7 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
         Some(after) => (after.key, Some(after.greeting)),
         None => (settings.key.read().await?, None),
     };
-    let client = Client::new(settings.scope.clone(), key, ClientOptions::default())
+    let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
         .map_err(|failure| Refusal::unusable(failure.sentence))?;
     let (store, opened) = Store::open(&settings.data_folder, chrono::Utc::now()).map_err(Refusal::unusable)?;
     // A folder that can't be written keeps no log either; the dashboard says so.

@@ -3,7 +3,7 @@
 
 use super::out::Out;
 use super::refusal::Refusal;
-use crate::api::{Client, ClientOptions};
+use crate::api::Client;
 use crate::config::environment::Environment;
 use crate::config::{Flags, Setup, data_folder, resolve};
 use crate::engine::{Duties, Engine, PollOptions, Setup as EngineSetup};
@@ -130,7 +130,7 @@ impl Desk {
         out.dress(&settings.look, environment, flags);
         // A key command may ask for a password: before signals are taken over, Ctrl-C ends it with all the rest.
         let key = settings.key.read().await?;
-        let client = Client::new(settings.scope.clone(), key, ClientOptions::default())
+        let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
             .map_err(|failure| Refusal::unusable(failure.sentence))?;
         let (store, opened) = Store::open(&settings.data_folder, chrono::Utc::now()).map_err(Refusal::unusable)?;
         tell_moved_aside(&opened, out);

@@ -68,6 +68,8 @@ pub struct Profile {
     pub base_url: Option<String>,
     pub project_id: Option<String>,
     pub organization: Option<String>,
+    /// A file of certificates (PEM) that are trusted beside those of the system.
+    pub ca_file: Option<PathBuf>,
     /// A program and its arguments; run without a shell, its first line of output is the key.
     pub api_key_command: Option<Vec<String>>,
     /// A file that holds nothing but the key.

@@ -88,7 +88,8 @@ impl KeySource {
     }
 }
 
-fn beside(config: &Path, path: &Path) -> PathBuf {
+/// Where a path that a profile names lies: beside the configuration file, `~` is the home folder.
+pub(super) fn beside(config: &Path, path: &Path) -> PathBuf {
     if let (Ok(rest), Some(dirs)) = (path.strip_prefix("~"), directories::BaseDirs::new()) {
         return dirs.home_dir().join(rest);
     }

@@ -10,6 +10,7 @@ pub mod own;
 pub mod themes;
 pub mod write;
 
+use crate::api::{ClientOptions, ExtraRoots, RootsError};
 use crate::model::endpoint::Scope;
 use crate::model::palette::{Ground, ThemeColours};
 use crate::model::setup::{AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KnownKey};
@@ -73,12 +74,25 @@ pub struct Settings {
     pub data_folder: PathBuf,
     /// Where templates of the user's own lie: beside the configuration file.
     pub templates: PathBuf,
+    /// A file of certificates that are trusted beside those of the system.
+    pub ca_file: Option<PathBuf>,
     /// GETs a minute for polling.
     pub per_minute: u32,
     pub look: Look,
     pub own: Own,
     /// The file that it comes from, for what is found wrong later.
     pub config: PathBuf,
+}
+
+impl Settings {
+    /// How the client talks to the service. Reads the file of certificates, where one is named.
+    ///
+    /// # Errors
+    /// It can't be read, or is none.
+    pub fn client_options(&self) -> Result<ClientOptions, ConfigError> {
+        let roots = self.ca_file.as_deref().map(ExtraRoots::read).transpose()?;
+        Ok(ClientOptions { roots, ..ClientOptions::default() })
+    }
 }
 
 /// Whether there is enough to begin with.
@@ -163,6 +177,8 @@ pub enum ConfigError {
     PerMinute(u32),
     #[error(transparent)]
     Theme(#[from] ThemeError),
+    #[error(transparent)]
+    Roots(#[from] RootsError),
     #[error("There is no home folder to keep files in. Name one with --data-dir, and the configuration with --config.")]
     NoHome,
 }
@@ -257,6 +273,7 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) ->
         profile: CleanText::line(&name),
         data_folder: data_folder(flags, environment)?,
         templates: path.with_file_name("templates"),
+        ca_file: profile.ca_file.as_deref().map(|file| key::beside(path, file)),
         per_minute,
         look,
         own: found.file.own(),

@@ -3,11 +3,12 @@
 
 use super::server::refusing;
 use super::*;
-use docdeck::api::{NotReached, Reached};
+use docdeck::api::{ExtraRoots, NotReached, Reached};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Set in the process that a test starts; holds the base URL to talk to.
@@ -154,6 +155,50 @@ async fn a_trusted_certificate_lets_the_key_through() {
         return;
     }
     rerun("a_trusted_certificate_lets_the_key_through", &speak_tls(), &[]).await;
+}
+
+#[tokio::test]
+async fn an_authority_of_the_users_own_is_trusted_beside_those_of_the_system() {
+    if let Some(base_url) = given() {
+        let roots = Some(ExtraRoots::read(Path::new(AUTHORITY)).expect("a certificate"));
+        let client = client_for(&base_url, ClientOptions { roots, ..ClientOptions::default() });
+        assert_eq!(client.get_job(&id()).await.result.expect("a job").id, id());
+        return;
+    }
+    let test = "an_authority_of_the_users_own_is_trusted_beside_those_of_the_system";
+    // Of the system there are none, or only another.
+    let other = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/leaf.pem");
+    for system in ["/nonexistent/ca.pem", other] {
+        rerun(test, &speak_tls(), &[("SSL_CERT_FILE", system)]).await;
+    }
+}
+
+#[tokio::test]
+async fn an_authority_of_the_users_own_does_not_replace_those_of_the_system() {
+    if let Some(base_url) = given() {
+        let other = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/leaf.pem");
+        let roots = Some(ExtraRoots::read(Path::new(other)).expect("a certificate"));
+        let client = client_for(&base_url, ClientOptions { roots, ..ClientOptions::default() });
+        assert_eq!(client.get_job(&id()).await.result.expect("a job").id, id());
+        return;
+    }
+    rerun("an_authority_of_the_users_own_does_not_replace_those_of_the_system", &speak_tls(), &[]).await;
+}
+
+#[tokio::test]
+async fn every_usual_variable_names_the_proxy() {
+    if let Some(base_url) = given() {
+        let error = create_at(&base_url).await;
+        assert!(matches!(&error, ApiError::NotReached { cause: NotReached::Proxy(_), .. }), "{error:?}");
+        return;
+    }
+    for variable in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"] {
+        let proxy = Server::start(Reply::Last(b"HTTP/1.1 403 No\r\n\r\n".to_vec())).await;
+        let variables = [(variable, proxy.base_url())];
+        let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
+        rerun("every_usual_variable_names_the_proxy", "https://docs.invalid", &variables).await;
+        assert_eq!(proxy.only_request().line(), "CONNECT docs.invalid:443 HTTP/1.1", "{variable}");
+    }
 }
 
 #[tokio::test]

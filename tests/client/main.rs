@@ -33,7 +33,7 @@ fn client(base_url: &str) -> Client {
 /// Gives up after a quarter of a second.
 fn hasty() -> ClientOptions {
     let wait = Duration::from_millis(250);
-    ClientOptions { connect_timeout: wait, total_timeout: wait }
+    ClientOptions { connect_timeout: wait, total_timeout: wait, ..ClientOptions::default() }
 }
 
 fn id() -> JobId {
