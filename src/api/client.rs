@@ -20,6 +20,7 @@ use reqwest::{Method, Response, Url};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
+use zeroize::Zeroizing;
 
 /// What a slow line may need for a long prompt, on top of the total timeout: a second for each 64 KiB.
 const BYTES_A_SECOND: usize = 64 * 1024;
@@ -130,7 +131,7 @@ impl Client {
         let not_reached = |cause| ApiError::NotReached { host: self.0.address.host().clone(), cause };
         let http =
             self.transport(if call.body.is_some() { Reuse::Never } else { Reuse::Keep }).await.map_err(not_reached)?;
-        let mut bearer = HeaderValue::try_from(format!("Bearer {}", self.0.key.expose()))
+        let mut bearer = HeaderValue::try_from(Zeroizing::new(format!("Bearer {}", self.0.key.expose())).as_str())
             .map_err(|_| not_reached(NotReached::Other(CleanText::line("the key can't stand in a header"))))?;
         bearer.set_sensitive(true);
         let method = if call.body.is_some() { Method::POST } else { Method::GET };

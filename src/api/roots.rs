@@ -99,7 +99,10 @@ mod tests {
     #[test]
     fn a_file_that_is_not_there_or_holds_no_certificate_is_said_with_what_to_do() {
         let missing = ExtraRoots::read(Path::new("/nonexistent/ca.pem")).expect_err("not there").to_string();
-        assert!(missing.starts_with("The file of certificates /nonexistent/ca.pem can't be read: no such file"), "{missing}");
+        assert!(
+            missing.starts_with("The file of certificates /nonexistent/ca.pem can't be read: no such file"),
+            "{missing}"
+        );
         assert!(missing.contains("ca_file"), "{missing}");
         for none in ["", "mint_secret", include_str!("../../tests/client/leaf.key")] {
             let said = read_text(none).expect_err("none").to_string();

@@ -6,6 +6,7 @@
 use crate::model::endpoint::{ApiKey, KEY_VARIABLE};
 use crate::model::palette::Ground;
 use std::path::PathBuf;
+use zeroize::Zeroizing;
 
 /// The environment, as far as docdeck looks at it. An empty variable counts as unset.
 #[derive(Debug, Clone, Default)]
@@ -63,7 +64,7 @@ impl Environment {
         // Inherited into GNU screen from the terminal around it, and not true there.
         let color_term = get("COLORTERM").filter(|_| !is_set("STY") || is_set("TMUX"));
         Self {
-            api_key: get(KEY_VARIABLE).map(|raw| ApiKey::new(&raw)),
+            api_key: get(KEY_VARIABLE).map(Zeroizing::new).map(|raw| ApiKey::new(&raw)),
             base_url: get("DOCDECK_BASE_URL"),
             project: get("DOCDECK_PROJECT_ID"),
             profile: get("DOCDECK_PROFILE"),

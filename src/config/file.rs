@@ -169,7 +169,9 @@ pub fn read(path: &Path) -> Result<Option<Found>, ConfigError> {
         Err(error) => return Err(unreadable(&error)),
     };
     let readable_by_others = others_can_read(&file).map_err(|error| unreadable(&error))?;
-    let mut text = Zeroizing::new(String::new());
+    // Large enough for all of it: it may hold a key, and a text that grows leaves copies behind that nobody wipes.
+    let size = file.metadata().map_or(0, |known| known.len()).min(MAX_BYTES);
+    let mut text = Zeroizing::new(String::with_capacity(usize::try_from(size).unwrap_or(0) + 1));
     file.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| unreadable(&error))?;
     let file = parse(&text).map_err(|at| ConfigError::Invalid {
         path: path.into(),

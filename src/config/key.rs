@@ -1,21 +1,16 @@
 //! Where the API key comes from: a program, a file, or the configuration file itself. The key never shows up in an
 //! error; what a failing program says on its stderr does, cleaned.
 
-use super::ConfigError;
 use super::file::{Profile, others_can_read, plain};
+use super::{ConfigError, key_command};
 use crate::model::endpoint::ApiKey;
 use crate::model::setup::KeyFrom;
 use crate::model::text::CleanText;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt};
 use zeroize::Zeroizing;
 
-/// How long a key command may take.
-const COMMAND_LIMIT: Duration = Duration::from_secs(10);
-/// What is read of a command's output or of a key file: a key is a line.
-const MAX_BYTES: u64 = 64 * 1024;
+/// What is read of a command's output or of a key file, in bytes: a key is a line.
+pub(super) const MAX_BYTES: usize = 64 * 1024;
 
 /// One source of the key.
 #[derive(Debug, Clone)]
@@ -83,7 +78,7 @@ impl KeySource {
         match self {
             Self::Given(key) => Ok(key.clone()),
             Self::File(path) => read_file(path),
-            Self::Command(words) => run(words, COMMAND_LIMIT).await,
+            Self::Command(words) => key_command::run(words, key_command::LIMIT).await,
         }
     }
 }
@@ -103,98 +98,16 @@ fn read_file(path: &Path) -> Result<ApiKey, ConfigError> {
     if others_can_read(&file).map_err(|error| unreadable(&error))? {
         return Err(ConfigError::KeyForAll { path: path.into() });
     }
-    let mut text = Zeroizing::new(String::new());
-    file.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| unreadable(&error))?;
+    // Large enough for all of it: a text that grows leaves copies behind that nobody wipes.
+    let mut text = Zeroizing::new(String::with_capacity(MAX_BYTES));
+    file.take(MAX_BYTES as u64).read_to_string(&mut text).map_err(|error| unreadable(&error))?;
     ApiKey::new(&text).ok_or_else(|| ConfigError::NoKey { source_name: path.display().to_string() })
-}
-
-async fn run(words: &[String], limit: Duration) -> Result<ApiKey, ConfigError> {
-    let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
-    let failed = |why: &str| ConfigError::KeyCommand { program: CleanText::line(program), why: CleanText::line(why) };
-    let mut child = tokio::process::Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|error| failed(&format!("could not be started: {}", plain(&error))))?;
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let all = async { tokio::join!(child.wait(), head(stdout), head(stderr)) };
-    let Ok((status, output, complaint)) = tokio::time::timeout(limit, all).await else {
-        return Err(failed(&format!("gave no answer within {} s", limit.as_secs())));
-    };
-    let status = status.map_err(|error| failed(plain(&error).as_str()))?;
-    if !status.success() {
-        let said = CleanText::title(&String::from_utf8_lossy(&complaint), 300);
-        let said = if said.is_empty() { "and said nothing".to_owned() } else { format!("and said: {said}") };
-        return Err(failed(&format!("ended with {} {said}", ending(status))));
-    }
-    let text = Zeroizing::new(String::from_utf8_lossy(&output).into_owned());
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    ApiKey::new(line).ok_or_else(|| ConfigError::NoKey { source_name: format!("the output of {program}") })
-}
-
-fn ending(status: std::process::ExitStatus) -> String {
-    status.code().map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"))
-}
-
-/// Reads to the end and keeps the head: a program that prints without end is not to fill the memory.
-async fn head(stream: Option<impl AsyncRead + Unpin>) -> Zeroizing<Vec<u8>> {
-    let mut kept = Zeroizing::new(Vec::new());
-    let Some(mut stream) = stream else { return kept };
-    let mut part = Zeroizing::new(vec![0; 4096]);
-    while let Ok(n @ 1..) = stream.read(&mut part).await {
-        let room = usize::try_from(MAX_BYTES).unwrap_or(usize::MAX).saturating_sub(kept.len());
-        kept.extend_from_slice(part.get(..n.min(room)).unwrap_or_default());
-    }
-    kept
 }
 
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
-
-    fn words(words: &[&str]) -> Vec<String> {
-        words.iter().map(|word| (*word).to_owned()).collect()
-    }
-
-    async fn run_sh(script: &str) -> Result<ApiKey, ConfigError> {
-        run(&words(&["sh", "-c", script]), COMMAND_LIMIT).await
-    }
-
-    #[tokio::test]
-    async fn the_first_line_of_a_commands_output_is_the_key() {
-        let key = run_sh("echo; echo mint_one; echo other").await.expect("a key");
-        assert_eq!(key.expose(), "mint_one");
-    }
-
-    #[tokio::test]
-    async fn arguments_are_not_read_by_a_shell() {
-        let key = run(&words(&["printf", "%s", "$HOME;x"]), COMMAND_LIMIT).await.expect("a key");
-        assert_eq!(key.expose(), "$HOME;x");
-    }
-
-    #[tokio::test]
-    async fn what_a_failing_command_says_is_shown_clean_and_its_output_is_not() {
-        let error = run_sh("echo mint_half; printf 'no \\033[2Jaccess' >&2; exit 3").await.expect_err("it failed");
-        let said = error.to_string();
-        assert!(said.contains("code 3") && said.contains("no access"), "{said}");
-        assert!(!said.contains("mint_half") && !said.contains('\x1b'), "{said}");
-    }
-
-    #[tokio::test]
-    async fn a_command_that_hangs_is_given_up() {
-        let hangs = run(&words(&["sleep", "30"]), Duration::from_millis(20)).await;
-        assert!(matches!(hangs, Err(ConfigError::KeyCommand { .. })), "{hangs:?}");
-    }
-
-    #[tokio::test]
-    async fn a_command_that_does_not_exist_is_said_by_name() {
-        let error = run(&words(&["docdeck-no-such-program"]), COMMAND_LIMIT).await.expect_err("not there");
-        assert!(error.to_string().contains("docdeck-no-such-program"), "{error}");
-    }
 
     #[test]
     fn a_key_file_that_others_can_read_is_refused() {

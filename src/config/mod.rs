@@ -5,6 +5,7 @@
 pub mod environment;
 pub mod file;
 pub mod key;
+mod key_command;
 pub mod keys;
 pub mod own;
 pub mod themes;

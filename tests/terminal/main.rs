@@ -6,6 +6,7 @@
 
 mod cursor;
 mod init;
+mod key;
 mod links;
 mod own;
 mod places;

@@ -68,6 +68,17 @@ impl Setup {
         Self::of(&[&[program().as_str()], arguments].concat())
     }
 
+    /// The dashboard on this configuration file in its home folder, which only its owner can read.
+    pub(crate) fn dashboard_with(config: &str) -> Self {
+        use std::os::unix::fs::OpenOptionsExt;
+        let mut setup = Self::dashboard();
+        let path = setup.home.path().join("config.toml");
+        let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        file.and_then(|mut file| file.write_all(config.as_bytes())).expect("written");
+        setup.words.extend(["--config".to_owned(), path.display().to_string()]);
+        setup
+    }
+
     pub(crate) fn simulator() -> Self {
         Self::of(&[&program(), "sim", "--pages", "10"])
     }

@@ -1,0 +1,67 @@
+//! Where the key comes from, seen from the terminal: a command that asks for a password there, and where a key never shows.
+
+use crate::pty::{Pty, Setup};
+use std::path::Path;
+
+/// Nobody listens there; nothing is asked for before a key is pressed.
+const NOWHERE: &str = "base_url = \"http://127.0.0.1:9\"\nproject_id = \"p\"\n";
+
+#[test]
+fn a_key_command_can_ask_for_a_password_in_the_terminal() {
+    let ask = "printf 'PIN: ' >/dev/tty; read pin </dev/tty; echo mint_$pin";
+    let config = format!("[profiles.a]\n{NOWHERE}api_key_command = [\"sh\", \"-c\", \"{ask}\"]\n");
+    let mut pty = Pty::spawn(Setup::dashboard_with(&config));
+    pty.wait_for_text("PIN:");
+    assert!(!pty.screen().alternate_screen());
+    pty.send("m4rked\r");
+    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+    let sent = pty.sent();
+    assert!(!sent.contains("mint_m4rked"), "{sent}");
+    assert!(files_with("m4rked", pty.home()).is_empty());
+}
+
+#[test]
+fn an_interrupt_while_a_key_command_asks_ends_the_command_and_the_start() {
+    let ask = "printf 'PIN: ' >/dev/tty; read pin </dev/tty; echo mint_$pin";
+    let config = format!("[profiles.a]\n{NOWHERE}api_key_command = [\"sh\", \"-c\", \"{ask}\"]\n");
+    let mut pty = Pty::spawn(Setup::dashboard_with(&config));
+    pty.wait_for_text("PIN:");
+    pty.send("\x03");
+    assert_eq!(pty.wait_for_end(), 2);
+    assert!(pty.sent().contains("The API key command sh ended with a signal"), "{}", pty.sent());
+}
+
+#[test]
+fn a_key_in_the_file_shows_up_nowhere_else() {
+    let config = format!("[profiles.a]\n{NOWHERE}api_key = \"mint_m4rked\"\n");
+    let mut pty = Pty::spawn(Setup::dashboard_with(&config));
+    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.send("nA first job\x13");
+    pty.wait_for_text("It came back.");
+    pty.send("\x1b");
+    pty.wait_for("the editor to be gone", |screen| !screen.contents().contains("It came back."));
+    pty.send("3");
+    pty.wait_for_text("connection refused");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    assert!(!pty.sent().contains("m4rked"));
+    assert_eq!(files_with("m4rked", pty.home()), ["config.toml"]);
+}
+
+/// Names of the files below that hold this text.
+fn files_with(text: &str, folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(files_with(text, &path));
+        } else if std::fs::read(&path).is_ok_and(|bytes| bytes.windows(text.len()).any(|part| part == text.as_bytes()))
+        {
+            found.push(path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default());
+        }
+    }
+    found
+}
