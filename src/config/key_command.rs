@@ -30,7 +30,9 @@ pub(super) async fn run(words: &[String], limit: Duration) -> Result<ApiKey, Con
     command.args(arguments).env_remove(KEY_VARIABLE).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     #[cfg(unix)]
-    command.process_group(0);
+    if can_stand_alone() {
+        command.process_group(0);
+    }
     let mut child = command.spawn().map_err(|error| failed(&format!("could not be started: {}", plain(&error))))?;
     let mut group = Group::of(&child);
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
@@ -83,6 +85,13 @@ async fn head(stream: Option<impl AsyncRead + Unpin>, kept: &mut Zeroizing<Vec<u
     }
 }
 
+/// Whether a process group of its own could have the terminal. In a container ours may have no number there (it is led from
+/// outside): the terminal could not be taken back, so the command stays among us and is ended alone.
+#[cfg(unix)]
+fn can_stand_alone() -> bool {
+    nix::unistd::getpgrp().as_raw() > 0
+}
+
 /// The command's process group: it has the terminal while it lives, and is ended with this value.
 #[cfg(unix)]
 #[derive(Debug)]
@@ -96,6 +105,7 @@ struct Group {
 impl Group {
     fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
+        let id = id.filter(|_| can_stand_alone());
         Self { id, _terminal: id.and_then(LentTerminal::to) }
     }
 
@@ -129,7 +139,7 @@ impl LentTerminal {
     fn to(group: rustix::process::Pid) -> Option<Self> {
         use rustix::termios::{tcgetpgrp, tcsetpgrp};
         let terminal = std::fs::File::open("/dev/tty").ok()?;
-        let ours = rustix::process::getpgrp();
+        let ours = rustix::process::Pid::from_raw(nix::unistd::getpgrp().as_raw())?;
         if tcgetpgrp(&terminal).ok()? != ours {
             return None;
         }
