@@ -1,9 +1,9 @@
 //! `config.toml`: its fields, reading it, and saying where it is wrong. Unknown fields are an error, so that a typing
 //! mistake is never a setting silently left out. What its values mean together with flags and environment is not here.
 
-use super::ConfigError;
 use super::keys::{self, Keys, OwnKeys};
 use super::own::{self, Command, Filter, Notify, Own};
+use super::{ConfigError, PER_MINUTE, PER_MINUTE_MAX};
 use crate::model::palette::Ground;
 use crate::model::text::CleanText;
 use serde::Deserialize;
@@ -44,6 +44,19 @@ pub struct ConfigFile {
 }
 
 impl ConfigFile {
+    /// GETs a minute for polling.
+    ///
+    /// # Errors
+    /// It is out of range.
+    pub fn poll_rate(&self) -> Result<u32, ConfigError> {
+        let per_minute = self.poll.per_minute.unwrap_or(PER_MINUTE);
+        if (1..=PER_MINUTE_MAX).contains(&per_minute) {
+            Ok(per_minute)
+        } else {
+            Err(ConfigError::PerMinute(per_minute))
+        }
+    }
+
     /// What the user adds of their own.
     pub fn own(&self) -> Own {
         Own {
@@ -111,7 +124,7 @@ pub struct Poll {
 }
 
 /// `[ui]`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ui {
     pub color: Option<super::ColorChoice>,

@@ -1,9 +1,10 @@
 //! Where the API key comes from: a program, a file, or the configuration file itself. The key never shows up in an
 //! error; what a failing program says on its stderr does, cleaned.
 
+use super::environment::Environment;
 use super::file::{Profile, others_can_read, plain};
 use super::{ConfigError, key_command};
-use crate::model::endpoint::ApiKey;
+use crate::model::endpoint::{ApiKey, KEY_VARIABLE};
 use crate::model::setup::KeyFrom;
 use crate::model::text::CleanText;
 use std::path::{Path, PathBuf};
@@ -83,8 +84,26 @@ impl KeySource {
     }
 }
 
+/// Where the key comes from: the environment outranks the profile. None when neither names a source.
+///
+/// # Errors
+/// A variable that holds no key, and what [`KeySource::of_profile`] refuses.
+pub fn source(
+    environment: &Environment,
+    name: &str,
+    profile: &Profile,
+    config: &Path,
+    readable_by_others: bool,
+) -> Result<Option<KeySource>, ConfigError> {
+    match &environment.api_key {
+        Some(Some(key)) => Ok(Some(KeySource::Given(key.clone()))),
+        Some(None) => Err(ConfigError::NoKey { source_name: KEY_VARIABLE.into() }),
+        None => KeySource::of_profile(name, profile, config, readable_by_others),
+    }
+}
+
 /// Where a path that a profile names lies: beside the configuration file, `~` is the home folder.
-pub(super) fn beside(config: &Path, path: &Path) -> PathBuf {
+pub fn beside(config: &Path, path: &Path) -> PathBuf {
     if let (Ok(rest), Some(dirs)) = (path.strip_prefix("~"), directories::BaseDirs::new()) {
         return dirs.home_dir().join(rest);
     }

@@ -8,19 +8,21 @@ pub mod key;
 mod key_command;
 pub mod keys;
 pub mod own;
+pub mod sources;
 pub mod themes;
 pub mod write;
 
 use crate::api::{ClientOptions, ExtraRoots, RootsError};
 use crate::model::endpoint::Scope;
 use crate::model::palette::{Ground, ThemeColours};
-use crate::model::setup::{AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KnownKey};
+use crate::model::setup::{AlreadySet, KnownKey};
 use crate::model::text::CleanText;
 use environment::Environment;
 use file::{ConfigFile, Found, Profile};
 use key::KeySource;
 use own::Own;
 use serde::Deserialize;
+use sources::{Source, Sourced};
 use std::path::{Path, PathBuf};
 use themes::ThemeError;
 
@@ -63,6 +65,13 @@ pub struct Look {
     pub links: bool,
     /// No heartbeat: asked for, or over SSH.
     pub calm: bool,
+}
+
+impl Look {
+    /// Where no configuration says anything, and nothing can be read.
+    pub fn plain() -> Self {
+        Self { color: ColorChoice::Never, theme: themes::usual(), ground: None, ascii: true, links: false, calm: true }
+    }
 }
 
 /// All that a run needs to know.
@@ -189,14 +198,18 @@ pub enum ConfigError {
 /// # Errors
 /// A file that is wrong or not where it was said to be, an unknown profile, a key that others can read.
 pub fn resolve(flags: &Flags, environment: &Environment) -> Result<Setup, ConfigError> {
-    let path = path(flags, environment)?;
-    let is_named = flags.config.is_some() || environment.config.is_some();
-    let found = match file::read(&path)? {
-        Some(found) => found,
-        None if is_named => return Err(ConfigError::NotThere { path }),
-        None => Found { file: ConfigFile::default(), readable_by_others: false },
-    };
-    join(flags, environment, &path, &found)
+    let path = sources::config_path(flags, environment)?;
+    let found = found(&path)?;
+    join(flags, environment, &path.value, &found)
+}
+
+/// What the file says; one that was not named need not be there.
+fn found(path: &Sourced<PathBuf>) -> Result<Found, ConfigError> {
+    match (file::read(&path.value)?, path.from) {
+        (Some(found), _) => Ok(found),
+        (None, Source::Default) => Ok(Found { file: ConfigFile::default(), readable_by_others: false }),
+        (None, _) => Err(ConfigError::NotThere { path: path.value.clone() }),
+    }
 }
 
 /// Where the configuration file lies or would lie.
@@ -204,8 +217,7 @@ pub fn resolve(flags: &Flags, environment: &Environment) -> Result<Setup, Config
 /// # Errors
 /// None is named, and there is no home.
 pub fn path(flags: &Flags, environment: &Environment) -> Result<PathBuf, ConfigError> {
-    let named = flags.config.clone().or_else(|| environment.config.clone());
-    named.or_else(|| folders().map(|dirs| dirs.config_dir().join("config.toml"))).ok_or(ConfigError::NoHome)
+    sources::config_path(flags, environment).map(|path| path.value)
 }
 
 /// The name of the profile that is used.
@@ -215,39 +227,17 @@ pub fn path(flags: &Flags, environment: &Environment) -> Result<PathBuf, ConfigE
 pub fn profile_of(flags: &Flags, environment: &Environment) -> Result<String, ConfigError> {
     let path = path(flags, environment)?;
     let file = file::read(&path)?.map(|found| found.file).unwrap_or_default();
-    choose_profile(flags, environment, &path, &file).map(|(name, _)| name)
+    sources::profile(flags, environment, &path, &file).map(|(name, _)| name.value)
 }
 
 fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) -> Result<Setup, ConfigError> {
     let look = look(flags, environment, &found.file.ui, path)?;
-    let per_minute = found.file.poll.per_minute.unwrap_or(PER_MINUTE);
-    if !(1..=PER_MINUTE_MAX).contains(&per_minute) {
-        return Err(ConfigError::PerMinute(per_minute));
-    }
+    let per_minute = found.file.poll_rate()?;
     let nothing = Profile::default();
-    let (name, profile) = choose_profile(flags, environment, path, &found.file)?;
-    let profile = profile.unwrap_or(&nothing);
-    let key = match &environment.api_key {
-        Some(Some(key)) => Some(KeySource::Given(key.clone())),
-        Some(None) => return Err(ConfigError::NoKey { source_name: "DOCDECK_API_KEY".into() }),
-        None => KeySource::of_profile(&name, profile, path, found.readable_by_others)?,
-    };
-    let pick = |flag: &Option<String>, variable: &Option<String>, field: &Option<String>| {
-        [flag, variable, field]
-            .into_iter()
-            .flatten()
-            .map(|text| text.trim())
-            .find(|text| !text.is_empty())
-            .map(str::to_owned)
-    };
-    let base_url = pick(&flags.base_url, &environment.base_url, &profile.base_url);
-    let organization = pick(&None, &None, &profile.organization);
-    let project = pick(&flags.project, &environment.project, &profile.project_id);
-    let scope = project.as_ref().map(|project| Scope {
-        base_url: base_url.as_deref().unwrap_or(DEFAULT_BASE_URL).trim_end_matches('/').to_owned(),
-        project: project.clone(),
-        organization: organization.clone(),
-    });
+    let (name, profile) = sources::profile(flags, environment, path, &found.file)?;
+    let (name, profile) = (name.value, profile.unwrap_or(&nothing));
+    let key = key::source(environment, &name, profile, path, found.readable_by_others)?;
+    let scope = sources::scope(flags, environment, profile);
     let (key, scope) = match (key, scope) {
         (Some(key), Some(scope)) => (key, scope),
         (key, scope) => {
@@ -260,7 +250,7 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) ->
                 key: key.is_none(),
                 project: scope.is_none(),
                 scope,
-                known: AlreadySet { profile: name, base_url, project, organization, key: known_key },
+                known: sources::already_set(flags, environment, &name, profile, known_key),
                 source: key,
                 config: path.into(),
                 look,
@@ -297,29 +287,6 @@ pub fn named_file(flags: &Flags, environment: &Environment) -> Result<(ConfigFil
     }
 }
 
-/// The name of the profile to use and, where the file has it, what the file says of it.
-fn choose_profile<'a>(
-    flags: &Flags,
-    environment: &Environment,
-    path: &Path,
-    file: &'a ConfigFile,
-) -> Result<(String, Option<&'a Profile>), ConfigError> {
-    let named = flags.profile.as_ref().or(environment.profile.as_ref()).or(file.default_profile.as_ref());
-    if let Some(name) = named {
-        let profile = file.profiles.get(name).ok_or_else(|| {
-            let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            ConfigError::NoProfile { name: CleanText::line(name), path: path.into(), known: CleanText::line(&known) }
-        })?;
-        return Ok((name.clone(), Some(profile)));
-    }
-    let mut profiles = file.profiles.iter();
-    if let (Some((name, profile)), None) = (profiles.next(), profiles.next()) {
-        return Ok((name.clone(), Some(profile)));
-    }
-    Ok((DEFAULT_PROFILE.to_owned(), file.profiles.get(DEFAULT_PROFILE)))
-}
-
 /// How things look; themes of the user's own lie beside the file at `path`.
 ///
 /// # Errors
@@ -340,13 +307,12 @@ pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path
     })
 }
 
-/// Where store and log lie. `directories` has no state folder on every system, so it is the data folder everywhere.
+/// Where store and log lie.
 ///
 /// # Errors
 /// None is named, and there is no home.
 pub fn data_folder(flags: &Flags, environment: &Environment) -> Result<PathBuf, ConfigError> {
-    let named = flags.data_dir.clone().or_else(|| environment.data_dir.clone());
-    named.or_else(|| folders().map(|dirs| dirs.data_local_dir().to_path_buf())).ok_or(ConfigError::NoHome)
+    sources::data_folder(flags, environment).map(|folder| folder.value)
 }
 
 fn folders() -> Option<directories::ProjectDirs> {

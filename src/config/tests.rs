@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::model::endpoint::ApiKey;
+use crate::model::setup::DEFAULT_BASE_URL;
 
 fn found(text: &str, readable_by_others: bool) -> Found {
     Found { file: file::parse(text).expect("a good file"), readable_by_others }

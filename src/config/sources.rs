@@ -1,0 +1,165 @@
+//! Which of flag, environment, file and default a value comes from. [`super::resolve`] takes the values; what tells people
+//! of their configuration takes the sources as well, by the same rules.
+
+use super::environment::Environment;
+use super::file::{ConfigFile, Profile};
+use super::{ConfigError, Flags};
+use crate::model::endpoint::Scope;
+use crate::model::setup::{AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KnownKey};
+use crate::model::text::CleanText;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Where a value comes from; what stands first outranks the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// An option of the command line, as it is written.
+    Flag(&'static str),
+    /// An environment variable.
+    Variable(&'static str),
+    /// The configuration file.
+    File,
+    /// Nothing says otherwise.
+    Default,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Flag(name) | Self::Variable(name) => name,
+            Self::File => "file",
+            Self::Default => "default",
+        })
+    }
+}
+
+/// A value and where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sourced<T> {
+    pub value: T,
+    pub from: Source,
+}
+
+impl<T> Sourced<T> {
+    pub(super) fn new(value: T, from: Source) -> Self {
+        Self { value, from }
+    }
+}
+
+/// The first text of these that is not blank, trimmed.
+fn first(candidates: [(Option<&String>, Source); 3]) -> Option<Sourced<String>> {
+    let mut texts = candidates.into_iter().filter_map(|(text, from)| Some((text?.trim(), from)));
+    texts.find(|(text, _)| !text.is_empty()).map(|(text, from)| Sourced::new(text.to_owned(), from))
+}
+
+/// The base address, without a trailing slash.
+pub fn base_url(flags: &Flags, environment: &Environment, profile: &Profile) -> Sourced<String> {
+    let named = first([
+        (flags.base_url.as_ref(), Source::Flag("--base-url")),
+        (environment.base_url.as_ref(), Source::Variable("DOCDECK_BASE_URL")),
+        (profile.base_url.as_ref(), Source::File),
+    ]);
+    let found = named.unwrap_or_else(|| Sourced::new(DEFAULT_BASE_URL.to_owned(), Source::Default));
+    Sourced::new(found.value.trim_end_matches('/').to_owned(), found.from)
+}
+
+/// The project id.
+pub fn project(flags: &Flags, environment: &Environment, profile: &Profile) -> Option<Sourced<String>> {
+    first([
+        (flags.project.as_ref(), Source::Flag("--project")),
+        (environment.project.as_ref(), Source::Variable("DOCDECK_PROJECT_ID")),
+        (profile.project_id.as_ref(), Source::File),
+    ])
+}
+
+/// The organization.
+pub fn organization(profile: &Profile) -> Option<String> {
+    profile.organization.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Whom to talk to; none without a project.
+pub fn scope(flags: &Flags, environment: &Environment, profile: &Profile) -> Option<Scope> {
+    let project = project(flags, environment, profile)?.value;
+    let base_url = base_url(flags, environment, profile).value;
+    Some(Scope { base_url, project, organization: organization(profile) })
+}
+
+/// What is set already, for who is about to set the rest.
+pub fn already_set(
+    flags: &Flags,
+    environment: &Environment,
+    name: &str,
+    profile: &Profile,
+    key: KnownKey,
+) -> AlreadySet {
+    let named = base_url(flags, environment, profile);
+    AlreadySet {
+        profile: name.to_owned(),
+        base_url: (named.from != Source::Default).then_some(named.value),
+        project: project(flags, environment, profile).map(|project| project.value),
+        organization: organization(profile),
+        key,
+    }
+}
+
+/// The name of the profile to use and, where the file has it, what the file says of it.
+///
+/// # Errors
+/// It was named, and the file has none of that name.
+pub fn profile<'a>(
+    flags: &Flags,
+    environment: &Environment,
+    path: &Path,
+    file: &'a ConfigFile,
+) -> Result<(Sourced<String>, Option<&'a Profile>), ConfigError> {
+    let named = [
+        (flags.profile.as_ref(), Source::Flag("--profile")),
+        (environment.profile.as_ref(), Source::Variable("DOCDECK_PROFILE")),
+        (file.default_profile.as_ref(), Source::File),
+    ];
+    if let Some((name, from)) = named.into_iter().find_map(|(name, from)| Some((name?, from))) {
+        let profile = file.profiles.get(name).ok_or_else(|| {
+            let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            ConfigError::NoProfile { name: CleanText::line(name), path: path.into(), known: CleanText::line(&known) }
+        })?;
+        return Ok((Sourced::new(name.clone(), from), Some(profile)));
+    }
+    let mut profiles = file.profiles.iter();
+    if let (Some((name, profile)), None) = (profiles.next(), profiles.next()) {
+        return Ok((Sourced::new(name.clone(), Source::File), Some(profile)));
+    }
+    Ok((Sourced::new(DEFAULT_PROFILE.to_owned(), Source::Default), file.profiles.get(DEFAULT_PROFILE)))
+}
+
+/// Where the configuration file lies or would lie.
+///
+/// # Errors
+/// None is named, and there is no home.
+pub fn config_path(flags: &Flags, environment: &Environment) -> Result<Sourced<PathBuf>, ConfigError> {
+    let named = [
+        (flags.config.as_ref(), Source::Flag("--config")),
+        (environment.config.as_ref(), Source::Variable("DOCDECK_CONFIG")),
+    ];
+    if let Some((path, from)) = named.into_iter().find_map(|(path, from)| Some((path?, from))) {
+        return Ok(Sourced::new(path.clone(), from));
+    }
+    let folders = super::folders().ok_or(ConfigError::NoHome)?;
+    Ok(Sourced::new(folders.config_dir().join("config.toml"), Source::Default))
+}
+
+/// Where store and log lie. `directories` has no state folder on every system, so it is the data folder everywhere.
+///
+/// # Errors
+/// None is named, and there is no home.
+pub fn data_folder(flags: &Flags, environment: &Environment) -> Result<Sourced<PathBuf>, ConfigError> {
+    let named = [
+        (flags.data_dir.as_ref(), Source::Flag("--data-dir")),
+        (environment.data_dir.as_ref(), Source::Variable("DOCDECK_DATA_DIR")),
+    ];
+    if let Some((path, from)) = named.into_iter().find_map(|(path, from)| Some((path?, from))) {
+        return Ok(Sourced::new(path.clone(), from));
+    }
+    let folders = super::folders().ok_or(ConfigError::NoHome)?;
+    Ok(Sourced::new(folders.data_local_dir().to_path_buf(), Source::Default))
+}
