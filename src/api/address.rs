@@ -85,6 +85,11 @@ impl Address {
         Ok(Self { base: url.as_str().trim_end_matches('/').to_owned(), host, project, loopback, encrypted })
     }
 
+    /// The base URL, without a trailing slash.
+    pub(super) fn base(&self) -> &str {
+        &self.base
+    }
+
     /// The host for sentences.
     pub(super) fn host(&self) -> &CleanText {
         &self.host

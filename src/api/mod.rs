@@ -12,6 +12,7 @@ mod excerpt;
 mod reach;
 mod retry_after;
 mod roots;
+mod route;
 mod transport;
 pub mod wire;
 
@@ -20,6 +21,7 @@ pub use error::{ApiError, Reached, Unreadable};
 pub use reach::NotReached;
 pub use retry_after::RetryAfter;
 pub use roots::{ExtraRoots, RootsError};
+pub use route::{Proxy, Route, system_roots};
 
 use crate::model::Time;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 //! option of one command means stands in that command's file.
 
 use super::{
-    completions, export, follow, import, init, jobs, man, new, prune, show, status, track, views, wait, watch,
+    completions, doctor, export, follow, import, init, jobs, man, new, prune, show, status, track, views, wait, watch,
 };
 use crate::config::{ColorChoice, Flags};
 use crate::sim::{Fault, SimOptions};
@@ -126,6 +126,12 @@ pub(super) enum Command {
     /// Prints the manual as roff, for man
     #[command(after_long_help = man::USE)]
     Man(man::Options),
+    /// Looks at configuration, files, store, network, key and terminal; changes nothing
+    ///
+    /// Says of each how it is, and what to do where something is wrong. The service is asked once, for a job: no limited
+    /// operation. What is printed is fit for a bug report: it holds no key, no password, and ids cut short.
+    #[command(after_long_help = doctor::JSON)]
+    Doctor(doctor::Options),
 }
 
 impl Command {
@@ -142,6 +148,7 @@ impl Command {
             Self::Status(options) => options.json,
             Self::Views(options) => options.is_json(),
             Self::Import(options) => options.json,
+            Self::Doctor(options) => options.json,
             Self::Prune(options) => options.json,
             Self::Demo(_)
             | Self::Sim { .. }

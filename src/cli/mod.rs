@@ -10,6 +10,7 @@ mod cost;
 mod dashboard;
 mod demo;
 mod desk;
+mod doctor;
 mod export;
 mod follow;
 mod import;
@@ -102,6 +103,7 @@ fn carry_out(
             Some(Command::Views(options)) => views::run(flags, &environment, &options, out).await,
             Some(Command::Export(options)) => export::run(flags, &environment, &options, out).await,
             Some(Command::Import(options)) => import::run(flags, &environment, &options, out).await,
+            Some(Command::Doctor(options)) => doctor::run(flags, &environment, &options, out).await,
             Some(Command::Prune(options)) => prune::run(flags, &environment, &options, out).await,
             Some(Command::Completions(options)) => completions::run(&options, out),
             Some(Command::Man(options)) => man::run(&options, out),

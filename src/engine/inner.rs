@@ -85,7 +85,7 @@ impl Inner {
             Some(_) => Some(store.data_version().await.map_err(unread)?),
             None => None,
         };
-        let remembered = store.recall(&clock_key(&scope)).await.map_err(unread)?;
+        let remembered = store.recall(&scope.clock_key()).await.map_err(unread)?;
         let offset = remembered.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
         let revision = store.revision(&scope).await.map_err(unread)?;
         let (instance, locked) = Instance::begin(lock_folder.clone());
@@ -178,7 +178,7 @@ impl Inner {
             }
             if let Some(offset) = keep {
                 // Lost on a full disk: the next run starts from the local clock, as the first one did.
-                let _ = self.store.remember(&clock_key(&self.scope), &offset.num_milliseconds().to_string()).await;
+                let _ = self.store.remember(&self.scope.clock_key(), &offset.num_milliseconds().to_string()).await;
             }
         }
         let millis = u32::try_from(answer.took.as_millis()).unwrap_or(u32::MAX);
@@ -322,11 +322,6 @@ impl Drop for Sending {
     fn drop(&mut self) {
         self.0.sending.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// Under which key the store keeps the offset of this service's clock, in milliseconds.
-fn clock_key(scope: &Scope) -> String {
-    format!("service-clock {}", scope.base_url)
 }
 
 /// Nothing here panics while it holds a lock, so a poisoned one holds good data.

@@ -74,7 +74,7 @@ enum Holding {
 #[derive(Debug)]
 pub(super) struct Leases {
     folder: Option<PathBuf>,
-    hash: String,
+    scope: Scope,
     duties: Duties,
     held: Mutex<Held>,
 }
@@ -82,7 +82,7 @@ pub(super) struct Leases {
 impl Leases {
     /// Without a folder this instance is alone and gets every lease that it is for.
     pub(super) fn new(folder: Option<PathBuf>, scope: &Scope, duties: Duties) -> Self {
-        Self { folder, hash: scope_hash(scope), duties, held: Mutex::new(Held::default()) }
+        Self { folder, scope: scope.clone(), duties, held: Mutex::new(Held::default()) }
     }
 
     /// Whether the duty is this instance's.
@@ -103,7 +103,7 @@ impl Leases {
         if slot.is_none() {
             *slot = match &self.folder {
                 None => Some(Holding::Unlocked),
-                Some(folder) => match lock_file(&folder.join(format!("{}-{}.lock", duty.word(), self.hash)), true) {
+                Some(folder) => match lock_file(&lease_path(folder, duty, &self.scope), true) {
                     Ok(file) => Some(Holding::Locked { _file: file }),
                     Err(LockFailure::Taken) => None,
                     Err(LockFailure::Missing | LockFailure::Unusable) => Some(Holding::Unlocked),
@@ -198,6 +198,11 @@ impl Instance {
             drop(file);
         }
     }
+}
+
+/// Where the lease of this duty lies, whether or not anybody holds it.
+pub(super) fn lease_path(folder: &Path, duty: Duty, scope: &Scope) -> PathBuf {
+    folder.join(format!("{}-{}.lock", duty.word(), scope_hash(scope)))
 }
 
 fn lock_path(folder: &Path, name: &str) -> PathBuf {

@@ -3,6 +3,7 @@
 //! Facts are written by the store before they are told as [`News`]. Three tasks share one `inner::Inner`: the
 //! dispatcher sends prompts, the poller looks at jobs, the watcher takes leases and notices what other instances did.
 
+mod alive;
 pub mod check;
 mod clock;
 mod dispatch;
@@ -34,6 +35,7 @@ use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewsPage, ViewsQuery};
 use crate::store::Store;
+pub use alive::Alive;
 use inner::Inner;
 pub use lease::Duties;
 use poll::Order;

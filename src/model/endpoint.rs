@@ -19,6 +19,11 @@ impl Scope {
     pub fn analytics_owner(&self) -> &str {
         self.organization.as_deref().unwrap_or(&self.project)
     }
+
+    /// Under which key the store keeps how far this service's clock is ahead of the local one, in milliseconds.
+    pub fn clock_key(&self) -> String {
+        format!("service-clock {}", self.base_url)
+    }
 }
 
 /// The environment variable that may hold the key. No program that docdeck starts inherits it.

@@ -196,7 +196,7 @@ fn fits(spelled: &str, c: char) -> bool {
 }
 
 /// Reads `11;rgb:RRRR/GGGG/BBBB`, with one to four digits a colour, and `rgba:` with an alpha that doesn't matter.
-fn parse(answer: &str) -> Option<Rgb> {
+pub(super) fn parse(answer: &str) -> Option<Rgb> {
     let (kind, colours) = answer.strip_prefix("11;")?.split_once(':')?;
     let mut parts = colours.split('/').map(|digits| {
         let value = u32::from_str_radix(digits, 16).ok().filter(|_| (1..=4).contains(&digits.len()))?;

@@ -10,6 +10,7 @@
 //!   configured one; `texts`: files of texts; `new_file`: exports
 //! - [`first_run`]: what the welcome page asks for: reading a key, trying a profile, writing it
 //! - [`notify`]: telling the terminal of a finished job; [`multiplexer`]: through tmux and screen
+//! - [`probe`]: what the terminal can do, for who wants to know without a dashboard
 //! - [`gate`]: when to draw; [`logfile`]: what is written down
 
 mod about;
@@ -36,6 +37,7 @@ pub mod output;
 mod outside;
 mod own_command;
 mod paints;
+pub mod probe;
 pub mod reader;
 pub mod signals;
 pub mod stage;

@@ -24,13 +24,7 @@ pub(super) struct Paints {
 
 impl Paints {
     pub(super) fn new(look: Look, environment: &Environment) -> Self {
-        let depth = match look.color {
-            ColorChoice::Never => Depth::None,
-            _ if environment.true_color => Depth::True,
-            ColorChoice::Always => Depth::Many,
-            ColorChoice::Auto if environment.many_colors => Depth::Many,
-            ColorChoice::Auto => Depth::Sixteen,
-        };
+        let depth = depth(look.color, environment);
         let colours = fitting(look.theme, depth);
         let ground = look.ground.unwrap_or(environment.ground);
         let links = look.links && takes_links(environment);
@@ -69,6 +63,17 @@ impl Paints {
             self.ground = Ground::of(colour);
             self.is_told = true;
         }
+    }
+}
+
+/// How many colours the terminal shows, as far as the environment tells.
+pub(super) fn depth(choice: ColorChoice, environment: &Environment) -> Depth {
+    match choice {
+        ColorChoice::Never => Depth::None,
+        _ if environment.true_color => Depth::True,
+        ColorChoice::Always => Depth::Many,
+        ColorChoice::Auto if environment.many_colors => Depth::Many,
+        ColorChoice::Auto => Depth::Sixteen,
     }
 }
 

@@ -8,6 +8,7 @@ mod backup;
 mod columns;
 mod drafts;
 mod error;
+mod examine;
 mod glance;
 mod handle;
 mod jobs;
@@ -36,6 +37,7 @@ mod tests;
 
 pub use backup::{Exported, ImportError, Imported, LINE_MAX, Only, check as check_import};
 pub use error::StoreError;
+pub use examine::{Content, Examined, examine};
 pub use glance::Glance;
 pub use known::KnownPrompt;
 pub use prune::{Prune, Pruned};

@@ -36,4 +36,5 @@ help_texts! {
     the_help_of_views: ["views"];
     the_help_of_completions: ["completions"];
     the_help_of_man: ["man"];
+    the_help_of_doctor: ["doctor"];
 }

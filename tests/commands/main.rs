@@ -5,9 +5,11 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod batching;
+mod doctor;
 mod help;
 mod http;
 mod listing;
+mod mistakes;
 mod moving;
 mod seen;
 mod sending;

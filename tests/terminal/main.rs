@@ -5,6 +5,7 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod cursor;
+mod doctor;
 mod init;
 mod key;
 mod links;

@@ -79,6 +79,11 @@ impl Setup {
         setup
     }
 
+    /// The doctor, on no configuration.
+    pub(crate) fn doctor() -> Self {
+        Self::of(&[&program(), "doctor", "--offline"])
+    }
+
     pub(crate) fn simulator() -> Self {
         Self::of(&[&program(), "sim", "--pages", "10"])
     }

@@ -1,0 +1,160 @@
+//! The way to the service, as the client takes it: which proxy stands in it, and with what certificates it is checked. Told
+//! to people; nothing is asked for here, and no password of a proxy is told.
+
+use super::address::Address;
+use crate::model::endpoint::Scope;
+use crate::model::text::CleanText;
+use hyper_util::client::proxy::matcher::Matcher;
+
+/// Which proxy the client takes to the service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proxy {
+    /// This computer itself: never through a proxy.
+    Loopback,
+    /// No variable names one.
+    None,
+    /// One is named for other hosts; `NO_PROXY` leaves this one out.
+    LeftOut { variable: &'static str },
+    Through {
+        variable: &'static str,
+        /// Scheme, host and port.
+        address: CleanText,
+        /// A user or password goes with it.
+        with_credentials: bool,
+    },
+}
+
+/// The way to a service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// Host and port of the service.
+    pub host: CleanText,
+    /// Whether TLS is spoken there.
+    pub encrypted: bool,
+    pub proxy: Proxy,
+    /// Variables that are set and name no proxy that could be used.
+    pub unusable: Vec<&'static str>,
+}
+
+impl Route {
+    /// The way to this service, by the environment of this process.
+    ///
+    /// # Errors
+    /// A user's sentence: the base URL can't be used.
+    pub fn to(scope: &Scope) -> Result<Self, String> {
+        Self::by(scope, |name| std::env::var(name).ok())
+    }
+
+    fn by(scope: &Scope, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let address = Address::new(scope).map_err(|error| error.to_string())?;
+        let mut route = Self {
+            host: address.host().clone(),
+            encrypted: address.is_encrypted(),
+            proxy: Proxy::None,
+            unusable: Vec::new(),
+        };
+        if address.loopback().is_some() {
+            route.proxy = Proxy::Loopback;
+            return Ok(route);
+        }
+        let no_proxy = ["NO_PROXY", "no_proxy"].into_iter().find_map(&variable).unwrap_or_default();
+        // http:// is for this computer alone, which no proxy stands before.
+        for names in [["HTTPS_PROXY", "https_proxy"], ["ALL_PROXY", "all_proxy"]] {
+            let Some((name, value)) = names.into_iter().find_map(|name| Some((name, variable(name)?))) else {
+                continue;
+            };
+            let Some(everywhere) = intercept(address.base(), &value, "") else {
+                route.unusable.extend(Some(name).filter(|_| !value.trim().is_empty()));
+                continue;
+            };
+            route.proxy = match intercept(address.base(), &value, &no_proxy) {
+                Some(_) => everywhere.named(name),
+                None => Proxy::LeftOut { variable: name },
+            };
+            break;
+        }
+        Ok(route)
+    }
+}
+
+/// A proxy without the variable that named it.
+struct Unnamed {
+    address: CleanText,
+    with_credentials: bool,
+}
+
+impl Unnamed {
+    fn named(self, variable: &'static str) -> Proxy {
+        let Self { address, with_credentials } = self;
+        Proxy::Through { variable, address, with_credentials }
+    }
+}
+
+/// What the HTTP library makes of a proxy's address, by the library's own rules.
+fn intercept(base: &str, proxy: &str, no_proxy: &str) -> Option<Unnamed> {
+    let matcher = Matcher::builder().https(proxy.to_owned()).no(no_proxy.to_owned()).build();
+    let found = matcher.intercept(&base.parse().ok()?)?;
+    let (scheme, host) = (found.uri().scheme_str().unwrap_or("http"), found.uri().host()?);
+    let port = found.uri().port_u16().map_or_else(String::new, |port| format!(":{port}"));
+    let with_credentials = found.basic_auth().is_some() || found.raw_auth().is_some();
+    Some(Unnamed { address: CleanText::line(&format!("{scheme}://{host}{port}")), with_credentials })
+}
+
+/// How many certificates of authorities the system has, as the client reads them; none where the system's own checks are
+/// used, which don't tell. `SSL_CERT_FILE` and `SSL_CERT_DIR` name others.
+pub fn system_roots() -> Option<usize> {
+    #[cfg(all(unix, not(target_vendor = "apple"), not(target_os = "android")))]
+    {
+        let mut store = rustls::RootCertStore::empty();
+        Some(store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs).0)
+    }
+    #[cfg(not(all(unix, not(target_vendor = "apple"), not(target_os = "android"))))]
+    {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn proxy(base_url: &str, variables: &[(&str, &str)]) -> (Proxy, Vec<&'static str>) {
+        let scope = Scope { base_url: base_url.into(), project: "p".into(), organization: None };
+        let value =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let route = Route::by(&scope, value).expect("a way");
+        (route.proxy, route.unusable)
+    }
+
+    fn through(variable: &'static str, address: &str, with_credentials: bool) -> Proxy {
+        Proxy::Through { variable, address: CleanText::line(address), with_credentials }
+    }
+
+    #[test]
+    fn the_proxy_is_told_without_its_password() {
+        let (found, _) = proxy("https://api.example", &[("HTTPS_PROXY", "http://me:pr0xypw@proxy.example:3128")]);
+        assert_eq!(found, through("HTTPS_PROXY", "http://proxy.example:3128", true));
+        assert!(!format!("{found:?}").contains("pr0xypw"));
+        let (found, _) = proxy("https://api.example", &[("all_proxy", "socks5h://proxy.example:1080")]);
+        assert_eq!(found, through("all_proxy", "socks5h://proxy.example:1080", false));
+    }
+
+    #[test]
+    fn https_outranks_all_and_what_is_no_address_is_passed_over() {
+        let all = ("ALL_PROXY", "http://all.example:1");
+        let (found, _) = proxy("https://api.example", &[all, ("https_proxy", "http://https.example:2")]);
+        assert_eq!(found, through("https_proxy", "http://https.example:2", false));
+        let (found, unusable) = proxy("https://api.example", &[all, ("HTTPS_PROXY", "http://")]);
+        assert_eq!((found, unusable), (through("ALL_PROXY", "http://all.example:1", false), vec!["HTTPS_PROXY"]));
+    }
+
+    #[test]
+    fn this_computer_and_what_no_proxy_names_are_reached_directly() {
+        let variables = [("HTTPS_PROXY", "http://p.example:1"), ("NO_PROXY", "example.com, 10.0.0.0/8")];
+        assert_eq!(proxy("http://127.0.0.1:9", &variables).0, Proxy::Loopback);
+        assert_eq!(proxy("https://api.example.com", &variables).0, Proxy::LeftOut { variable: "HTTPS_PROXY" });
+        assert_eq!(proxy("https://10.1.2.3", &variables).0, Proxy::LeftOut { variable: "HTTPS_PROXY" });
+        assert_eq!(proxy("https://notexample.com", &variables).0, through("HTTPS_PROXY", "http://p.example:1", false));
+        assert_eq!(proxy("https://api.example.com", &[]).0, Proxy::None);
+    }
+}

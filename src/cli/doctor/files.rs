@@ -1,0 +1,240 @@
+//! Folders, the store, who else runs here, and the budgets that the store keeps. Looks only: makes no file and no folder.
+
+use super::report::Report;
+use super::settings::Known;
+use crate::engine::Alive;
+use crate::model::job::JobId;
+use crate::model::ledger::{Budget, Limited};
+use crate::runtime::logfile;
+use crate::store::{Content, Examined, StoreError, examine};
+use chrono::Utc;
+use std::path::Path;
+
+/// Looks at folders, store, instances and budgets; gives a job that the service should know.
+pub(super) async fn check(report: &mut Report, known: &Known) -> Option<JobId> {
+    report.begin("Files");
+    let folder = known.data_folder.clone()?;
+    if let Some(config) = known.config.as_deref().and_then(Path::parent).filter(|folder| folder.is_dir()) {
+        mode(report, "config folder", config, false);
+    }
+    if folder.is_dir() {
+        mode(report, "data folder", &folder, true);
+    } else if folder.exists() {
+        let says = format!("{} is no folder", folder.display());
+        report.problem("data folder", says, "choose another one with --data-dir");
+    } else {
+        unmade(report, &folder);
+    }
+    log(report, &folder);
+    let scope = known.scope.clone();
+    let (at, now) = (folder.clone(), Utc::now());
+    let examined = tokio::task::spawn_blocking(move || examine(&at, scope.as_ref(), now)).await;
+    let content = match examined {
+        Ok(examined) => store(report, &folder, examined),
+        Err(_) => None,
+    };
+    remains(report, &folder);
+    instances(report, known, &folder, content.as_ref());
+    budgets(report, content.as_ref());
+    content.and_then(|content| content.a_job)
+}
+
+/// A folder and who may do what in it.
+fn mode(report: &mut Report, name: &'static str, folder: &Path, is_written: bool) {
+    let shown = folder.display();
+    if is_written && !is_writable(folder) {
+        let remedy = format!("chmod u+rwx {shown}, or choose another one with --data-dir");
+        return report.problem(name, format!("{shown} can't be written: nothing can be saved or sent"), remedy);
+    }
+    match permissions(folder) {
+        Some(mode) if is_written && mode & 0o022 != 0 => {
+            let says = format!("{shown}, mode {mode:o}: others can write in it");
+            report.warning(name, says, format!("chmod 700 {shown}, unless others keep things there as well"));
+        }
+        Some(mode) => report.ok(name, format!("{shown}, mode {mode:o}")),
+        None => report.ok(name, format!("{shown}")),
+    }
+}
+
+/// The folder is made at the first start, if that is possible.
+fn unmade(report: &mut Report, folder: &Path) {
+    let nearest = folder.ancestors().find(|above| above.exists());
+    let shown = folder.display();
+    match nearest {
+        Some(nearest) if nearest.is_dir() && is_writable(nearest) => {
+            report.ok("data folder", format!("{shown} is not there yet; the first start makes it"));
+        }
+        _ => {
+            let says = format!("{shown} is not there and can't be made");
+            report.problem("data folder", says, "choose another one with --data-dir");
+        }
+    }
+}
+
+fn log(report: &mut Report, folder: &Path) {
+    let path = folder.join(logfile::NAME);
+    if let Ok(found) = std::fs::metadata(&path) {
+        report.ok("log", format!("{}, {}", path.display(), size(found.len())));
+    }
+}
+
+fn store(report: &mut Report, folder: &Path, examined: Result<Option<Examined>, StoreError>) -> Option<Content> {
+    let Examined { bytes, schema, known, mistakes, content } = match examined {
+        Ok(Some(examined)) => examined,
+        Ok(None) => {
+            report.ok("store", "none yet");
+            return None;
+        }
+        Err(StoreError::Damaged) => {
+            damaged(report, "its pages make no sense");
+            return None;
+        }
+        Err(StoreError::Busy) => {
+            report.warning("store", "another docdeck kept it locked for too long to be looked at", "try again");
+            return None;
+        }
+        Err(error) => {
+            report.problem_said("store", error.failure().sentence.to_string());
+            return None;
+        }
+    };
+    if let Some(mistake) = mistakes.first() {
+        damaged(report, mistake.as_str());
+        return content;
+    }
+    let path = folder.join("docdeck.db");
+    let mode = permissions(&path).map_or_else(String::new, |mode| format!(", mode {mode:o}"));
+    let size = size(bytes);
+    if schema < known {
+        report.ok("store", format!("sound, {size}, schema {schema}{mode}; the next start brings it to {known}"));
+    } else if is_writable(&path) {
+        report.ok("store", format!("sound, {size}, schema {schema}{mode}"));
+    } else {
+        let says = format!("sound, {size}, schema {schema}{mode}, but can't be written: nothing can be saved or sent");
+        report.problem("store", says, format!("chmod 600 {}", path.display()));
+    }
+    if let Some(content) = &content {
+        jobs(report, content);
+    }
+    content
+}
+
+fn damaged(report: &mut Report, why: &str) {
+    let remedy =
+        "copy docdeck.db somewhere safe; the next start moves the file aside (never deletes it) and begins a new one";
+    report.problem("store", format!("damaged: {why}"), remedy);
+}
+
+fn jobs(report: &mut Report, content: &Content) {
+    let Content { jobs, jobs_here, undelivered, queued, drafts, .. } = content;
+    let says = format!("{jobs} known here, {jobs_here} of this project; {queued} prompts queued, {drafts} drafts");
+    match undelivered {
+        0 => report.ok("jobs", says),
+        n => report.warning(
+            "jobs",
+            format!("{says}; {n} prompts undelivered"),
+            "the dashboard lists them first; ! decides",
+        ),
+    }
+}
+
+/// Stores that were moved aside, and word of a damaged page.
+fn remains(report: &mut Report, folder: &Path) {
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
+    let aside = names.iter().filter(|name| name.starts_with("docdeck-corrupt-") && name.ends_with(".db")).count();
+    if aside > 0 {
+        let says = format!("{aside} damaged before and moved aside, beside the one in use");
+        report.warning(
+            "old stores",
+            says,
+            "prompts may be left in them (sqlite3 FILE .recover); delete them when done",
+        );
+    }
+    if names.iter().any(|name| name == "docdeck.db-damaged") {
+        report.warning("old stores", "a run met a damaged page", "the next start reads every page before it goes on");
+    }
+}
+
+fn instances(report: &mut Report, known: &Known, folder: &Path, content: Option<&Content>) {
+    let alive = Alive::look(folder, known.scope.as_ref());
+    let processes: Vec<&str> = alive.instances.iter().map(|name| name.split('-').next().unwrap_or(name)).collect();
+    let held = |held| if held { "held" } else { "free" };
+    let leases = format!("leases: polling {}, sending {}", held(alive.polls), held(alive.dispatches));
+    match processes.as_slice() {
+        [] => report.ok("running", format!("no other docdeck; {leases}")),
+        some => report.ok("running", format!("process {}; {leases}", some.join(", "))),
+    }
+    let senders = content.map(|content| content.senders.as_slice()).unwrap_or_default();
+    let dead = senders.iter().filter(|name| !alive.instances.contains(name)).count();
+    if dead > 0 {
+        let says = "a docdeck that ended while sending left a prompt behind";
+        report.warning("sending", says, "the next dashboard lists it as unconfirmed, and asks what is to become of it");
+    }
+}
+
+fn budgets(report: &mut Report, content: Option<&Content>) {
+    report.begin("Budgets, as used here in the last hour");
+    let Some(content) = content.filter(|content| !content.budgets.is_empty()) else {
+        return report.skipped("budgets", "without a store and a project nothing is known of them");
+    };
+    for (limited, budget) in &content.budgets {
+        let Budget { used, limit, resets_at, blocked_until } = budget;
+        let frees =
+            resets_at.map_or_else(String::new, |at| format!(", the next place is free at {}", at.format("%H:%M UTC")));
+        let name = limited_name(*limited);
+        match blocked_until {
+            Some(until) => {
+                let says = format!("{used} of {limit}, and the service said that the limit is used up");
+                report.warning(name, says, format!("docdeck goes on by itself at {}", until.format("%H:%M:%S UTC")));
+            }
+            None if budget.left() == 0 => {
+                report.warning(
+                    name,
+                    format!("{used} of {limit}{frees}"),
+                    "what is queued goes out when a place is free",
+                );
+            }
+            None => report.ok(name, format!("{used} of {limit}{frees}")),
+        }
+    }
+}
+
+fn limited_name(limited: Limited) -> &'static str {
+    limited.word()
+}
+
+/// The permission bits; none where there are no such.
+fn permissions(path: &Path) -> Option<u32> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::metadata(path).ok().map(|found| found.permissions().mode() & 0o777)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
+}
+
+/// Whether this user may write it, asked without writing.
+fn is_writable(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
+    }
+    #[cfg(not(unix))]
+    {
+        std::fs::metadata(path).is_ok_and(|found| !found.permissions().readonly())
+    }
+}
+
+/// Bytes for people: 24.1 MB.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
+}

@@ -1,0 +1,62 @@
+//! `docdeck doctor`: looks at all that docdeck stands on, says of each thing how it is and what to do, and changes nothing.
+//! What it prints is fit for a bug report.
+
+mod files;
+mod report;
+mod service;
+mod settings;
+mod terminal;
+
+use super::code::Code;
+use super::out::{Out, rfc3339};
+use super::refusal::Refusal;
+use crate::config::Flags;
+use crate::config::environment::Environment;
+use chrono::Utc;
+use clap::Args;
+use report::{Head, Report, State};
+
+/// What to look at.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// Leave out the one request to the service
+    #[arg(long)]
+    offline: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// The shape of `--json`, for the help.
+pub(super) const JSON: &str = "With --json: {\"version\", \"platform\", \"at\", \"ok\", \"problems\", \"warnings\", \"checks\": [{\"section\",\n\
+\"check\", \"state\", \"says\", \"remedy\"}]}; a state is ok, warning, problem or skipped.\n\
+Exit code: 0 when there is no problem, 1 when there is one.";
+
+/// Looks at everything, in an order in which each look may rest on those before it.
+pub(super) async fn run(
+    flags: &Flags,
+    environment: &Environment,
+    options: &Options,
+    out: &mut Out,
+) -> Result<Code, Refusal> {
+    let mut report = Report::default();
+    report.private.home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf());
+    let known = settings::check(&mut report, flags, environment).await;
+    out.dress(&known.look, environment, flags);
+    let job = files::check(&mut report, &known).await;
+    service::check_route(&mut report, &known);
+    service::check_answer(&mut report, &known, job, options.offline).await;
+    terminal::check(&mut report, &known.look, environment).await;
+    let head = Head {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        at: rfc3339(Utc::now()),
+    };
+    if options.json {
+        out.json(&report.json(&head));
+    } else {
+        let lines = report.lines(&head, out.width(), |meaning, text| out.paint(meaning, text));
+        out.lines(&lines);
+    }
+    Ok(if report.count(State::Problem) == 0 { Code::Done } else { Code::Failed })
+}

@@ -1,0 +1,135 @@
+//! What the terminal can do: by its environment, and by what it answers when asked.
+
+use super::report::Report;
+use crate::config::Look;
+use crate::config::environment::Environment;
+use crate::model::palette::{Ground, Rgb};
+use crate::runtime::multiplexer::Multiplexer;
+use crate::runtime::opener::{Opening, opening};
+use crate::runtime::probe::{self, Answers, NotAsked};
+use crate::runtime::signals::Signals;
+use crate::runtime::terminal::{Kind, takes_links};
+
+/// The smallest screen, and the one from which it is comfortable (design.md: the screens).
+const SMALLEST: (u16, u16) = crate::app::geometry::MIN;
+const COMFORTABLE: (u16, u16) = (80, 24);
+
+/// Looks at the environment, and asks the terminal, where there is one.
+pub(super) async fn check(report: &mut Report, look: &Look, environment: &Environment) {
+    report.begin("Terminal");
+    name(report, environment);
+    size(report);
+    let colours = probe::colours(look.color, environment);
+    report.ok("colours", format!("{} ({})", colours.many, colours.why));
+    let locale = match environment.ascii_locale {
+        true => "no UTF-8 (LC_ALL, LC_CTYPE, LANG)",
+        false => "UTF-8",
+    };
+    let drawn = if look.ascii { "drawn in ASCII" } else { "drawn in Unicode" };
+    report.ok("characters", format!("locale: {locale}; {drawn}"));
+    between(report, environment);
+    let links = if look.links && takes_links(environment) { "sent (OSC 8)" } else { "not sent" };
+    report.ok("links", links);
+    report.ok("opening", opener(environment));
+    let (of_our_own, editor) =
+        (environment.editor.as_deref().unwrap_or_default(), "vi, else nano (neither VISUAL nor EDITOR)");
+    report.ok("editor", if of_our_own.is_empty() { editor.to_owned() } else { of_our_own.to_owned() });
+    let environment = environment.clone();
+    // From here on a signal that would end the program waits until the terminal is given back.
+    let _signals = Signals::listen();
+    let answers = tokio::task::spawn_blocking(move || probe::ask(&environment)).await;
+    asked(report, answers.unwrap_or(Err(NotAsked::Refused)));
+}
+
+fn name(report: &mut Report, environment: &Environment) {
+    let term = environment.term.as_deref().unwrap_or_default();
+    match Kind::of(environment) {
+        Err(dumb) => report.warning("TERM", "dumb", dumb.to_string()),
+        Ok(_) if term.is_empty() => {
+            report.warning("TERM", "not set", "export TERM=xterm-256color, or what the terminal is")
+        }
+        Ok(kind) => {
+            let titles = if kind.titles { "title kept and given back" } else { "title left alone" };
+            report.ok("TERM", format!("{term}; {titles}"));
+        }
+    }
+}
+
+fn size(report: &mut Report) {
+    use std::io::IsTerminal as _;
+    if !std::io::stdout().is_terminal() {
+        return report.skipped("size", "stdout is no terminal");
+    }
+    match crossterm::terminal::size() {
+        Ok((columns, rows)) if columns < SMALLEST.0 || rows < SMALLEST.1 => {
+            let says = format!("{columns} columns, {rows} rows");
+            report.warning(
+                "size",
+                says,
+                format!("the dashboard needs {} by {}: make the window larger", SMALLEST.0, SMALLEST.1),
+            );
+        }
+        Ok((columns, rows)) => {
+            let small = if columns < COMFORTABLE.0 || rows < COMFORTABLE.1 { ", enough" } else { "" };
+            report.ok("size", format!("{columns} columns, {rows} rows{small}"));
+        }
+        Err(_) => report.skipped("size", "the terminal does not tell"),
+    }
+}
+
+/// What stands between docdeck and the terminal, and how a copy gets through it.
+fn between(report: &mut Report, environment: &Environment) {
+    let ssh = if environment.ssh { "over SSH" } else { "not over SSH" };
+    let (multiplexer, copying) = match Multiplexer::of(environment) {
+        Multiplexer::None => ("no multiplexer", "OSC 52, which the terminal may have to allow"),
+        Multiplexer::Tmux => ("tmux", "OSC 52 through tmux; wants `set -g set-clipboard on`, or allow-passthrough on"),
+        Multiplexer::Screen => ("screen", "OSC 52 through screen, in parts"),
+    };
+    report.ok("between", format!("{multiplexer}, {ssh}"));
+    report.ok("copying", copying);
+}
+
+fn opener(environment: &Environment) -> String {
+    match opening("https://example.com", environment) {
+        Ok(Opening::Run(words)) => format!("links are opened by {}", words.first().map_or("a browser", String::as_str)),
+        _ => "links are copied: over SSH or without a display, and no BROWSER".to_owned(),
+    }
+}
+
+fn asked(report: &mut Report, answers: Result<Answers, NotAsked>) {
+    let Answers { background, keyboard, is_complete } = match answers {
+        Ok(answers) => answers,
+        Err(why) => {
+            let why = match why {
+                NotAsked::NoTerminal => "not asked: stdin or stdout is no terminal",
+                NotAsked::Plain => "not asked: one of this name may print what it doesn't know",
+                NotAsked::Refused => "not asked: the system does not let it be asked",
+            };
+            return report.skipped("answers", why);
+        }
+    };
+    match background {
+        Some(Rgb(r, g, b)) => {
+            let ground = match Ground::of(Rgb(r, g, b)) {
+                Ground::Light => "light",
+                Ground::Dark | Ground::Unknown => "dark",
+            };
+            report.ok("background", format!("asked (OSC 11), answered #{r:02x}{g:02x}{b:02x}: {ground}"));
+        }
+        None => report.ok(
+            "background",
+            "asked (OSC 11), no answer: the theme suits any ground; ground = \"dark\" or \"light\" under [ui] says it",
+        ),
+    }
+    let flags =
+        if keyboard { "answered: Ctrl-Enter is told apart" } else { "no answer: Ctrl-S sends, Ctrl-Enter may not" };
+    report.ok("keyboard", format!("asked (kitty protocol), {flags}"));
+    if !is_complete {
+        let says = format!("not all that was asked was answered within {} s", probe::PATIENCE.as_secs());
+        report.warning(
+            "answers",
+            says,
+            "a slow line, or a terminal that answers nothing; the dashboard does not wait for it",
+        );
+    }
+}

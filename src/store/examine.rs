@@ -1,0 +1,116 @@
+//! A look at the store that changes nothing: no file is made, moved or brought to another schema. For who wants to know how
+//! it is, not for work.
+
+use super::error::StoreError;
+use super::{ledgers, memory, open, schema, scopes};
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::job::JobId;
+use crate::model::ledger::{Budget, Limited};
+use crate::model::text::CleanText;
+use chrono::TimeDelta;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use std::path::Path;
+
+type R<T> = Result<T, StoreError>;
+
+/// Mistakes that are read of an integrity check.
+const MISTAKES: u32 = 5;
+
+/// What a look found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Examined {
+    /// Size of the file.
+    pub bytes: u64,
+    /// The schema of the file, and the one that this docdeck knows.
+    pub schema: i64,
+    pub known: i64,
+    /// What SQLite finds wrong with the file, at most five; empty for a sound one.
+    pub mistakes: Vec<CleanText>,
+    /// What is in it; none where the file's schema is too old to be asked.
+    pub content: Option<Content>,
+}
+
+/// What is in it, counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content {
+    /// Jobs of all projects.
+    pub jobs: i64,
+    /// Jobs of the project that was asked about.
+    pub jobs_here: i64,
+    /// Prompts that wait for the user: rejected, not sent, unconfirmed.
+    pub undelivered: i64,
+    /// Prompts that wait for their turn.
+    pub queued: i64,
+    pub drafts: i64,
+    /// Names of the instances that are sending a prompt.
+    pub senders: Vec<String>,
+    /// A job of the project that the service knows.
+    pub a_job: Option<JobId>,
+    /// The three budgets at the service's time, as far as that was ever seen.
+    pub budgets: Vec<(Limited, Budget)>,
+}
+
+/// Looks at the store in `folder`; none when there is none. `now` is local time. Blocks for as long as it takes to read the
+/// file.
+///
+/// # Errors
+/// It can't be read, is damaged beyond reading, newer, or another program's.
+pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> R<Option<Examined>> {
+    let path = folder.join(open::FILE);
+    let bytes = match std::fs::metadata(&path) {
+        Ok(found) => found.len(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(StoreError::Unusable(error.to_string())),
+    };
+    // SQLite would say that it can't open the file, whatever the reason.
+    std::fs::File::open(&path).map_err(|error| StoreError::Unusable(error.to_string()))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(&path, flags)?;
+    schema::prepare(&connection)?;
+    let found = schema::check_owner(&connection, &path)?;
+    let mistakes = mistakes(&connection)?;
+    let content = if found == schema::known() { Some(content(&connection, scope, now)?) } else { None };
+    Ok(Some(Examined { bytes, schema: found, known: schema::known(), mistakes, content }))
+}
+
+fn mistakes(connection: &Connection) -> R<Vec<CleanText>> {
+    let mut ask = connection.prepare(&format!("PRAGMA integrity_check({MISTAKES})"))?;
+    let lines = ask.query_map([], |row| row.get::<_, String>(0))?;
+    let lines: Vec<String> = lines.collect::<rusqlite::Result<_>>()?;
+    Ok(lines.iter().filter(|line| line.as_str() != "ok").map(|line| CleanText::title(line, 120)).collect())
+}
+
+fn content(connection: &Connection, scope: Option<&Scope>, now: Time) -> R<Content> {
+    let count = |sql: &str| -> R<i64> { Ok(connection.query_row(sql, [], |row| row.get(0))?) };
+    let (mut jobs_here, mut a_job) = (0, None);
+    let number = scope.map(|scope| scopes::find(connection, scope)).transpose()?.flatten();
+    if let Some(number) = number {
+        let own = "SELECT count(*) FROM job WHERE scope = ?1 AND merged_into IS NULL";
+        jobs_here = connection.query_row(own, [number], |row| row.get(0))?;
+        let newest = "SELECT id FROM job WHERE scope = ?1 AND id IS NOT NULL AND gone = 0 ORDER BY key DESC LIMIT 1";
+        let id: Option<String> = connection.query_row(newest, [number], |row| row.get(0)).optional()?;
+        a_job = id.as_deref().and_then(JobId::new);
+    }
+    let mut senders =
+        connection.prepare("SELECT DISTINCT instance FROM prompt WHERE state = 'sending' AND instance IS NOT NULL")?;
+    let senders = senders.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    Ok(Content {
+        jobs: count("SELECT count(*) FROM job WHERE merged_into IS NULL")?,
+        jobs_here,
+        undelivered: count("SELECT count(*) FROM prompt WHERE state IN ('not sent', 'rejected', 'unconfirmed')")?,
+        queued: count("SELECT count(*) FROM prompt WHERE state = 'queued'")?,
+        drafts: count("SELECT count(*) FROM draft")?,
+        senders,
+        a_job,
+        budgets: scope.map(|scope| budgets(connection, scope, now)).transpose()?.unwrap_or_default(),
+    })
+}
+
+fn budgets(connection: &Connection, scope: &Scope, now: Time) -> R<Vec<(Limited, Budget)>> {
+    let remembered = memory::recall(connection, &scope.clock_key())?;
+    let offset = remembered.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
+    let service_now = offset.and_then(|offset| now.checked_add_signed(offset)).unwrap_or(now);
+    let all = Limited::ALL.into_iter();
+    all.map(|limited| Ok((limited, ledgers::budget(connection, scope, limited, service_now)?))).collect()
+}
