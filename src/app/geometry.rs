@@ -138,6 +138,19 @@ impl Geometry {
         self.layer_rows().saturating_sub(1).max(1)
     }
 
+    /// The box of that many profiles, over what happens or what went wrong.
+    pub fn profiles(&self, total: usize) -> Rect {
+        let height = u16::try_from(total.saturating_add(6)).unwrap_or(u16::MAX);
+        centered(self.body, 84, height.min(self.body.height))
+    }
+
+    /// Rows of their list: over a gap and three lines of text, six where a failure is said on narrow ones.
+    pub fn profile_rows(&self, total: usize, is_said: bool) -> usize {
+        let area = self.profiles(total);
+        let text = if is_said && area.width < 60 { 6 } else { 3 };
+        usize::from(area.height.saturating_sub(3 + text)).max(1)
+    }
+
     /// The box of the movers: two halves side by side take the whole width.
     pub fn movers(&self) -> Rect {
         if self.movers_side_by_side() { self.body } else { self.layer() }

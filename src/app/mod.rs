@@ -31,6 +31,7 @@ pub mod overlay;
 mod own;
 pub mod palette;
 pub mod picker;
+pub mod profiles;
 mod queue;
 pub mod resolve;
 mod scroll;
@@ -259,6 +260,7 @@ impl App {
             (Some(C::Trend), ..) => &[C::Trend, C::Lists, C::Everywhere],
             (Some(C::Movers), ..) => &[C::Movers, C::Lists, C::Everywhere],
             (Some(C::Export), ..) => &[C::Export, C::Lists, C::Everywhere],
+            (Some(C::Profiles), ..) => &[C::Profiles, C::Lists, C::Everywhere],
             (Some(C::Kept), ..) => &[C::Kept, C::Lists, C::Everywhere],
             (Some(_), ..) => &[C::Lists, C::Everywhere],
             (None, Screen::Jobs, Pane::List) => &[C::Jobs, C::Lists, C::Everywhere],
@@ -357,6 +359,7 @@ impl App {
             Action::Open if matches!(self.overlays.last(), Some(Overlay::Card(_))) => self.card_job().is_some(),
             Action::Open => selected.is_some(),
             Action::BeforeAfter => selected.is_some_and(|row| !row.pages.is_empty()),
+            Action::Profiles => self.start.profiles.len() > 1,
             Action::Close => self.has_layer(),
             Action::Help => !matches!(self.overlays.last(), Some(Overlay::Help(_))),
             Action::Confirm => match self.overlays.last() {

@@ -1,6 +1,7 @@
 //! What reaches the state machine and what it asks for. Every effect ends in a message, also when it failed.
 
 use super::keymap::Keymap;
+use super::profiles::Profile;
 use super::welcome::{Begin, NotWritten, Welcome};
 use crate::model::Time;
 use crate::model::about::{AboutPage, PageHistory};
@@ -90,6 +91,10 @@ pub enum Msg {
     ProfileTried { attempt: u64, result: Result<CleanText, Failure> },
     /// A new profile was written.
     ConfigWritten { attempt: u64, result: Result<(), NotWritten> },
+    /// The key of the profile at this place was read, or why not.
+    ProfileKey(usize, Result<ApiKey, Failure>),
+    /// The service takes the key of the profile at this place, or could not be asked just now; or why it can't be used.
+    KeyTried(usize, Result<ApiKey, Failure>),
     /// An opener or the clipboard answered; the text says what was handed over.
     Handed { what: CleanText, result: Result<(), Failure> },
     /// The moment that `App::next_wake` named.
@@ -235,6 +240,12 @@ pub enum Effect {
     Begin(Begin),
     /// Keeps where tips were given.
     RememberTips(String),
+    /// Reads the key of the profile at this place; answers with `ProfileKey`.
+    ReadProfileKey(usize),
+    /// One GET with that key, which no limit counts; answers with `KeyTried`.
+    TryProfileKey(usize, ApiKey),
+    /// From here on all effects are about the profile at this place; the one before is left as at the end.
+    TurnToProfile(usize, ApiKey),
     /// Jobs on screen that the agent works on: a quarter of the polling budget is theirs.
     OnScreen(Vec<JobKey>),
     /// An http or https address, given to an opener without a shell.
@@ -275,6 +286,9 @@ impl Effect {
 pub struct Start {
     pub scope: Scope,
     pub profile: CleanText,
+    /// All profiles, and the place of this one among them.
+    pub profiles: Vec<Profile>,
+    pub current: usize,
     /// The demo: said in the header, nothing is kept.
     pub demo: bool,
     /// Columns and rows.
@@ -306,6 +320,8 @@ impl Start {
         Self {
             scope,
             profile: CleanText::default(),
+            profiles: Vec::new(),
+            current: 0,
             demo: false,
             size: (0, 0),
             calm: false,

@@ -8,6 +8,7 @@ use super::help::Help;
 use super::keymap::Context;
 use super::palette::Palette;
 use super::picker::Picker;
+use super::profiles::Profiles;
 use super::text_input::TextInput;
 use super::tracking::parse_ids;
 use super::views::calendar::{Calendar, Focus};
@@ -49,6 +50,8 @@ pub enum Overlay {
     Export(Export),
     /// What is kept of page views.
     Kept(Box<KeptRanges>),
+    /// The profiles of the configuration.
+    Profiles(Profiles),
 }
 
 impl Overlay {
@@ -78,6 +81,7 @@ impl Overlay {
             Self::Movers(_) => Context::Movers,
             Self::Export(_) => Context::Export,
             Self::Kept(_) => Context::Kept,
+            Self::Profiles(_) => Context::Profiles,
         }
     }
 
@@ -140,7 +144,8 @@ impl Overlay {
             | Self::Trend(_)
             | Self::Movers(_)
             | Self::Export(_)
-            | Self::Kept(_) => false,
+            | Self::Kept(_)
+            | Self::Profiles(_) => false,
         }
     }
 }

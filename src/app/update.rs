@@ -70,6 +70,8 @@ impl App {
             Msg::ConfigWritten { attempt, result } => effects.extend(self.config_written(attempt, result)),
             Msg::DraftSaved { slot, result } => self.draft_saved(slot, result),
             Msg::DraftRead { slot, text, pages } => self.draft_read(slot, text.unwrap_or_default(), &pages, now),
+            Msg::ProfileKey(at, result) => self.profile_key_read(at, result, &mut effects),
+            Msg::KeyTried(at, result) => self.key_tried(at, result, now, &mut effects),
             Msg::Handed { what, result } => match result {
                 Ok(()) => self.say(Tone::Info, what.as_str(), now),
                 Err(failure) => self.say_failure(&failure, now),

@@ -6,7 +6,9 @@ use super::refusal::Refusal;
 use super::{own, welcome};
 use crate::api::Client;
 use crate::app::Start;
+use crate::app::profiles::Profile;
 use crate::config::environment::Environment;
+use crate::config::profiles::KnownProfile;
 use crate::config::{Flags, Settings, Setup, themes};
 use crate::engine::PollOptions;
 use crate::model::endpoint::ApiKey;
@@ -14,6 +16,7 @@ use crate::model::text::CleanText;
 use crate::runtime::effects::Connection;
 use crate::runtime::first_run::FirstRun;
 use crate::runtime::logfile::Log;
+use crate::runtime::switch::Profiles;
 use crate::runtime::terminal::Kind;
 use crate::runtime::{self, Folders, Parts};
 use crate::store::{Opened, Store};
@@ -65,7 +68,26 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
     let start = Start { themes, keymap, commands, greeting, ..start(&settings, &opened) };
     let (look, notify, clipboard) = (settings.look.clone(), settings.own.notify.how, settings.own.clipboard.clone());
     let first_run = FirstRun::default();
-    let parts = Parts { start, look, notify, clipboard, store, connection, environment, kind, folders, log, first_run };
+    let profiles = Profiles {
+        known: settings.profiles.clone(),
+        poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },
+        lock_folder: Some(settings.data_folder.clone()),
+        on_change: settings.own.on_change.clone(),
+    };
+    let parts = Parts {
+        start,
+        look,
+        notify,
+        clipboard,
+        store,
+        connection,
+        environment,
+        kind,
+        folders,
+        profiles,
+        log,
+        first_run,
+    };
     let ended = runtime::run(parts).await.map_err(no_terminal)?;
     Ok(ended.exit.into())
 }
@@ -76,6 +98,8 @@ fn start(settings: &Settings, opened: &Opened) -> Start {
     });
     Start {
         profile: settings.profile.clone(),
+        profiles: settings.profiles.iter().map(profile).collect(),
+        current: settings.current,
         calm: settings.look.calm,
         notice,
         read_only: opened.read_only,
@@ -83,6 +107,10 @@ fn start(settings: &Settings, opened: &Opened) -> Start {
         long_copies: !settings.own.clipboard.is_empty(),
         ..Start::new(settings.scope.clone(), local_offset())
     }
+}
+
+fn profile(known: &KnownProfile) -> Profile {
+    Profile { name: known.name.clone(), scope: known.scope.clone(), lacks: known.lacks() }
 }
 
 /// The terminal that stdin and stdout are, or why the dashboard can't run in it.

@@ -14,6 +14,7 @@ use crate::model::endpoint::Scope;
 use crate::model::setup::DEFAULT_BASE_URL;
 use crate::model::text::CleanText;
 use crate::runtime::first_run::FirstRun;
+use crate::runtime::switch::Profiles;
 use crate::runtime::{self, Exit, Folders, Parts};
 use crate::sim::SimOptions;
 use crate::store::Store;
@@ -66,6 +67,7 @@ fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Res
         environment,
         kind,
         folders: Folders { themes: Some(folder), ..Folders::default() },
+        profiles: Profiles::default(),
         log: None,
         first_run: FirstRun { config: missing.config.clone(), source: missing.source.clone() },
     })

@@ -8,6 +8,7 @@ pub mod key;
 mod key_command;
 pub mod keys;
 pub mod own;
+pub mod profiles;
 pub mod sources;
 pub mod themes;
 pub mod write;
@@ -21,6 +22,7 @@ use environment::Environment;
 use file::{ConfigFile, Found, Profile};
 use key::KeySource;
 use own::Own;
+use profiles::KnownProfile;
 use serde::Deserialize;
 use sources::{Source, Sourced};
 use std::path::{Path, PathBuf};
@@ -86,6 +88,9 @@ pub struct Settings {
     pub templates: PathBuf,
     /// A file of certificates that are trusted beside those of the system.
     pub ca_file: Option<PathBuf>,
+    /// All profiles by name, and the place of this one among them.
+    pub profiles: Vec<KnownProfile>,
+    pub current: usize,
     /// GETs a minute for polling.
     pub per_minute: u32,
     pub look: Look,
@@ -258,13 +263,23 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) ->
             })));
         }
     };
+    let ca_file = profile.ca_file.as_deref().map(|file| key::beside(path, file));
+    let chosen = KnownProfile {
+        name: CleanText::line(&name),
+        scope: Some(scope.clone()),
+        key: Ok(Some(key.clone())),
+        ca_file: ca_file.clone(),
+    };
+    let (profiles, current) = profiles::known(&chosen, &name, environment, path, found);
     Ok(Setup::Ready(Box::new(Settings {
         scope,
         key,
         profile: CleanText::line(&name),
         data_folder: data_folder(flags, environment)?,
         templates: path.with_file_name("templates"),
-        ca_file: profile.ca_file.as_deref().map(|file| key::beside(path, file)),
+        ca_file,
+        profiles,
+        current,
         per_minute,
         look,
         own: found.file.own(),

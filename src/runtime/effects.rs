@@ -4,6 +4,7 @@
 
 use super::first_run::FirstRun;
 use super::hands::{Hands, Started};
+use super::retired::Retired;
 use super::signals::Signals;
 use crate::api::Client;
 use crate::app::{Effect, Msg};
@@ -17,10 +18,12 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 /// How long what is being written is waited for at the end: nothing typed is lost.
-const LAST_WRITES: Duration = Duration::from_secs(2);
+pub(super) const LAST_WRITES: Duration = Duration::from_secs(2);
 /// How long an answer is waited for at the end, and how often it is looked for.
-const LAST_ANSWER: Duration = Duration::from_secs(15);
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+pub(super) const LAST_ANSWER: Duration = Duration::from_secs(15);
+pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// Facts of the engine that wait before it has to.
+pub(super) const NEWS_WAITING: usize = 256;
 /// How long the engine is waited for at the end; what it leaves is found at the next start.
 const LAST_WORDS: Duration = Duration::from_millis(80);
 
@@ -43,6 +46,8 @@ pub struct Effects {
     tasks: JoinSet<Option<Msg>>,
     /// Resolves when the last ordered task has ended.
     last_ordered: Option<oneshot::Receiver<()>>,
+    /// Profiles that were turned away from.
+    retired: JoinSet<()>,
 }
 
 impl Effects {
@@ -54,6 +59,7 @@ impl Effects {
             started,
             tasks: JoinSet::new(),
             last_ordered: None,
+            retired: JoinSet::new(),
         }
     }
 
@@ -93,6 +99,31 @@ impl Effects {
             }
             failure.map(|failure| Msg::News(News::Trouble(failure)))
         });
+    }
+
+    /// Goes on with another service or project, on the same record. The work for the one before is ended in the background:
+    /// what is being written and a prompt on its way are waited for. `news` is the new engine's from now on.
+    pub fn switch(&mut self, connection: Connection, news: &mut mpsc::Receiver<News>) {
+        let scope = connection.client.scope().clone();
+        let is_same = (&scope.base_url, &scope.project) == (&self.hands.scope.base_url, &self.hands.scope.project);
+        let (sender, receiver) = mpsc::channel(NEWS_WAITING);
+        let (started, engine) = watch::channel(None);
+        if let Some(engine) = self.engine() {
+            // The new one may need them.
+            engine.release_leases();
+        }
+        let retired = Retired {
+            engine: self.hands.engine.clone(),
+            tasks: std::mem::take(&mut self.tasks),
+            last_ordered: self.last_ordered.take(),
+            news: std::mem::replace(news, receiver),
+            heir: is_same.then(|| sender.clone()),
+        };
+        self.hands = Hands { scope, engine, ..self.hands.clone() };
+        // The tasks that wait for the engine before have a sender of their own.
+        self.started = started;
+        self.retired.spawn(retired.end());
+        self.start_engine(connection, sender);
     }
 
     /// Carries an effect out. Those of the event loop end in nothing here.
@@ -148,15 +179,21 @@ impl Effects {
 
     /// Waits for an answer to a prompt that is on its way, which would else be left unconfirmed; a signal ends the wait.
     /// The terminal has to be given back before. `news` is taken in meanwhile, so that the engine can go on.
-    pub async fn await_answers(&self, news: &mut mpsc::Receiver<News>) {
-        let Some(engine) = self.engine().filter(Engine::has_sending) else { return };
+    pub async fn await_answers(&mut self, news: &mut mpsc::Receiver<News>) {
+        while self.retired.try_join_next().is_some() {}
+        let engine = self.engine();
+        let is_sending = || engine.as_ref().is_some_and(Engine::has_sending);
+        if !is_sending() && self.retired.is_empty() {
+            return;
+        }
         eprintln!("A prompt is on its way; waiting for the service's answer. Ctrl-C leaves it unconfirmed.");
         let Ok(mut signals) = Signals::listen() else { return };
         let patience = tokio::time::sleep(LAST_ANSWER);
         tokio::pin!(patience);
-        while engine.has_sending() {
+        while is_sending() || !self.retired.is_empty() {
             tokio::select! {
                 _ = news.recv() => {}
+                Some(_) = self.retired.join_next() => {}
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
                 _ = signals.next() => return,
                 () = &mut patience => return,

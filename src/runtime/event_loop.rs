@@ -11,6 +11,7 @@ use super::opener::{self, Opening};
 use super::paints::Paints;
 use super::signals::{Signal, stop_group};
 use super::stage::{Happening, Stage, until};
+use super::switch::Profiles;
 use super::{Exit, Folders};
 use crate::app::{App, Effect, Msg};
 use crate::config::environment::Environment;
@@ -54,6 +55,7 @@ pub(super) struct Dashboard {
     pub(super) notify: How,
     pub(super) clipboard: Vec<String>,
     pub(super) folders: Folders,
+    pub(super) profiles: Profiles,
     pub(super) gate: FrameGate,
     /// A program that has the terminal.
     pub(super) loan: Option<Loan>,
@@ -229,6 +231,12 @@ impl Dashboard {
                 self.ending.get_or_insert(Exit::Begin(next));
                 None
             }
+            Effect::ReadProfileKey(at) => self.read_profile_key(at),
+            Effect::TryProfileKey(at, key) => {
+                self.effects.spawn(self.profiles.try_key(at, key));
+                None
+            }
+            Effect::TurnToProfile(at, key) => self.turn_to_profile(at, key),
             other => {
                 self.effects.carry(other);
                 None

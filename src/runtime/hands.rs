@@ -150,6 +150,7 @@ impl Hands {
                 self.engine().await.ok()?.report_budgets().await;
                 return None;
             }
+            Effect::ReadProfileKey(_) | Effect::TryProfileKey(..) | Effect::TurnToProfile(..) => return None,
             Effect::OpenUrl(_) | Effect::Copy { .. } | Effect::Repaint | Effect::Suspend | Effect::Quit => return None,
         })
     }

@@ -9,6 +9,7 @@
 //! - `lend`: the terminal to a program of the user's, and back; `outside`: to the user's editor; `own_command`: to a
 //!   configured one; `texts`: files of texts; `new_file`: exports
 //! - [`first_run`]: what the welcome page asks for: reading a key, trying a profile, writing it
+//! - [`switch`]: to another profile; `retired`: what is left of the one before
 //! - [`notify`]: telling the terminal of a finished job; [`multiplexer`]: through tmux and screen
 //! - [`probe`]: what the terminal can do, for who wants to know without a dashboard
 //! - [`gate`]: when to draw; [`logfile`]: what is written down
@@ -39,8 +40,10 @@ mod own_command;
 mod paints;
 pub mod probe;
 pub mod reader;
+mod retired;
 pub mod signals;
 pub mod stage;
+pub mod switch;
 pub mod terminal;
 mod texts;
 mod views;
@@ -51,7 +54,7 @@ use crate::config::Look;
 use crate::config::environment::Environment;
 use crate::config::own::How;
 use crate::store::Store;
-use effects::{Connection, Effects};
+use effects::{Connection, Effects, NEWS_WAITING};
 use event_loop::{Dashboard, now};
 use first_run::FirstRun;
 use gate::FrameGate;
@@ -62,9 +65,6 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 use tokio::sync::mpsc;
-
-/// Facts of the engine that wait before it has to.
-const NEWS_WAITING: usize = 256;
 
 /// What the dashboard is made of.
 #[derive(Debug)]
@@ -82,6 +82,8 @@ pub struct Parts {
     pub environment: Environment,
     pub kind: terminal::Kind,
     pub folders: Folders,
+    /// What can be turned to; empty where there is nothing but this.
+    pub profiles: switch::Profiles,
     /// None keeps no log file.
     pub log: Option<Log>,
     /// What the welcome page needs.
@@ -146,6 +148,7 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
         clipboard: parts.clipboard,
         environment: parts.environment,
         folders: parts.folders,
+        profiles: parts.profiles,
         gate: FrameGate::default(),
         loan: None,
         returned: None,
@@ -165,7 +168,7 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
     crash_on_request(&mut dashboard.effects);
     let exit = dashboard.run().await;
     // The terminal first: what is still to be written to disk needs no screen.
-    let Dashboard { app, mut stage, effects, mut news, .. } = dashboard;
+    let Dashboard { app, mut stage, mut effects, mut news, .. } = dashboard;
     stage.await_answer().await;
     drop(stage);
     if exit == Exit::Quit && !demo {

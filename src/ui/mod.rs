@@ -16,6 +16,7 @@ mod log;
 mod overlays;
 mod palette;
 mod picker;
+mod profiles;
 mod resolve;
 mod text;
 mod theme;
@@ -134,6 +135,7 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             Overlay::Movers(open) => views::movers::draw(frame, view, open, g.movers()),
             Overlay::Export(open) => views::export::draw(frame, view, open, g.body),
             Overlay::Kept(open) => views::kept::draw(frame, view, open, g.layer()),
+            Overlay::Profiles(open) => profiles::draw(frame, view, open, g.profiles(app.start.profiles.len())),
         }
     }
     frame_lines::footer(frame, view, g.footer);

@@ -4,9 +4,11 @@
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::api::{Client, ClientOptions};
+use docdeck::app::profiles::Profile;
 use docdeck::app::welcome::Welcome;
 use docdeck::app::{App, Effect, Msg, Record, Start};
 use docdeck::config::key::KeySource;
+use docdeck::config::profiles::KnownProfile;
 use docdeck::engine::PollOptions;
 use docdeck::model::Time;
 use docdeck::model::endpoint::{ApiKey, Scope};
@@ -18,6 +20,7 @@ use docdeck::model::setup::AlreadySet;
 use docdeck::model::text::CleanText;
 use docdeck::runtime::effects::{Connection, Effects};
 use docdeck::runtime::first_run::FirstRun;
+use docdeck::runtime::switch::Profiles;
 use docdeck::sim::{Fault, Sim, SimOptions};
 use docdeck::store::Store;
 use docdeck::ui::{self, Depth, Theme};
@@ -44,6 +47,7 @@ pub(crate) struct Desk {
     /// Every effect so far, whoever carried it out.
     pub(crate) asked: Vec<Effect>,
     effects: Effects,
+    profiles: Profiles,
     news: mpsc::Receiver<News>,
     last_wake: Instant,
 }
@@ -115,7 +119,9 @@ impl Desk {
             Connection { client, poll, lock_folder: Some(folder.to_owned()), on_change: Vec::new() },
             sender,
         );
-        let mut desk = Self { app, store, scope, asked: Vec::new(), effects, news, last_wake: Instant::now() };
+        let profiles = Profiles { lock_folder: Some(folder.to_owned()), ..Profiles::default() };
+        let mut desk =
+            Self { app, store, scope, asked: Vec::new(), effects, profiles, news, last_wake: Instant::now() };
         desk.until("the record", |desk| desk.app.record == Record::Read && desk.effects.engine().is_some()).await;
         desk
     }
@@ -135,7 +141,39 @@ impl Desk {
         let (app, begin) = App::new(start, now());
         assert_eq!(begin, []);
         let (_, news) = mpsc::channel(1);
-        Self { app, store, scope, asked: Vec::new(), effects, news, last_wake: Instant::now() }
+        Self {
+            app,
+            store,
+            scope,
+            asked: Vec::new(),
+            effects,
+            profiles: Profiles::default(),
+            news,
+            last_wake: Instant::now(),
+        }
+    }
+
+    /// Knows these profiles from now on, each with its key; the first one is the present one.
+    pub(crate) fn know(&mut self, profiles: &[(&str, Scope, &str)]) {
+        let key = |key: &str| KeySource::Given(ApiKey::new(key).expect("a key"));
+        let known = profiles.iter().map(|(name, scope, with)| KnownProfile {
+            name: CleanText::line(name),
+            scope: Some(scope.clone()),
+            key: Ok(Some(key(with))),
+            ca_file: None,
+        });
+        self.profiles.known = known.collect();
+        let listed = profiles.iter().map(|(name, scope, _)| Profile {
+            name: CleanText::line(name),
+            scope: Some(scope.clone()),
+            lacks: None,
+        });
+        self.app.start.profiles = listed.collect();
+    }
+
+    /// The engine, once it runs.
+    pub(crate) fn has_engine(&self) -> bool {
+        self.effects.engine().is_some()
     }
 
     /// Ends it as SIGTERM does: what is typed goes to disk.
@@ -153,7 +191,16 @@ impl Desk {
     fn handle(&mut self, msg: Msg) {
         for effect in self.app.update(msg, now()) {
             self.asked.push(effect.clone());
-            self.effects.carry(effect);
+            match effect {
+                Effect::ReadProfileKey(at) => self.effects.spawn(self.profiles.read_key(at)),
+                Effect::TryProfileKey(at, key) => self.effects.spawn(self.profiles.try_key(at, key)),
+                Effect::TurnToProfile(at, key) => {
+                    let connection = self.profiles.connection(at, key).expect("a profile");
+                    self.scope = connection.client.scope().clone();
+                    self.effects.switch(connection, &mut self.news);
+                }
+                other => self.effects.carry(other),
+            }
         }
     }
 

@@ -12,6 +12,7 @@ mod kept;
 mod killed;
 mod many;
 mod pages;
+mod profiles;
 mod ranges;
 mod refused;
 mod sending;

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test that can't build its world should fail")]
 
 mod pictures;
+mod profiles;
 mod ranges;
 mod report;
 mod reports;

@@ -11,6 +11,7 @@ mod key;
 mod links;
 mod own;
 mod places;
+mod profiles;
 mod prune;
 mod pty;
 mod service;

@@ -51,6 +51,8 @@ pub enum Context {
     Welcome,
     /// The first page, where something is typed.
     WelcomeText,
+    /// The profiles of the configuration.
+    Profiles,
 }
 
 impl Context {
@@ -103,6 +105,7 @@ impl Context {
             Self::Kept => "kept page views",
             Self::Welcome => "setting up, a choice",
             Self::WelcomeText => "setting up, a text",
+            Self::Profiles => "profiles",
         }
     }
 }
@@ -117,6 +120,7 @@ pub enum Action {
     NextPane,
     Help,
     Palette,
+    Profiles,
     Refresh,
     Repaint,
     Suspend,

@@ -16,6 +16,7 @@ use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::text::CleanText;
 use crate::runtime::effects::Connection;
 use crate::runtime::first_run::FirstRun;
+use crate::runtime::switch::Profiles;
 use crate::runtime::{self, Exit, Folders, Parts};
 use crate::sim::{Sim, SimOptions};
 use crate::store::Store;
@@ -57,9 +58,19 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let connection =
         Some(Connection { client, poll: PollOptions::default(), lock_folder: None, on_change: mine.on_change });
     let (notify, folders) = (mine.notify.how, Folders { themes: folder, ..Folders::default() });
-    let clipboard = mine.clipboard;
-    let first_run = FirstRun::default();
-    let parts =
-        Parts { start, look, notify, clipboard, store, connection, environment, kind, folders, log: None, first_run };
+    let parts = Parts {
+        start,
+        look,
+        notify,
+        clipboard: mine.clipboard,
+        store,
+        connection,
+        environment,
+        kind,
+        folders,
+        profiles: Profiles::default(),
+        log: None,
+        first_run: FirstRun::default(),
+    };
     Ok(runtime::run(parts).await.map_err(no_terminal)?.exit)
 }

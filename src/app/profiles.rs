@@ -1,0 +1,197 @@
+//! The profiles of the configuration, and turning to another one: its key is read and tried while the present one goes on;
+//! only then everything begins anew on the other.
+
+use super::editor::Saved;
+use super::overlay::Overlay;
+use super::{App, Effect, Screen, Start, Tone, scroll};
+use crate::model::Time;
+use crate::model::endpoint::{ApiKey, Scope};
+use crate::model::failure::Failure;
+use crate::model::text::CleanText;
+
+/// A profile as it is listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    pub name: CleanText,
+    /// Whom it leads to; none without a project.
+    pub scope: Option<Scope>,
+    /// Why it can't be turned to, a sentence; none when it can.
+    pub lacks: Option<CleanText>,
+}
+
+impl Profile {
+    /// The host of its service, as a word for people.
+    pub fn host(&self) -> CleanText {
+        let url = self.scope.as_ref().map_or("", |scope| scope.base_url.as_str());
+        CleanText::line(url.split_once("://").map_or(url, |(_, rest)| rest))
+    }
+
+    /// Its project, as it may be shown.
+    pub fn project(&self) -> CleanText {
+        CleanText::line(self.scope.as_ref().map_or("", |scope| scope.project.as_str()))
+    }
+}
+
+/// How far turning to another one is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    Choosing,
+    /// The key of the one at this place is read.
+    Reading(usize),
+    /// The service is asked whether it takes the key.
+    Asking(usize),
+}
+
+/// The layer.
+#[derive(Debug)]
+pub struct Profiles {
+    pub step: Step,
+    /// Why the last one that was chosen was not turned to.
+    pub said: Option<CleanText>,
+    selected: usize,
+    top: usize,
+}
+
+impl Profiles {
+    /// The place of the selected one.
+    pub fn selected(&self) -> usize {
+        self.selected
+    }
+
+    /// The first visible one.
+    pub fn top(&self) -> usize {
+        self.top
+    }
+
+    /// Moves the choice, unless one was made.
+    pub(super) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize, total: usize) {
+        if self.step == Step::Choosing {
+            self.selected = to(self.selected, total);
+            self.said = None;
+        }
+        self.keep_in_sight(rows, total);
+    }
+
+    /// Keeps the choice in sight.
+    pub(super) fn keep_in_sight(&mut self, rows: usize, total: usize) {
+        self.top = scroll::follow(self.top, self.selected, rows, total);
+    }
+}
+
+impl App {
+    /// The key that lists the profiles.
+    pub(super) fn open_profiles(&mut self, now: Time) {
+        if self.start.profiles.len() < 2 {
+            return self.say(Tone::Info, "There is no other profile: [profiles.NAME] in config.toml makes one.", now);
+        }
+        if matches!(self.overlays.last(), Some(Overlay::Profiles(_))) {
+            return;
+        }
+        let open = Profiles { step: Step::Choosing, said: None, selected: self.start.current, top: 0 };
+        self.overlays.push(Overlay::Profiles(open));
+    }
+
+    /// Enter: the selected one is turned to. What is typed goes to disk first, where it belongs.
+    pub(super) fn take_profile(&mut self, effects: &mut Vec<Effect>) {
+        let Some(Overlay::Profiles(open)) = self.overlays.last_mut() else { return };
+        let at = open.selected;
+        if open.step != Step::Choosing {
+            return;
+        }
+        if at == self.start.current {
+            self.overlays.pop();
+            return;
+        }
+        let Some(profile) = self.start.profiles.get(at) else { return };
+        if let Some(lacks) = &profile.lacks {
+            open.said = Some(CleanText::line(&format!("{} can't be turned to. {lacks}", profile.name)));
+            return;
+        }
+        open.step = Step::Reading(at);
+        open.said = None;
+        effects.extend(self.overlays.iter_mut().filter_map(|overlay| overlay.write_draft(Saved::is_unsaved)));
+        effects.push(Effect::ReadProfileKey(at));
+    }
+
+    /// The layer, if it waits for this step.
+    fn waiting_for(&mut self, step: &Step) -> Option<&mut Profiles> {
+        self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
+            Overlay::Profiles(open) if open.step == *step => Some(open),
+            _ => None,
+        })
+    }
+
+    /// Its key was read. Who closed the layer meanwhile has changed their mind.
+    pub(super) fn profile_key_read(&mut self, at: usize, result: Result<ApiKey, Failure>, effects: &mut Vec<Effect>) {
+        let Some(open) = self.waiting_for(&Step::Reading(at)) else { return };
+        match result {
+            Ok(key) => {
+                open.step = Step::Asking(at);
+                effects.push(Effect::TryProfileKey(at, key));
+            }
+            Err(failure) => self.stay(at, &failure),
+        }
+        self.dirty = true;
+    }
+
+    /// The service was asked.
+    pub(super) fn key_tried(
+        &mut self,
+        at: usize,
+        result: Result<ApiKey, Failure>,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
+        if self.waiting_for(&Step::Asking(at)).is_none() {
+            return;
+        }
+        match result {
+            Ok(key) => self.turn_to_profile(at, key, now, effects),
+            Err(failure) => self.stay(at, &failure),
+        }
+        self.dirty = true;
+    }
+
+    /// The present profile goes on.
+    fn stay(&mut self, at: usize, failure: &Failure) {
+        let Some(name) = self.start.profiles.get(at).map(|profile| profile.name.clone()) else { return };
+        let here = self.start.profile.clone();
+        let open = self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
+            Overlay::Profiles(open) => Some(open),
+            _ => None,
+        });
+        if let Some(open) = open {
+            open.step = Step::Choosing;
+            open.said = Some(CleanText::line(&format!("Still on {here}: {name} can't be used. {}", failure.sentence)));
+        }
+    }
+
+    /// Begins anew on another profile. The effects after the first one are the new profile's.
+    fn turn_to_profile(&mut self, at: usize, key: ApiKey, now: Time, effects: &mut Vec<Effect>) {
+        let Some(profile) = self.start.profiles.get(at) else { return };
+        let Some(scope) = profile.scope.clone() else { return };
+        let said = format!("Now on {}: {} at {}.", profile.name, profile.project(), profile.host());
+        let start = Start {
+            profile: profile.name.clone(),
+            scope,
+            current: at,
+            size: self.size,
+            notice: None,
+            ..self.start.clone()
+        };
+        effects.push(Effect::TurnToProfile(at, key));
+        let (fresh, begin) = App::new(start, now);
+        let before = std::mem::replace(self, fresh);
+        effects.extend(begin);
+        self.chosen = before.chosen;
+        self.signals = before.signals;
+        if before.screen == Screen::Views || before.screen == Screen::Log {
+            self.turn_to(before.screen, now, effects);
+        }
+        self.say(Tone::Info, &said, now);
+    }
+}
+
+#[cfg(test)]
+#[path = "profiles_tests.rs"]
+mod tests;

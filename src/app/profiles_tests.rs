@@ -1,0 +1,142 @@
+//! Choosing a profile, and what becomes of the state.
+
+use super::*;
+use crate::app::jobs::tests::{at, row};
+use crate::app::{Known, Msg, Record};
+use crate::model::failure::FailureKind;
+use crate::model::job::Status;
+use crate::model::prompt::DraftSlot;
+use chrono::FixedOffset;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+fn scope(project: &str) -> Scope {
+    Scope { base_url: "https://api.example.com".into(), project: project.into(), organization: None }
+}
+
+fn profile(name: &str, lacks: Option<&str>) -> Profile {
+    Profile { name: CleanText::line(name), scope: Some(scope(name)), lacks: lacks.map(CleanText::line) }
+}
+
+fn app() -> App {
+    let profiles = vec![profile("a", None), profile("b", None), profile("c", Some("It has no key of its own."))];
+    let start = Start {
+        size: (120, 40),
+        profile: CleanText::line("a"),
+        profiles,
+        ..Start::new(scope("a"), FixedOffset::east_opt(0).expect("UTC"))
+    };
+    let (mut app, _) = App::new(start, at(0));
+    let known = Known { jobs: vec![row(1, Status::Active)], ..Known::default() };
+    app.update(Msg::Loaded(Ok(Box::new(known))), at(0));
+    app
+}
+
+fn press(app: &mut App, code: KeyCode) -> Vec<Effect> {
+    app.update(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))), at(1))
+}
+
+fn keys(app: &mut App, keys: &str) -> Vec<Effect> {
+    keys.chars().flat_map(|c| press(app, KeyCode::Char(c))).collect()
+}
+
+fn key() -> ApiKey {
+    ApiKey::new("mint_b").expect("a key")
+}
+
+fn refused() -> Failure {
+    Failure::new(FailureKind::KeyRefused, "The service does not accept the key.")
+}
+
+/// `b` is chosen.
+fn chosen() -> App {
+    let mut app = app();
+    keys(&mut app, "Pj");
+    assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(1)]);
+    app
+}
+
+fn said(app: &App) -> &str {
+    match app.overlays.last() {
+        Some(Overlay::Profiles(open)) => open.said.as_ref().expect("said").as_str(),
+        other => panic!("no profiles: {other:?}"),
+    }
+}
+
+#[test]
+fn a_good_key_begins_everything_anew_on_the_other_profile() {
+    let mut app = chosen();
+    assert_eq!(app.update(Msg::ProfileKey(1, Ok(key())), at(2)), [Effect::TryProfileKey(1, key())]);
+    let effects = app.update(Msg::KeyTried(1, Ok(key())), at(3));
+    assert_eq!(effects[..2], [Effect::TurnToProfile(1, key()), Effect::LoadKnown]);
+    assert_eq!((app.start.profile.as_str(), app.start.scope.project.as_str(), app.start.current), ("b", "b", 1));
+    assert!(app.jobs.is_empty() && app.record == Record::Reading && app.overlays.is_empty());
+    assert_eq!(app.notice.as_ref().map(|notice| notice.text.as_str()), Some("Now on b: b at api.example.com."));
+    // What it says from now on is about itself.
+    keys(&mut app, "Pk");
+    assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(0)]);
+}
+
+#[test]
+fn a_key_that_is_refused_or_can_not_be_read_leaves_the_old_profile_as_it_is() {
+    let mut app = chosen();
+    app.update(Msg::ProfileKey(1, Err(refused())), at(2));
+    assert_eq!(said(&app), "Still on a: b can't be used. The service does not accept the key.");
+    assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(1)], "and can be tried again");
+    app.update(Msg::ProfileKey(1, Ok(key())), at(2));
+    assert_eq!(app.update(Msg::KeyTried(1, Err(refused())), at(3)), []);
+    assert!(said(&app).starts_with("Still on a"));
+    assert_eq!((app.start.profile.as_str(), app.jobs.len()), ("a", 1));
+}
+
+#[test]
+fn who_closes_the_list_meanwhile_stays_where_they_are() {
+    let mut app = chosen();
+    press(&mut app, KeyCode::Esc);
+    assert_eq!(app.update(Msg::ProfileKey(1, Ok(key())), at(2)), []);
+    let mut app = chosen();
+    app.update(Msg::ProfileKey(1, Ok(key())), at(2));
+    press(&mut app, KeyCode::Esc);
+    assert_eq!(app.update(Msg::KeyTried(1, Ok(key())), at(3)), []);
+    assert_eq!(app.start.profile.as_str(), "a");
+}
+
+#[test]
+fn a_profile_that_lacks_something_says_so_and_the_present_one_closes_the_list() {
+    let mut app = app();
+    keys(&mut app, "PG");
+    assert_eq!(press(&mut app, KeyCode::Enter), []);
+    assert_eq!(said(&app), "c can't be turned to. It has no key of its own.");
+    keys(&mut app, "g");
+    press(&mut app, KeyCode::Enter);
+    assert!(app.overlays.is_empty());
+}
+
+#[test]
+fn while_one_is_opened_nothing_else_is_chosen() {
+    let mut app = chosen();
+    keys(&mut app, "kkn");
+    assert_eq!(press(&mut app, KeyCode::Enter), []);
+    assert!(matches!(app.overlays.as_slice(), [Overlay::Profiles(open)] if open.selected() == 1));
+}
+
+#[test]
+fn what_is_typed_is_saved_where_it_belongs_before_anything_turns() {
+    let mut app = app();
+    let mut effects = keys(&mut app, "b");
+    effects.extend(keys(&mut app, "One prompt"));
+    effects.extend(app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char('s'), KeyModifiers::CONTROL))), at(1)));
+    effects.extend(keys(&mut app, "Pj"));
+    effects.extend(press(&mut app, KeyCode::Enter));
+    let place = |wanted: &Effect| effects.iter().position(|effect| effect == wanted);
+    let saved = place(&Effect::SaveDraft(DraftSlot::Batch, "One prompt".into()));
+    assert!(saved.is_some() && saved < place(&Effect::ReadProfileKey(1)), "{effects:?}");
+}
+
+#[test]
+fn without_another_profile_the_key_says_how_to_make_one() {
+    let mut app = app();
+    app.start.profiles.truncate(1);
+    keys(&mut app, "P");
+    assert!(app.overlays.is_empty());
+    assert!(app.notice.as_ref().is_some_and(|notice| notice.text.as_str().contains("[profiles.NAME]")));
+}

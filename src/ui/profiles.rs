@@ -1,0 +1,97 @@
+//! The profiles of the configuration.
+//!
+//! ```text
+//! ┌ Profiles: 3 ───────────────────────────────────────────────┐
+//! │▌● acme       acme-docs           api.mintlify.com    here   │
+//! │   beta       beta-docs           api.mintlify.com           │
+//! │   internal   handbook            docs.corp:8443      no key │
+//! ```
+
+use super::text::{Row, left};
+use super::{View, boxed, more_below, put};
+use crate::app::profiles::{Profile, Profiles, Step};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+use ratatui::widgets::{Paragraph, Wrap};
+use unicode_width::UnicodeWidthStr;
+
+/// Cells of the last column: what there is to say of a profile.
+const STATE: usize = 11;
+/// From this width on the service has a column.
+const WITH_HOST: usize = 56;
+
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Profiles, area: Rect) {
+    let View { app, theme, .. } = view;
+    let profiles = &app.start.profiles;
+    let title = format!(" Profiles: {} ", profiles.len());
+    let inner = boxed(frame, area, Line::styled(title, theme.title), theme.focus);
+    let rows = app.geometry().profile_rows(profiles.len(), open.said.is_some());
+    let names = profiles.iter().map(|profile| profile.name.as_str().width()).max().unwrap_or(0);
+    for (n, (at, profile)) in profiles.iter().enumerate().skip(open.top()).take(rows).enumerate() {
+        put(frame, inner, n, line(view, profile, at, open, names, usize::from(inner.width)));
+    }
+    let below = Rect {
+        x: inner.x + 1,
+        y: inner.y + u16::try_from(rows + 1).unwrap_or(inner.height),
+        width: inner.width.saturating_sub(2),
+        height: inner.height.saturating_sub(u16::try_from(rows + 1).unwrap_or(inner.height)),
+    };
+    let (text, style) = said(view, open);
+    frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), below);
+    more_below(frame, view, area, profiles.len().saturating_sub(open.top() + rows));
+}
+
+fn line<'a>(view: View<'_>, profile: &Profile, at: usize, open: &Profiles, names: usize, width: usize) -> Line<'a> {
+    let View { app, theme, .. } = view;
+    let (chosen, here) = (open.selected() == at, app.start.current == at);
+    let style = match (chosen, profile.lacks.is_some()) {
+        (true, _) => theme.selected,
+        (false, true) => theme.muted,
+        (false, false) => theme.text,
+    };
+    let (state, state_style): (&str, Style) = match (&open.step, profile) {
+        (Step::Reading(of), _) if *of == at => ("reading key", theme.working),
+        (Step::Asking(of), _) if *of == at => ("asking", theme.working),
+        _ if here => ("here", theme.good),
+        (_, Profile { scope: None, .. }) => ("no project", theme.warning),
+        (_, Profile { lacks: Some(_), .. }) => ("no key", theme.warning),
+        _ => ("", theme.muted),
+    };
+    let mut row = Row::new(width);
+    row.push(if chosen { "▌" } else { " " }, theme.mark);
+    row.push(if here { "● " } else { "  " }, theme.good);
+    // The name takes what it needs, up to half of the room; project and service share the rest.
+    let room = row.room().saturating_sub(STATE + 2);
+    let name = names.min(room / 2).max(8);
+    let rest = room.saturating_sub(name + 2);
+    let host = if width >= WITH_HOST { rest.saturating_sub(2) / 2 } else { 0 };
+    row.push(left(profile.name.as_str(), name), style).push("  ", theme.text);
+    if host > 0 {
+        row.push(left(profile.project().as_str(), rest.saturating_sub(host + 2)), style);
+        row.push("  ", theme.text).push(left(profile.host().as_str(), host), theme.muted);
+    } else {
+        row.push(left(profile.project().as_str(), rest), style);
+    }
+    row.push("  ", theme.text).push(left(state, STATE), state_style);
+    row.line()
+}
+
+/// What happens, what went wrong, or what the choice leads to.
+fn said(view: View<'_>, open: &Profiles) -> (String, Style) {
+    let View { app, theme, .. } = view;
+    let name = |at: usize| app.start.profiles.get(at).map(|profile| profile.name.to_string()).unwrap_or_default();
+    match (&open.step, &open.said) {
+        (Step::Reading(at), _) => (format!("Reading the key of {}…", name(*at)), theme.working),
+        (Step::Asking(at), _) => {
+            (format!("Asking the service whether it takes the key of {}…", name(*at)), theme.working)
+        }
+        (Step::Choosing, Some(said)) => (said.to_string(), theme.bad),
+        (Step::Choosing, None) => (
+            "Enter turns to it, after one request that no limit counts. Drafts and prompts stay where they are."
+                .to_owned(),
+            theme.muted,
+        ),
+    }
+}

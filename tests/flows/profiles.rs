@@ -1,0 +1,148 @@
+//! Turning to another profile: what becomes of the work for the one before, and what the new one knows.
+
+use crate::desk::{Desk, faults, folder, scope_of, sim};
+use crossterm::event::KeyCode;
+use docdeck::app::Record;
+use docdeck::model::endpoint::Scope;
+use docdeck::model::ledger::Limited;
+use docdeck::model::log::Operation;
+use docdeck::model::prompt::DeliveryKind;
+use docdeck::model::text::CleanText;
+
+/// Chooses the profile so many places below the first one.
+fn choose(desk: &mut Desk, below: usize) {
+    desk.keys("Pg");
+    desk.keys(&"j".repeat(below));
+    desk.key(KeyCode::Enter);
+}
+
+async fn turned_to(desk: &mut Desk, name: &str) {
+    let name = CleanText::line(name);
+    desk.until("the other profile", |desk| {
+        desk.app.start.profile == name && desk.app.record == Record::Read && desk.has_engine()
+    })
+    .await;
+}
+
+fn other(of: &Scope) -> Scope {
+    Scope { base_url: of.base_url.clone(), project: "beta-docs".to_owned(), organization: None }
+}
+
+#[tokio::test]
+async fn the_other_profile_shows_its_own_jobs_and_the_first_ones_are_there_again_after_the_way_back() {
+    let (one, two, folder) = (sim(&[]).await, sim(&[]).await, folder());
+    let mut desk = Desk::begin(&one, folder.path()).await;
+    desk.know(&[("acme", scope_of(&one), one.api_key()), ("beta", scope_of(&two), two.api_key())]);
+    desk.accepted("Work for acme [sim:seconds=900000]").await;
+    choose(&mut desk, 1);
+    turned_to(&mut desk, "beta").await;
+    desk.until_shown("No jobs are known on this computer yet.").await;
+    desk.assert_shows("Now on beta");
+    desk.accepted("Work for beta [sim:seconds=900000]").await;
+    assert_eq!((one.requests(Operation::Create), two.requests(Operation::Create)), (1, 1));
+    choose(&mut desk, 0);
+    turned_to(&mut desk, "acme").await;
+    desk.until_shown("Work for acme").await;
+    assert!(!desk.shows("Work for beta"), "{}", desk.screen());
+    desk.terminate().await;
+}
+
+#[tokio::test]
+async fn a_prompt_on_its_way_is_waited_for_and_recorded_for_the_profile_that_sent_it() {
+    let (one, two, folder) = (sim(&["create=latency-700"]).await, sim(&[]).await, folder());
+    let mut desk = Desk::begin(&one, folder.path()).await;
+    desk.know(&[("acme", scope_of(&one), one.api_key()), ("beta", scope_of(&two), two.api_key())]);
+    let store = desk.store.clone();
+    desk.send_new("Slow to be taken");
+    desk.until("a prompt on its way", |desk| {
+        desk.app.jobs.selected().is_some_and(|row| row.undelivered == Some(DeliveryKind::Sending))
+    })
+    .await;
+    desk.key(KeyCode::Esc);
+    choose(&mut desk, 1);
+    turned_to(&mut desk, "beta").await;
+    assert!(desk.app.jobs.is_empty(), "{}", desk.screen());
+    // Its answer comes while the other one is shown, and goes to where it belongs.
+    for _ in 0..100 {
+        desk.go_on_for(std::time::Duration::from_millis(50)).await;
+        let rows = store.jobs(&scope_of(&one)).await.expect("rows");
+        if rows.iter().all(|row| row.id.is_some()) {
+            break;
+        }
+    }
+    let rows = store.jobs(&scope_of(&one)).await.expect("rows");
+    assert!(matches!(rows.as_slice(), [row] if row.id.is_some() && row.undelivered.is_none()), "{rows:?}");
+    assert_eq!(one.requests(Operation::Create), 1);
+    assert!(desk.app.jobs.is_empty(), "{}", desk.screen());
+    desk.terminate().await;
+}
+
+#[tokio::test]
+async fn a_refused_key_leaves_the_old_profile_at_work() {
+    let (one, two, folder) = (sim(&[]).await, sim(&[]).await, folder());
+    let mut desk = Desk::begin(&one, folder.path()).await;
+    desk.know(&[("acme", scope_of(&one), one.api_key()), ("beta", scope_of(&two), "mint_wr0ng")]);
+    choose(&mut desk, 1);
+    desk.until_shown("Still on acme-docs: beta can't be used.").await;
+    desk.assert_shows("401");
+    assert!(!desk.shows("wr0ng"));
+    desk.key(KeyCode::Esc);
+    desk.accepted("Goes on").await;
+    assert_eq!((one.requests(Operation::Create), two.requests(Operation::Get)), (1, 1));
+    desk.terminate().await;
+}
+
+#[tokio::test]
+async fn a_service_that_is_not_there_can_be_turned_to_and_shows_what_is_known() {
+    let (one, two, folder) = (sim(&[]).await, sim(&[]).await, folder());
+    let mut desk = Desk::begin(&one, folder.path()).await;
+    desk.know(&[("acme", scope_of(&one), one.api_key()), ("beta", scope_of(&two), two.api_key())]);
+    choose(&mut desk, 1);
+    turned_to(&mut desk, "beta").await;
+    desk.accepted("Known here [sim:seconds=900000]").await;
+    choose(&mut desk, 0);
+    turned_to(&mut desk, "acme").await;
+    faults(&two, &["all=refuse"]);
+    choose(&mut desk, 1);
+    turned_to(&mut desk, "beta").await;
+    desk.until_shown("Known here").await;
+    desk.terminate().await;
+}
+
+#[tokio::test]
+async fn two_profiles_of_one_project_share_rows_ledger_and_lease() {
+    let (sim, folder) = (sim(&[]).await, folder());
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.know(&[("acme", scope_of(&sim), sim.api_key()), ("same", scope_of(&sim), sim.api_key())]);
+    desk.accepted("Work for both [sim:seconds=900000]").await;
+    desk.until_shown("creates 1/100 used here").await;
+    choose(&mut desk, 1);
+    turned_to(&mut desk, "same").await;
+    desk.until_shown("creates 1/100 used here").await;
+    desk.assert_shows("Work for both");
+    desk.accepted("A second one [sim:seconds=50] [sim:pr]").await;
+    desk.until_shown("creates 2/100 used here").await;
+    // The lease was given over: somebody polls.
+    desk.until_shown("NEEDS YOU 1").await;
+    assert_eq!(desk.app.budget(Limited::Create).used, 2);
+    desk.terminate().await;
+}
+
+#[tokio::test]
+async fn a_draft_stays_with_the_profile_that_it_was_typed_for() {
+    let (sim, folder) = (sim(&[]).await, folder());
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let (acme, beta) = (scope_of(&sim), other(&scope_of(&sim)));
+    desk.know(&[("acme", acme.clone(), sim.api_key()), ("beta", beta.clone(), sim.api_key())]);
+    desk.keys("nHalf a thought");
+    desk.key(KeyCode::Esc);
+    choose(&mut desk, 1);
+    turned_to(&mut desk, "beta").await;
+    desk.keys("n");
+    desk.go_on_for(std::time::Duration::from_millis(200)).await;
+    assert!(!desk.shows("Half a thought"), "{}", desk.screen());
+    let drafts = |scope| desk.store.drafts(scope);
+    assert_eq!(drafts(&acme).await.expect("drafts").len(), 1);
+    assert_eq!(drafts(&beta).await.expect("drafts").len(), 0);
+    desk.terminate().await;
+}

@@ -1,0 +1,60 @@
+//! Turning to another profile in the terminal: a program that asks for a password has it meanwhile, and gives it back.
+
+use crate::pty::{Pty, Setup};
+
+/// Nobody listens there: what can be seen is what is on disk.
+fn config(command: &str) -> String {
+    let profile = |name: &str, key: &str| {
+        format!("[profiles.{name}]\nbase_url = \"http://127.0.0.1:9\"\nproject_id = \"{name}-docs\"\n{key}\n")
+    };
+    let command = format!("api_key_command = [\"sh\", \"-c\", \"{command}\"]");
+    format!("default_profile = \"one\"\n{}{}", profile("one", "api_key = \"mint_0ne\""), profile("two", &command))
+}
+
+#[test]
+fn a_key_command_gets_the_terminal_and_the_other_profile_comes_back_with_it() {
+    let ask = "printf 'PIN: ' >/dev/tty; read pin </dev/tty; echo mint_$pin";
+    let mut pty = Pty::spawn(Setup::dashboard_with(&config(ask)));
+    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.send("nA thought for one");
+    pty.wait_for_text("A thought for one");
+    pty.send("\x1b");
+    pty.wait_for("the editor to be gone", |screen| !screen.contents().contains("┌ New job"));
+    pty.send("Pj\r");
+    pty.wait_for("the question, outside of the dashboard", |screen| {
+        !screen.alternate_screen()
+            && screen.contents().contains("docdeck runs sh for the key")
+            && screen.contents().contains("PIN:")
+    });
+    pty.send("m4rked\r");
+    pty.wait_for("the other profile", |screen| screen.alternate_screen() && screen.contents().contains("docdeck  two"));
+    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.send("D");
+    pty.wait_for_text("There are no drafts.");
+    pty.send("Pk\r");
+    pty.wait_for("the first profile with its record", |screen| {
+        let text = screen.contents();
+        text.contains("docdeck  one") && text.contains("No jobs are known on this computer yet.")
+    });
+    pty.send("D");
+    pty.wait_for_text("A thought for one");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+    assert!(!pty.sent().contains("mint_m4rked"));
+}
+
+#[test]
+fn a_key_command_that_fails_leaves_the_old_profile_with_what_it_said() {
+    let mut pty = Pty::spawn(Setup::dashboard_with(&config("echo locked >&2; exit 3")));
+    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.send("Pj\r");
+    pty.wait_for_text("Still on one: two can't be used.");
+    pty.wait_for_text("said: locked");
+    pty.send("\x1b");
+    pty.wait_for("the list to be gone", |screen| !screen.contents().contains("Still on one"));
+    pty.wait_for_text("docdeck  one");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
