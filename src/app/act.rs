@@ -19,6 +19,14 @@ impl App {
             Action::Help => self.show_help(),
             Action::Palette => self.open_palette(),
             Action::Profiles => self.open_profiles(now),
+            Action::AllJobs => self.open_all_jobs(now, effects),
+            Action::Open if matches!(self.overlays.last(), Some(Overlay::AllJobs(_))) => self.go_to_any_job(effects),
+            Action::OpenPr if matches!(self.overlays.last(), Some(Overlay::AllJobs(_))) => {
+                self.open_any_pr(now, effects);
+            }
+            Action::Refresh if matches!(self.overlays.last(), Some(Overlay::AllJobs(_))) => {
+                self.refresh_all_jobs(effects);
+            }
             Action::Repaint => effects.push(Effect::Repaint),
             Action::Suspend => effects.push(Effect::Suspend),
             Action::Close => self.close_topmost(now, effects),
@@ -245,6 +253,7 @@ impl App {
         let copy = match (self.overlays.last(), self.screen) {
             (Some(Overlay::Editor(editor)), _) => Some(("the text".to_owned(), editor.input.text())),
             (Some(Overlay::Resolve(resolve)), _) => Some(("the prompt".to_owned(), resolve.prompt.text.clone())),
+            (Some(Overlay::AllJobs(_)), _) => self.any_job_copy(),
             (Some(Overlay::Card(card)), _) => Some((format!("the path {}", card.path), card.path.to_string())),
             (Some(_), _) => None,
             (None, Screen::Jobs) => {

@@ -138,6 +138,11 @@ impl Geometry {
         self.layer_rows().saturating_sub(1).max(1)
     }
 
+    /// Rows of the jobs of all profiles: over a line that says how old what is known is.
+    pub fn all_jobs_rows(&self) -> usize {
+        self.layer_rows().saturating_sub(1).max(1)
+    }
+
     /// The box of that many profiles, over what happens or what went wrong.
     pub fn profiles(&self, total: usize) -> Rect {
         let height = u16::try_from(total.saturating_add(6)).unwrap_or(u16::MAX);

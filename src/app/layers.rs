@@ -86,6 +86,10 @@ impl App {
                 let rows = g.kept_rows();
                 kept.move_to(|at, total| by.apply(at, rows, total), rows);
             }
+            Some(Overlay::AllJobs(open)) => {
+                let rows = g.all_jobs_rows();
+                open.move_to(|at, total| by.apply(at, rows, total), rows);
+            }
             Some(Overlay::Profiles(open)) => {
                 let total = self.start.profiles.len();
                 let rows = g.profile_rows(total, false);
@@ -123,6 +127,7 @@ impl App {
             Some(Overlay::Card(_)) => self.keep_card_in_sight(),
             Some(Overlay::Kept(kept)) => kept.keep_in_sight(g.kept_rows()),
             Some(Overlay::Movers(open)) => open.keep_in_sight(g.movers_rows()),
+            Some(Overlay::AllJobs(open)) => open.keep_in_sight(g.all_jobs_rows()),
             Some(Overlay::Profiles(open)) => {
                 let total = self.start.profiles.len();
                 open.keep_in_sight(g.profile_rows(total, open.said.is_some()), total);

@@ -6,6 +6,7 @@
 pub mod about;
 mod act;
 mod ahead;
+pub mod all_jobs;
 pub mod batch;
 pub mod bulk;
 mod chord;
@@ -143,6 +144,8 @@ pub struct App {
     signals: signals::Signals,
     tips: tips::Tips,
     ahead: ahead::Ahead,
+    /// To be selected once the record is read.
+    goal: Option<JobKey>,
     dirty: bool,
 }
 
@@ -177,6 +180,7 @@ impl App {
             signals: signals::Signals::default(),
             tips: tips::Tips::default(),
             ahead: ahead::Ahead::default(),
+            goal: None,
             dirty: true,
             start,
         };
@@ -260,6 +264,7 @@ impl App {
             (Some(C::Trend), ..) => &[C::Trend, C::Lists, C::Everywhere],
             (Some(C::Movers), ..) => &[C::Movers, C::Lists, C::Everywhere],
             (Some(C::Export), ..) => &[C::Export, C::Lists, C::Everywhere],
+            (Some(C::AllJobs), ..) => &[C::AllJobs, C::Lists, C::Everywhere],
             (Some(C::Profiles), ..) => &[C::Profiles, C::Lists, C::Everywhere],
             (Some(C::Kept), ..) => &[C::Kept, C::Lists, C::Everywhere],
             (Some(_), ..) => &[C::Lists, C::Everywhere],
@@ -329,6 +334,10 @@ impl App {
         if let (Action::CompareWith, Some(Overlay::Kept(kept))) = (action, self.overlays.last()) {
             return kept.selected().is_some();
         }
+        if let (Action::OpenPr | Action::Open, Some(Overlay::AllJobs(open))) = (action, self.overlays.last()) {
+            let known = open.selected();
+            return known.is_some_and(|known| action == Action::Open || known.row.pr_link.is_some());
+        }
         match action {
             Action::NewJob | Action::Track | Action::Batch => ready,
             Action::Drafts => self.draft_count() > 0,
@@ -359,7 +368,7 @@ impl App {
             Action::Open if matches!(self.overlays.last(), Some(Overlay::Card(_))) => self.card_job().is_some(),
             Action::Open => selected.is_some(),
             Action::BeforeAfter => selected.is_some_and(|row| !row.pages.is_empty()),
-            Action::Profiles => self.start.profiles.len() > 1,
+            Action::Profiles | Action::AllJobs => self.start.profiles.len() > 1,
             Action::Close => self.has_layer(),
             Action::Help => !matches!(self.overlays.last(), Some(Overlay::Help(_))),
             Action::Confirm => match self.overlays.last() {

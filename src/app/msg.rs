@@ -91,6 +91,8 @@ pub enum Msg {
     ProfileTried { attempt: u64, result: Result<CleanText, Failure> },
     /// A new profile was written.
     ConfigWritten { attempt: u64, result: Result<(), NotWritten> },
+    /// The jobs of all profiles, each with the place of its profile.
+    AllJobs(Result<Vec<(usize, JobRow)>, Failure>),
     /// The key of the profile at this place was read, or why not.
     ProfileKey(usize, Result<ApiKey, Failure>),
     /// The service takes the key of the profile at this place, or could not be asked just now; or why it can't be used.
@@ -240,6 +242,8 @@ pub enum Effect {
     Begin(Begin),
     /// Keeps where tips were given.
     RememberTips(String),
+    /// What is known of the jobs of these projects, each with the place of its profile; answers with `AllJobs`.
+    ListAllJobs(Vec<(usize, Scope)>),
     /// Reads the key of the profile at this place; answers with `ProfileKey`.
     ReadProfileKey(usize),
     /// One GET with that key, which no limit counts; answers with `KeyTried`.

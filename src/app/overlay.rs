@@ -1,6 +1,7 @@
 //! The layers over a screen. One enum, a stack: the topmost has the keys, Esc closes it.
 
 use super::Effect;
+use super::all_jobs::AllJobs;
 use super::batch::{Batch, Step};
 use super::bulk::Bulk;
 use super::editor::{Editor, Saved};
@@ -52,6 +53,8 @@ pub enum Overlay {
     Kept(Box<KeptRanges>),
     /// The profiles of the configuration.
     Profiles(Profiles),
+    /// The jobs of all profiles.
+    AllJobs(Box<AllJobs>),
 }
 
 impl Overlay {
@@ -82,6 +85,7 @@ impl Overlay {
             Self::Export(_) => Context::Export,
             Self::Kept(_) => Context::Kept,
             Self::Profiles(_) => Context::Profiles,
+            Self::AllJobs(_) => Context::AllJobs,
         }
     }
 
@@ -145,7 +149,8 @@ impl Overlay {
             | Self::Movers(_)
             | Self::Export(_)
             | Self::Kept(_)
-            | Self::Profiles(_) => false,
+            | Self::Profiles(_)
+            | Self::AllJobs(_) => false,
         }
     }
 }

@@ -7,6 +7,7 @@ use super::{App, Effect, Screen, Start, Tone, scroll};
 use crate::model::Time;
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::failure::Failure;
+use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 
 /// A profile as it is listed.
@@ -46,6 +47,8 @@ pub enum Step {
 #[derive(Debug)]
 pub struct Profiles {
     pub step: Step,
+    /// The job to go to on the other one.
+    goal: Option<JobKey>,
     /// Why the last one that was chosen was not turned to.
     pub said: Option<CleanText>,
     selected: usize,
@@ -67,6 +70,7 @@ impl Profiles {
     pub(super) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize, total: usize) {
         if self.step == Step::Choosing {
             self.selected = to(self.selected, total);
+            self.goal = None;
             self.said = None;
         }
         self.keep_in_sight(rows, total);
@@ -87,7 +91,7 @@ impl App {
         if matches!(self.overlays.last(), Some(Overlay::Profiles(_))) {
             return;
         }
-        let open = Profiles { step: Step::Choosing, said: None, selected: self.start.current, top: 0 };
+        let open = Profiles { step: Step::Choosing, goal: None, said: None, selected: self.start.current, top: 0 };
         self.overlays.push(Overlay::Profiles(open));
     }
 
@@ -111,6 +115,13 @@ impl App {
         open.said = None;
         effects.extend(self.overlays.iter_mut().filter_map(|overlay| overlay.write_draft(Saved::is_unsaved)));
         effects.push(Effect::ReadProfileKey(at));
+    }
+
+    /// Turns to the profile at this place, to go to this job there.
+    pub(super) fn choose_profile(&mut self, at: usize, goal: Option<JobKey>, effects: &mut Vec<Effect>) {
+        let open = Profiles { step: Step::Choosing, goal, said: None, selected: at, top: 0 };
+        self.overlays.push(Overlay::Profiles(open));
+        self.take_profile(effects);
     }
 
     /// The layer, if it waits for this step.
@@ -142,11 +153,13 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        if self.waiting_for(&Step::Asking(at)).is_none() {
-            return;
-        }
+        let Some(open) = self.waiting_for(&Step::Asking(at)) else { return };
+        let goal = open.goal;
         match result {
-            Ok(key) => self.turn_to_profile(at, key, now, effects),
+            Ok(key) => {
+                self.turn_to_profile(at, key, now, effects);
+                self.goal = goal;
+            }
             Err(failure) => self.stay(at, &failure),
         }
         self.dirty = true;
@@ -185,7 +198,7 @@ impl App {
         effects.extend(begin);
         self.chosen = before.chosen;
         self.signals = before.signals;
-        if before.screen == Screen::Views || before.screen == Screen::Log {
+        if matches!(before.screen, Screen::Views | Screen::Log) {
             self.turn_to(before.screen, now, effects);
         }
         self.say(Tone::Info, &said, now);

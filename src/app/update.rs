@@ -70,6 +70,7 @@ impl App {
             Msg::ConfigWritten { attempt, result } => effects.extend(self.config_written(attempt, result)),
             Msg::DraftSaved { slot, result } => self.draft_saved(slot, result),
             Msg::DraftRead { slot, text, pages } => self.draft_read(slot, text.unwrap_or_default(), &pages, now),
+            Msg::AllJobs(result) => self.all_jobs_listed(result, now),
             Msg::ProfileKey(at, result) => self.profile_key_read(at, result, &mut effects),
             Msg::KeyTried(at, result) => self.key_tried(at, result, now, &mut effects),
             Msg::Handed { what, result } => match result {
@@ -243,6 +244,9 @@ impl App {
         match result {
             Ok(known) => {
                 self.jobs.replace(known.jobs);
+                if let Some(key) = self.goal.take() {
+                    self.jobs.select(key);
+                }
                 self.drafts.extend(known.drafts);
                 self.draft_pages = known.draft_pages;
                 self.log.prepend(known.log);

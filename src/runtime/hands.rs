@@ -9,6 +9,7 @@ use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::prompt::{Delivery, DraftSlot, Thread};
+use crate::model::row::JobRow;
 use crate::store::{Store, StoreError};
 use chrono::Utc;
 use std::path::PathBuf;
@@ -150,6 +151,7 @@ impl Hands {
                 self.engine().await.ok()?.report_budgets().await;
                 return None;
             }
+            Effect::ListAllJobs(scopes) => Msg::AllJobs(self.jobs_of(scopes).await.map_err(failure)),
             Effect::ReadProfileKey(_) | Effect::TryProfileKey(..) | Effect::TurnToProfile(..) => return None,
             Effect::OpenUrl(_) | Effect::Copy { .. } | Effect::Repaint | Effect::Suspend | Effect::Quit => return None,
         })
@@ -180,6 +182,14 @@ impl Hands {
             }
         }
         thread
+    }
+
+    async fn jobs_of(&self, scopes: Vec<(usize, Scope)>) -> Result<Vec<(usize, JobRow)>, StoreError> {
+        let mut all = Vec::new();
+        for (profile, scope) in scopes {
+            all.extend(self.store.jobs(&scope).await?.into_iter().map(|row| (profile, row)));
+        }
+        Ok(all)
     }
 
     async fn known(&self) -> Result<Known, Failure> {

@@ -186,7 +186,7 @@ pub(super) fn glyph(view: View<'_>, job: &JobRow) -> (&'static str, Style) {
 }
 
 /// The word behind a title: what needs to be known beside the sign.
-fn info(view: View<'_>, job: &JobRow) -> (String, Style) {
+pub(super) fn info(view: View<'_>, job: &JobRow) -> (String, Style) {
     let theme = view.theme;
     if let Some(kind) = job.undelivered {
         let style = if kind.needs_user() { theme.warning } else { theme.muted };

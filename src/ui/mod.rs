@@ -1,6 +1,7 @@
 //! Drawing: the state, a theme and the time into a frame. Writes nothing back; visits only what is visible.
 
 mod about;
+mod all_jobs;
 mod ascii;
 mod bars;
 mod batch;
@@ -135,6 +136,7 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             Overlay::Movers(open) => views::movers::draw(frame, view, open, g.movers()),
             Overlay::Export(open) => views::export::draw(frame, view, open, g.body),
             Overlay::Kept(open) => views::kept::draw(frame, view, open, g.layer()),
+            Overlay::AllJobs(open) => all_jobs::draw(frame, view, open, g.layer()),
             Overlay::Profiles(open) => profiles::draw(frame, view, open, g.profiles(app.start.profiles.len())),
         }
     }

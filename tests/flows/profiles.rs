@@ -129,6 +129,27 @@ async fn two_profiles_of_one_project_share_rows_ledger_and_lease() {
 }
 
 #[tokio::test]
+async fn the_jobs_of_all_profiles_lead_to_each_on_its_own() {
+    let (one, two, folder) = (sim(&[]).await, sim(&[]).await, folder());
+    let mut desk = Desk::begin(&one, folder.path()).await;
+    desk.know(&[("acme", scope_of(&one), one.api_key()), ("beta", scope_of(&two), two.api_key())]);
+    desk.accepted("Work for acme [sim:seconds=900000]").await;
+    choose(&mut desk, 1);
+    turned_to(&mut desk, "beta").await;
+    desk.accepted("Work for beta [sim:seconds=900000]").await;
+    desk.keys("A");
+    desk.until_shown("Jobs of all profiles: 2").await;
+    desk.assert_shows("Work for acme");
+    // The newest first: the other one stands below.
+    desk.keys("j");
+    desk.assert_shows("not being watched: Enter turns to acme");
+    desk.key(KeyCode::Enter);
+    turned_to(&mut desk, "acme").await;
+    assert!(desk.selected().title.as_str().starts_with("Work for acme"));
+    desk.terminate().await;
+}
+
+#[tokio::test]
 async fn a_draft_stays_with_the_profile_that_it_was_typed_for() {
     let (sim, folder) = (sim(&[]).await, folder());
     let mut desk = Desk::begin(&sim, folder.path()).await;

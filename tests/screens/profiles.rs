@@ -67,6 +67,26 @@ fn a_key_that_is_refused() {
 }
 
 #[test]
+fn the_jobs_of_all_profiles() {
+    snapshots("all_jobs", |world| {
+        listed(world);
+        world.keys("Esc A");
+        let rows: Vec<_> = world.app.jobs.shown_rows().cloned().collect();
+        let jobs = rows.into_iter().enumerate().map(|(n, row)| (n % 3, row)).collect();
+        world.tell(Msg::AllJobs(Ok(jobs)));
+        world.keys("j j");
+    });
+}
+
+#[test]
+fn the_jobs_of_all_profiles_before_they_are_read() {
+    snapshots("all_jobs_reading", |world| {
+        listed(world);
+        world.keys("Esc A");
+    });
+}
+
+#[test]
 fn the_other_profile_before_its_record_is_read() {
     snapshots("profiles_turned", |world| {
         listed(world);

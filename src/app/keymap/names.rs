@@ -53,6 +53,8 @@ pub enum Context {
     WelcomeText,
     /// The profiles of the configuration.
     Profiles,
+    /// The jobs of all profiles.
+    AllJobs,
 }
 
 impl Context {
@@ -106,6 +108,7 @@ impl Context {
             Self::Welcome => "setting up, a choice",
             Self::WelcomeText => "setting up, a text",
             Self::Profiles => "profiles",
+            Self::AllJobs => "jobs of all profiles",
         }
     }
 }
@@ -121,6 +124,7 @@ pub enum Action {
     Help,
     Palette,
     Profiles,
+    AllJobs,
     Refresh,
     Repaint,
     Suspend,
