@@ -48,6 +48,7 @@ impl App {
             action,
             Some(Action::Down | Action::Up | Action::PageDown | Action::PageUp | Action::Top | Action::Quit)
                 | Some(Action::ShowJobs | Action::ShowViews | Action::ShowLog | Action::Help | Action::Palette)
+                | Some(Action::Profiles)
         );
         let on_jobs = self.screen == Screen::Jobs && self.overlays.is_empty();
         action == Some(Action::NewJob) || (on_jobs && !only_looks)

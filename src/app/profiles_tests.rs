@@ -67,7 +67,7 @@ fn a_good_key_begins_everything_anew_on_the_other_profile() {
     let mut app = chosen();
     assert_eq!(app.update(Msg::ProfileKey(1, Ok(key())), at(2)), [Effect::TryProfileKey(1, key())]);
     let effects = app.update(Msg::KeyTried(1, Ok(key())), at(3));
-    assert_eq!(effects[..2], [Effect::TurnToProfile(1, key()), Effect::LoadKnown]);
+    assert_eq!(effects[..2], [Effect::TurnToProfile(1, key()), Effect::LoadFirstRows(app.size.1.into())]);
     assert_eq!((app.start.profile.as_str(), app.start.scope.project.as_str(), app.start.current), ("b", "b", 1));
     assert!(app.jobs.is_empty() && app.record == Record::Reading && app.overlays.is_empty());
     assert_eq!(app.notice.as_ref().map(|notice| notice.text.as_str()), Some("Now on b: b at api.example.com."));
