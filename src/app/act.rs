@@ -79,7 +79,7 @@ impl App {
             Action::Open => self.open_detail(effects),
             Action::Peek => {
                 self.look(effects);
-                if !self.geometry().side_by_side && self.jobs.selected().is_some() {
+                if !self.geometry().shows_both() && self.jobs.selected().is_some() {
                     self.pane = Pane::Detail;
                 }
             }

@@ -13,8 +13,10 @@ mod chord;
 pub mod detail;
 pub mod editor;
 pub mod filter;
+pub mod footer;
 pub mod format;
 pub mod geometry;
+pub mod header;
 pub mod help;
 mod hint;
 pub mod jobs;
@@ -33,6 +35,7 @@ mod own;
 pub mod palette;
 pub mod picker;
 pub mod profiles;
+pub mod question;
 mod queue;
 pub mod resolve;
 mod scroll;
@@ -62,7 +65,7 @@ use crate::model::load::Load;
 use crate::model::prompt::{DeliveryKind, DraftSlot};
 use crate::model::row::{Group, JobKey};
 use crate::model::text::CleanText;
-use geometry::{Geometry, geometry};
+use geometry::{Geometry, Panes, geometry};
 use keymap::{Action, Binding, Chord, Context};
 use overlay::Overlay;
 use std::collections::HashMap;
@@ -196,7 +199,7 @@ impl App {
 
     /// The parts of the screen at the present size.
     pub fn geometry(&self) -> Geometry {
-        geometry(self.size)
+        geometry(self.size, Panes::default())
     }
 
     /// Whether anything on screen changed since the last call; the frame gate asks once per frame.
@@ -240,7 +243,7 @@ impl App {
 
     /// Whether the detail can be seen.
     pub fn detail_is_visible(&self) -> bool {
-        self.screen == Screen::Jobs && (self.geometry().side_by_side || self.pane == Pane::Detail)
+        self.screen == Screen::Jobs && (self.geometry().shows_both() || self.pane == Pane::Detail)
     }
 
     /// The contexts that are asked for a key, the most special one first.

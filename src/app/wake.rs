@@ -7,7 +7,6 @@ use super::{App, Screen, format};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::failure::FailureKind;
-use crate::model::ledger::Limited;
 use chrono::TimeDelta;
 
 /// Half a heartbeat.
@@ -75,7 +74,7 @@ impl App {
             Connection::Resting { until } if *until > now => Some(format::until_changes(*until, now)),
             _ => None,
         };
-        let limited = if self.screen == Screen::Views { Limited::Views } else { Limited::Create };
+        let limited = self.limit_shown();
         // A reset that has passed wakes at once: another message may have come between it and its wake.
         let reset = self
             .budget(limited)

@@ -65,7 +65,8 @@ fn looked_over(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &P
     let width = usize::from(inner.width);
     let price = app.batch_price(now).unwrap_or_default();
     put(frame, inner, 0, Line::styled(fit(&format!(" {price}"), width), theme.title));
-    let rows = app.geometry().batch_rows();
+    let g = app.geometry();
+    let (lines, rows) = (g.batch_lines(), g.batch_rows());
     let digits = count(preview.titles.len()).len();
     let window = preview.titles.iter().enumerate().skip(preview.top).take(rows);
     for (n, (at, title)) in window.enumerate() {
@@ -74,7 +75,7 @@ fn looked_over(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &P
         row.push(if chosen { "▌" } else { " " }, theme.mark);
         row.push(right(&count(at + 1), digits), theme.muted).push("  ", theme.text);
         row.push(title.as_str(), if chosen { theme.selected } else { theme.text });
-        put(frame, inner, n + 2, row.line());
+        put(frame, lines, n, row.line());
     }
     let (said, style) = match (&batch.step, &batch.message) {
         (Step::Storing(_), _) => ("writing them to disk…".to_owned(), theme.working),

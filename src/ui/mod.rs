@@ -75,7 +75,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
 fn link_of(view: View<'_>) -> Option<links::Link> {
     let View { app, theme, .. } = view;
     let g = app.geometry();
-    let shown = app.screen == Screen::Jobs && is_usable(app.size) && (g.side_by_side || app.pane == Pane::Detail);
+    let shown = app.screen == Screen::Jobs && is_usable(app.size) && (g.shows_both() || app.pane == Pane::Detail);
     if theme.links && shown { detail::link(view, g.detail) } else { None }
 }
 
@@ -99,10 +99,10 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
         Screen::Welcome => welcome::draw(frame, view, g.body),
         Screen::Jobs => {
             // The pane that has the keys comes last: the cursor stands there.
-            if g.side_by_side && app.pane == Pane::List {
+            if g.shows_both() && app.pane == Pane::List {
                 detail::draw(frame, view, g.detail);
             }
-            if g.side_by_side || app.pane == Pane::List {
+            if g.shows_both() || app.pane == Pane::List {
                 jobs::draw(frame, view, g.list);
             }
             if app.pane == Pane::Detail {
@@ -120,9 +120,7 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             Overlay::Batch(batch) => batch::draw(frame, view, batch, g.layer()),
             Overlay::Ask(ask) => overlays::ask(frame, view, ask, g.small(7)),
             Overlay::Resolve(open) => resolve::draw(frame, view, open, g.layer()),
-            Overlay::Question(question) => {
-                overlays::question(frame, view, question, g.small(overlays::question_height(question, g)))
-            }
+            Overlay::Question(question) => overlays::question(frame, view, question),
             // It is drawn with its list, in the title or the last line.
             Overlay::Filter(_) => {
                 let last = Rect { y: g.body.bottom().saturating_sub(1), height: 1, ..g.body };

@@ -2,13 +2,12 @@
 
 use super::{View, boxed, cursor};
 use crate::app::format::count;
-use crate::app::geometry::Geometry;
 use crate::app::overlay::{Ask, Question, Value};
+use crate::app::question::{GAP, NO, YES};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
-use unicode_width::UnicodeWidthStr;
 
 fn padded(area: Rect) -> Rect {
     Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area }
@@ -31,35 +30,18 @@ pub(super) fn ask(frame: &mut Frame<'_>, view: View<'_>, ask: &Ask, area: Rect) 
     frame.render_widget(Paragraph::new(said).wrap(Wrap { trim: true }), below);
 }
 
-/// Rows of the box that a question takes: its text, a gap, the keys, the borders.
-pub(super) fn question_height(question: &Question, g: Geometry) -> u16 {
-    let columns = usize::from(g.small(7).width.saturating_sub(4)).max(1);
-    let mut lines = 1;
-    let mut used = 0;
-    for word in question.text.split_whitespace() {
-        let needed = word.width() + usize::from(used > 0);
-        if used > 0 && used + needed > columns {
-            lines += 1;
-            used = word.width();
-        } else {
-            used += needed;
-        }
-    }
-    u16::try_from(lines + 4).unwrap_or(u16::MAX).max(7)
-}
-
-pub(super) fn question(frame: &mut Frame<'_>, view: View<'_>, question: &Question, area: Rect) {
+pub(super) fn question(frame: &mut Frame<'_>, view: View<'_>, question: &Question) {
     let theme = view.theme;
-    let inner = padded(boxed(frame, area, Line::styled(" Are you sure? ", theme.title), theme.focus));
-    let lines = vec![
-        Line::raw(question.text.clone()),
-        Line::default(),
-        Line::from(vec![
-            Span::styled("y", theme.key),
-            Span::raw(" yes   "),
-            Span::styled("anything else", theme.key),
-            Span::raw(" no"),
-        ]),
-    ];
-    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), inner);
+    let place = question.place(view.app.geometry());
+    boxed(frame, place.area, Line::styled(" Are you sure? ", theme.title), theme.focus);
+    let text = Paragraph::new(question.text.as_str()).wrap(Wrap { trim: true });
+    frame.render_widget(text, place.text);
+    let answers = Line::from(vec![
+        Span::styled(YES[0], theme.key),
+        Span::raw(YES[1]),
+        Span::raw(" ".repeat(GAP)),
+        Span::styled(NO[0], theme.key),
+        Span::raw(NO[1]),
+    ]);
+    frame.render_widget(answers, place.answers);
 }

@@ -33,7 +33,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &Palette, are
     let width = usize::from(inner.width);
     let most = if width < 60 { KEYS / 2 } else { KEYS };
     let place = if width < 60 { 0 } else { PLACE };
-    let rows = view.app.geometry().palette_rows();
+    let g = view.app.geometry();
+    let (lines, rows) = (g.palette_lines(), g.palette_rows());
     for (n, (entry, chosen)) in palette.visible(rows).enumerate() {
         let mut row = Row::new(width);
         let style = if chosen { theme.selected } else { theme.text };
@@ -52,7 +53,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &Palette, are
         }
         let room = room + 1;
         row.to(room).push(shown, theme.key);
-        put(frame, inner, n + 1, row.line());
+        put(frame, lines, n, row.line());
     }
     if left == 0 {
         put(frame, text, 1, Line::styled("Nothing does that here.", theme.muted));

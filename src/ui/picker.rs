@@ -29,7 +29,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area:
     let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     let width = usize::from(inner.width);
     narrowing(frame, view, picker, text);
-    let rows = view.app.geometry().picker_rows();
+    let g = view.app.geometry();
+    let (lines, rows) = (g.picker_lines(), g.picker_rows());
     for (n, (entry, chosen)) in picker.visible(rows).enumerate() {
         let mut row = Row::new(width);
         let style = if chosen { theme.selected } else { theme.text };
@@ -39,7 +40,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area:
         row.push(if chosen { "▌" } else { " " }, theme.mark);
         row.push(fit(entry.title.as_str(), width.saturating_sub(note.width() + 4)), style);
         row.to(width.saturating_sub(note.width() + 1)).push(note, theme.muted);
-        put(frame, inner, n + 1, row.line());
+        put(frame, lines, n, row.line());
     }
     if picker.takes_text() {
         let field = Rect { height: text.height.min(1), ..text };

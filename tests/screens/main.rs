@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that can't build its world should fail")]
 
+mod layout;
 mod pictures;
 mod profiles;
 mod ranges;

@@ -178,6 +178,11 @@ impl Calendar {
         self.go(Some(self.today));
     }
 
+    /// Whether the cursor is seen on this day.
+    pub fn has_cursor_on(&self, day: NaiveDate) -> bool {
+        day == self.cursor && self.focus == Focus::Days && self.input.is_blank()
+    }
+
     /// The other part has the keys.
     pub fn turn_focus(&mut self) {
         self.focus = if self.focus == Focus::Days { Focus::Line } else { Focus::Days };

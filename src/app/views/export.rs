@@ -1,6 +1,7 @@
 //! Export of what is shown or of all that is loaded: CSV, JSON or Markdown, to a file or to the clipboard. Its text is
 //! made in the model; nothing is asked of the service.
 
+use super::super::geometry::centered;
 use super::super::keymap::{Action, Context};
 use super::super::overlay::{Consequence, Overlay, Question};
 use super::super::scroll::Scroll;
@@ -8,6 +9,13 @@ use super::super::{App, Effect, Overwrite, Screen, Tone, format};
 use crate::model::Time;
 use crate::model::export::{COPY_LIMIT, Extract, Format};
 use crate::model::text::CleanText;
+use ratatui::layout::Rect;
+
+/// Columns of the layer, and rows between its borders.
+const WIDTH: u16 = 76;
+pub const ROWS: u16 = 9;
+/// Cells before the choices: the mark, and what they are about.
+pub const LABEL: usize = 7;
 
 /// Which pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +66,22 @@ pub struct Export {
 }
 
 impl Export {
+    /// The layer in this part of the screen.
+    pub fn area(&self, body: Rect) -> Rect {
+        centered(body, WIDTH, ROWS + 2)
+    }
+
+    /// What can be chosen in a line, each with whether it is.
+    pub fn choices(&self, part: Part) -> Vec<(&'static str, bool)> {
+        match part {
+            Part::What => vec![("as shown", self.what == What::Shown), ("all loaded", self.what == What::Loaded)],
+            Part::Format => Format::ALL.into_iter().map(|format| (format.name(), format == self.format)).collect(),
+            Part::Target => {
+                vec![("a file", self.target == Target::File), ("the clipboard", self.target == Target::Clipboard)]
+            }
+        }
+    }
+
     /// To the line above or below, round and round.
     pub(in crate::app) fn scroll(&mut self, by: Scroll) {
         let at = Part::ALL.iter().position(|part| *part == self.part).unwrap_or(0);

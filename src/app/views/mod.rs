@@ -5,11 +5,13 @@ pub mod calendar;
 pub mod card;
 #[cfg(test)]
 mod choosing_tests;
+pub mod columns;
 pub mod compare;
 pub mod export;
 pub mod kept;
 mod keys;
 mod loading;
+pub mod months;
 pub mod movers;
 pub(in crate::app) mod page_job;
 pub mod price;

@@ -11,83 +11,47 @@
 //! │ Fri 2026-11-20, today: Enter picks a first day                   │
 //! ```
 
-use crate::app::geometry::centered;
 use crate::app::keymap::Before;
-use crate::app::views::calendar::{Calendar, Choice, Focus, Purpose};
+use crate::app::views::calendar::{Calendar, Focus, Purpose};
+use crate::app::views::months::{DAY, GAP, MONTH, Months, WEEK, days_of};
 use crate::model::period::DateRange;
 use crate::ui::text::{Row, fit, left, right};
 use crate::ui::{View, boxed, put};
-use chrono::{Datelike as _, Days, Months, NaiveDate};
+use chrono::{Datelike as _, NaiveDate};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 
-/// Cells of a day: a sign, two digits, a sign.
-const DAY: usize = 4;
-/// Cells of the week's number and the blank behind it.
-const WEEK: usize = 3;
-/// Cells of a month, and of the gap between two.
-const MONTH: usize = WEEK + 7 * DAY;
-const GAP: usize = 2;
-/// Rows of weeks that a month can have; the small layer shows five of them.
-const WEEKS: usize = 6;
-const FEW_WEEKS: usize = 5;
-/// Rows in the borders: the months' names, the days' names, the weeks, a gap, the line, two for what there is to say.
-const ROWS: u16 = 12;
-/// Rows of the quick choices with a gap above.
-const QUICK_ROWS: u16 = 5;
 /// What can be typed; the longest one that fits is shown.
 const EXAMPLES: [&str; 3] = ["2026-11-01 2026-11-20, 2026-10, 2026-q3, 7d", "2026-11-01 2026-11-20, 7d", "2026-10, 7d"];
 const WEEKDAYS: [&str; 7] = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"];
-
-/// How it is laid out in the room that is there.
-#[derive(Debug, Clone, Copy)]
-struct Layout {
-    months: u32,
-    /// Whether the months' names have a row of their own, and all weeks are shown.
-    roomy: bool,
-    /// Whether the quick choices have rows of their own.
-    quick: bool,
-    /// The days to highlight.
-    span: Option<DateRange>,
-}
 
 /// The layer with the days to highlight.
 type Picked<'a> = (&'a Calendar, Option<DateRange>);
 
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, area: Rect) {
     let theme = view.theme;
-    let fits = |n: usize| n * (MONTH + GAP) + 2 <= usize::from(area.width);
-    let roomy = area.height >= ROWS + 2;
-    let quick = open.purpose == Purpose::Compare && area.height >= ROWS + QUICK_ROWS + 2;
-    let months = if fits(3) { 3 } else { 1 + u32::from(fits(2)) };
-    let layout = Layout { months, roomy, quick, span: open.span() };
-    let columns = usize::try_from(months).unwrap_or(1) * (MONTH + GAP) + 2;
-    let width = u16::try_from(columns.max(62)).unwrap_or(u16::MAX);
-    let place = centered(area, width, ROWS + 2 + if quick { QUICK_ROWS } else { 0 });
+    let months = Months::of(open, area);
     let what = if open.purpose == Purpose::Show { "A range to show" } else { "Compare with" };
-    let first = first_month(open, months);
-    let title = if roomy { format!(" {what} ") } else { format!(" {what}: {} ", first.format("%B %Y")) };
-    let inner = boxed(frame, place, Line::styled(title, theme.title), theme.focus);
-    let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
-    let lines = month_lines(view, open, first, layout);
-    let after = lines.len();
-    for (n, line) in lines.into_iter().enumerate() {
-        put(frame, inner, n, line);
+    let name = months.firsts.first().filter(|_| !months.roomy).map(|first| first.format(": %B %Y").to_string());
+    let title = format!(" {what}{} ", name.unwrap_or_default());
+    boxed(frame, months.area, Line::styled(title, theme.title), theme.focus);
+    for (n, line) in month_lines(view, open, &months).into_iter().enumerate() {
+        put(frame, months.inner, n, line);
     }
-    below(frame, view, open, layout, inner, after);
+    below(frame, view, open, &months);
 }
 
 /// The line in which a range is typed, what there is to say, and the quick choices.
-fn below(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, layout: Layout, inner: Rect, after: usize) {
+fn below(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, months: &Months) {
     let theme = view.theme;
+    let inner = months.inner;
     let width = usize::from(inner.width);
-    let gap = usize::from(layout.roomy);
     let typing = open.focus == Focus::Line;
     let label = if typing { "▌type: " } else { " type: " };
-    let line = after + gap;
+    let line = months.line_row();
     put(frame, inner, line, Line::styled(label, if typing { theme.mark } else { theme.muted }));
     let at = |row: usize| u16::try_from(row).unwrap_or(u16::MAX).min(inner.height);
     let used = u16::try_from(label.chars().count()).unwrap_or(0).min(inner.width);
@@ -104,23 +68,22 @@ fn below(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, layout: Layout,
         frame.render_widget(Line::styled(example, theme.muted), field);
     }
     let (text, style) = match open.said() {
-        Ok(said) if layout.roomy => (format!("{said}{}", open.hint()), theme.text),
+        Ok(said) if months.roomy => (format!("{said}{}", open.hint()), theme.text),
         Ok(said) => (said, theme.text),
-        Err(wrong) if layout.roomy => (format!("Not yet right: {wrong}."), theme.warning),
+        Err(wrong) if months.roomy => (format!("Not yet right: {wrong}."), theme.warning),
         Err(wrong) => (wrong, theme.warning),
     };
-    let quick_here = open.purpose == Purpose::Compare && !layout.quick && open.choice() == Choice::Nothing;
     let said = Rect { y: inner.y + at(line + 1), height: inner.height.saturating_sub(at(line + 1)).min(2), ..inner };
-    if quick_here {
+    if months.says_quick(open) {
         put(frame, said, 0, Line::styled(fit("b before  w week  m 4 weeks  y year", width), theme.key));
-    } else if layout.roomy {
+    } else if months.roomy {
         frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), said);
     } else {
         put(frame, said, 0, Line::styled(fit(&text, width), style));
     }
-    if layout.quick {
+    if months.quick {
         for (n, before) in Before::ALL.into_iter().enumerate() {
-            put(frame, inner, line + 4 + n, quick_line(view, open, before, width));
+            put(frame, inner, months.quick_row() + n, quick_line(view, open, before, width));
         }
     }
 }
@@ -139,31 +102,23 @@ fn quick_line<'a>(view: View<'_>, open: &Calendar, before: Before, width: usize)
     row.line()
 }
 
-/// The first day of the first month in sight: what is chosen is in the middle, unless that would show the future.
-fn first_month(open: &Calendar, months: u32) -> NaiveDate {
-    let month = |day: NaiveDate| DateRange::month_of(day).from();
-    let seen = month(open.seen());
-    let middle = seen.checked_add_months(Months::new((months - 1) / 2)).unwrap_or(seen);
-    let last = middle.min(month(open.today)).max(seen);
-    last.checked_sub_months(Months::new(months - 1)).unwrap_or(last)
-}
-
 /// The months beside each other, line by line.
-fn month_lines<'a>(view: View<'_>, open: &Calendar, first: NaiveDate, layout: Layout) -> Vec<Line<'a>> {
-    let firsts: Vec<NaiveDate> = (0..layout.months).filter_map(|n| first.checked_add_months(Months::new(n))).collect();
+fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &Months) -> Vec<Line<'a>> {
+    let firsts = &months.firsts;
+    let span = open.span();
     let width = firsts.len() * (MONTH + GAP);
     let theme = view.theme;
     let mut lines = Vec::new();
-    if layout.roomy {
+    if months.roomy {
         let mut row = Row::new(width);
-        for first in &firsts {
+        for first in firsts {
             let name = first.format("%B %Y").to_string();
             row.push(left(&format!("{}{name}", " ".repeat(WEEK + 1)), MONTH + GAP), theme.title);
         }
         lines.push(row.line());
     }
     let mut heads = Row::new(width);
-    for _ in &firsts {
+    for _ in firsts {
         heads.push(" ".repeat(WEEK), theme.muted);
         for day in WEEKDAYS {
             heads.push(format!(" {day} "), theme.muted);
@@ -171,13 +126,10 @@ fn month_lines<'a>(view: View<'_>, open: &Calendar, first: NaiveDate, layout: La
         heads.push(" ".repeat(GAP), theme.muted);
     }
     lines.push(heads.line());
-    let weeks = if layout.roomy { WEEKS } else { FEW_WEEKS };
-    // Where there is no room for a sixth week, the first one gives way once the chosen day is in it.
-    let skipped = if week_of(open.seen()) >= weeks { 1 } else { 0 };
-    for week in skipped..skipped + weeks {
+    for week in months.weeks() {
         let mut row = Row::new(width);
-        for first in &firsts {
-            week_cells(&mut row, view, (open, layout.span), *first, week);
+        for first in firsts {
+            week_cells(&mut row, view, (open, span), *first, week);
             row.push(" ".repeat(GAP), theme.text);
         }
         lines.push(row.line());
@@ -185,21 +137,10 @@ fn month_lines<'a>(view: View<'_>, open: &Calendar, first: NaiveDate, layout: La
     lines
 }
 
-/// In which week of its month a day lies, from 0, Monday first.
-fn week_of(day: NaiveDate) -> usize {
-    let first = DateRange::month_of(day).from();
-    let before = first.weekday().num_days_from_monday() + day.day0();
-    usize::try_from(before / 7).unwrap_or(0)
-}
-
 /// One week of a month: its number, and its days that lie in the month.
 fn week_cells(row: &mut Row<'_>, view: View<'_>, picked: Picked<'_>, first: NaiveDate, week: usize) {
     let theme = view.theme;
-    let back = Days::new(u64::from(first.weekday().num_days_from_monday()));
-    let on = Days::new(u64::try_from(week).unwrap_or(0) * 7);
-    let monday = first.checked_sub_days(back).and_then(|day| day.checked_add_days(on));
-    let days: Vec<Option<NaiveDate>> =
-        (0..7).map(|n| monday?.checked_add_days(Days::new(n)).filter(|day| day.month() == first.month())).collect();
+    let days = days_of(first, week);
     let number = days.iter().flatten().next().map(|day| day.iso_week().week().to_string()).unwrap_or_default();
     row.push(right(&number, WEEK - 1), theme.muted).push(" ", theme.text);
     for day in days {
@@ -221,7 +162,7 @@ fn day_cell(row: &mut Row<'_>, view: View<'_>, (open, span): Picked<'_>, day: Na
     }
     let (from, to) = (span.map(|span| span.from()), span.map(|span| span.to()));
     let within = span.is_some_and(|span| span.contains(day));
-    let cursor = day == open.cursor && open.focus == Focus::Days && open.input.is_blank();
+    let cursor = open.has_cursor_on(day);
     let known = DateRange::new(day, day).is_some_and(|day| view.app.views.totals.of(day).is_some());
     let before = match () {
         () if cursor => ">",

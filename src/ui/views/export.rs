@@ -11,9 +11,7 @@
 //! ```
 
 use crate::app::format::plural;
-use crate::app::geometry::centered;
-use crate::app::views::export::{Export, Part, Target, What};
-use crate::model::export::Format;
+use crate::app::views::export::{Export, LABEL, Part, ROWS, Target};
 use crate::ui::text::{Row, fit, left};
 use crate::ui::{View, boxed, put};
 use ratatui::Frame;
@@ -21,14 +19,9 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 
-/// Rows in the borders.
-const ROWS: u16 = 9;
-const WIDTH: u16 = 76;
-
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Export, area: Rect) {
     let theme = view.theme;
-    let inner =
-        boxed(frame, centered(area, WIDTH, ROWS + 2), Line::styled(" Export page views ", theme.title), theme.focus);
+    let inner = boxed(frame, open.area(area), Line::styled(" Export page views ", theme.title), theme.focus);
     for (n, part) in Part::ALL.into_iter().enumerate() {
         put(frame, inner, n, choices(view, open, part, usize::from(inner.width)));
     }
@@ -54,18 +47,16 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Export, 
 /// One line: what is chosen stands in brackets.
 fn choices<'a>(view: View<'_>, open: &Export, part: Part, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let (label, names): (&str, Vec<(&str, bool)>) = match part {
-        Part::What => ("what", vec![("as shown", open.what == What::Shown), ("all loaded", open.what == What::Loaded)]),
-        Part::Format => ("as", Format::ALL.into_iter().map(|f| (f.name(), f == open.format)).collect()),
-        Part::Target => {
-            ("to", vec![("a file", open.target == Target::File), ("the clipboard", open.target == Target::Clipboard)])
-        }
+    let label = match part {
+        Part::What => "what",
+        Part::Format => "as",
+        Part::Target => "to",
     };
     let here = part == open.part;
     let mut row = Row::new(width);
     row.push(if here { "▌" } else { " " }, theme.mark);
-    row.push(left(label, 6), if here { theme.selected } else { theme.muted });
-    for (name, chosen) in names {
+    row.push(left(label, LABEL - 1), if here { theme.selected } else { theme.muted });
+    for (name, chosen) in open.choices(part) {
         let (text, style) = if chosen { (format!("[{name}]"), theme.mark) } else { (format!(" {name} "), theme.muted) };
         let room = row.room();
         row.push(fit(&text, room), style);

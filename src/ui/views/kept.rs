@@ -44,9 +44,10 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &KeptRang
         return;
     }
     put(frame, inner, 0, heads(view, width));
-    let rows = view.app.geometry().kept_rows();
+    let g = view.app.geometry();
+    let (lines, rows) = (g.kept_lines(), g.kept_rows());
     for (n, (known, selected)) in open.visible(rows).enumerate() {
-        put(frame, inner, n + 1, line(view, known, selected, width));
+        put(frame, lines, n, line(view, known, selected, width));
     }
     more_below(frame, view, area, open.below(rows));
 }

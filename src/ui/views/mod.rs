@@ -44,7 +44,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     };
     put(frame, area, 2, totals::line(view, totals, width));
     put(frame, area, 3, totals::against(view, totals, width));
-    table::draw(frame, view, area);
+    table::draw(frame, view);
     let last = usize::from(area.height.saturating_sub(1));
     put(frame, area, last, place::line(view, width));
 }

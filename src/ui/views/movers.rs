@@ -17,16 +17,10 @@ const PERCENT: usize = 10;
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, area: Rect) {
     let theme = view.theme;
     let width = usize::from(area.width);
-    let inner = boxed(frame, area, title(view, open, width.saturating_sub(2)), theme.focus);
+    boxed(frame, area, title(view, open, width.saturating_sub(2)), theme.focus);
     let g = view.app.geometry();
     let rows = g.movers_rows();
-    let (upper, lower) = if g.movers_side_by_side() {
-        let half = inner.width / 2;
-        (Rect { width: half, ..inner }, Rect { x: inner.x + half, width: inner.width - half, ..inner })
-    } else {
-        let height = u16::try_from(rows.0 + 1).unwrap_or(u16::MAX).min(inner.height);
-        (Rect { height, ..inner }, Rect { y: inner.y + height, height: inner.height - height, ..inner })
-    };
+    let [upper, lower] = g.movers_halves();
     half(frame, view, ("gained", &open.gained, !open.on_lost), rows.0, upper);
     half(frame, view, ("lost", &open.lost, open.on_lost), rows.1, lower);
     if open.odd > 0 && width > 40 {

@@ -131,7 +131,7 @@ fn of_report<'a>(view: View<'_>, width: usize) -> Vec<Said<'a>> {
         parts.push(warning("before: not all loaded".to_owned()));
     }
     let sorting = table.sorting();
-    let is_said = super::table::has_column(table, width, sorting.by);
+    let is_said = crate::app::views::columns::has_column(table, width, sorting.by);
     parts.push(Said { needed: !is_said, ..aside(view, by(sorting)) });
     if table.metric() != Metric::Total {
         parts.push(aside(view, format!("bars of {}", table.metric().name())));

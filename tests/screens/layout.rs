@@ -1,0 +1,37 @@
+//! Where list and detail stand: at sizes between and beyond the usual ones, with the detail below, and hidden.
+
+use super::world::World;
+use super::{render, text};
+use docdeck::ui::Depth;
+
+fn snapshots(name: &str, sizes: &[(u16, u16)], build: impl Fn(&mut World)) {
+    for &(columns, rows) in sizes {
+        let mut world = World::new((columns, rows));
+        build(&mut world);
+        insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), text(&render(&world.app, Depth::None)));
+    }
+}
+
+#[test]
+fn jobs_at_odd_sizes_with_the_detail_where_it_has_room() {
+    snapshots("jobs_full", &[(40, 50), (60, 20), (90, 50), (300, 100)], World::jobs);
+}
+
+#[test]
+fn no_jobs_with_the_detail_below() {
+    snapshots("jobs_empty", &[(90, 50)], World::nothing_known);
+}
+
+#[test]
+fn a_job_that_is_open_below_the_list() {
+    snapshots("job_open", &[(90, 50)], |world| {
+        world.jobs();
+        world.long_thread();
+        world.keys("Enter j j");
+    });
+}
+
+#[test]
+fn page_views_at_odd_sizes() {
+    snapshots("views_full", &[(60, 20), (90, 50), (300, 100)], |world| world.views(50, true));
+}
