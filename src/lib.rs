@@ -47,7 +47,8 @@
 //! ```
 //!
 //! A key press: event → [`app::keymap`] row → action → state and effects → frame. Footer, help and the palette read the
-//! same rows. A poll: the engine's scheduler → client → merged into the record by the store, in one transaction →
+//! same rows. A click: event → what stands there, by the places that drawing uses too ([`app::geometry`], and `header`,
+//! `footer`, `views::columns` and `views::months` beside it) → the same action. A poll: the engine's scheduler → client → merged into the record by the store, in one transaction →
 //! [`model::news::News`] → row in the list. The merge lives in the store, not in the screen: what the dashboard shows
 //! is what is on disk, and two dashboards on one computer can't disagree.
 //!

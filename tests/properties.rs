@@ -3,7 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test that can't build its world should fail")]
 
 use chrono::{FixedOffset, TimeDelta};
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use docdeck::app::welcome::{NotWritten, Welcome};
 use docdeck::app::{App, Effect, Known, Msg, Overwrite, Record, SavedFilter, Start, Template};
 use docdeck::model::Time;
@@ -33,6 +33,7 @@ use std::sync::Arc;
 enum Step {
     Key(KeyEvent),
     Paste(String),
+    Mouse(MouseEvent),
     Resize(u16, u16),
     /// The oldest effect that waits is answered, well or not.
     Answer(bool),
@@ -70,10 +71,27 @@ fn keys() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// Anywhere, also beyond the screen.
+fn mouse() -> impl Strategy<Value = Step> {
+    let kinds = prop::sample::select(vec![
+        MouseEventKind::Down(MouseButton::Left),
+        MouseEventKind::Drag(MouseButton::Left),
+        MouseEventKind::Up(MouseButton::Left),
+        MouseEventKind::Down(MouseButton::Right),
+        MouseEventKind::ScrollDown,
+        MouseEventKind::ScrollUp,
+        MouseEventKind::Moved,
+    ]);
+    let cell = |usual: u16| prop_oneof![9 => 0..usual, 1 => Just(u16::MAX)];
+    (kinds, cell(170), cell(60))
+        .prop_map(|(kind, column, row)| Step::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }))
+}
+
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let kinds = prop::option::of(prop::sample::select(DeliveryKind::ALL.to_vec()));
     let step = prop_oneof![
         12 => keys(),
+        6 => mouse(),
         1 => "[a-z\\n\\r日é{}]{0,30}".prop_map(Step::Paste),
         1 => (0_u16..170, 0_u16..60).prop_map(|(columns, rows)| Step::Resize(columns, rows)),
         6 => any::<bool>().prop_map(Step::Answer),
@@ -423,6 +441,7 @@ impl Play {
     fn step(&mut self, step: Step) {
         match step {
             Step::Key(key) => self.tell(Msg::Input(Event::Key(key))),
+            Step::Mouse(event) => self.tell(Msg::Input(Event::Mouse(event))),
             Step::Paste(text) => self.tell(Msg::Input(Event::Paste(text))),
             Step::Resize(columns, rows) => self.tell(Msg::Input(Event::Resize(columns, rows))),
             Step::Answer(well) => self.answer(well),

@@ -27,6 +27,7 @@ impl App {
             Action::Refresh if matches!(self.overlays.last(), Some(Overlay::AllJobs(_))) => {
                 self.refresh_all_jobs(effects);
             }
+            Action::Mouse => self.toggle_mouse(now, effects),
             Action::Repaint => effects.push(Effect::Repaint),
             Action::Suspend => effects.push(Effect::Suspend),
             Action::Close => self.close_topmost(now, effects),

@@ -257,9 +257,22 @@ impl Geometry {
         inside(self.layer())
     }
 
+    /// The lines of the jobs of all profiles.
+    pub fn all_jobs_lines(&self) -> Rect {
+        let lines = inside(self.layer());
+        Rect { height: lines.height.saturating_sub(1), ..lines }
+    }
+
     /// Rows of the jobs of all profiles: over a line that says how old what is known is.
     pub fn all_jobs_rows(&self) -> usize {
         self.layer_rows().saturating_sub(1).max(1)
+    }
+
+    /// The lines of the list of that many profiles.
+    pub fn profile_lines(&self, total: usize, failed: bool) -> Rect {
+        let lines = inside(self.profiles(total));
+        let height = u16::try_from(self.profile_rows(total, failed)).unwrap_or(u16::MAX);
+        Rect { height: height.min(lines.height), ..lines }
     }
 
     /// The box of that many profiles, over what happens or what went wrong.

@@ -4,6 +4,8 @@
 //! binary search and a change moves one entry, whatever the number of jobs. Marks are `marks`', the filter's rules
 //! `filter`'s.
 
+mod sight;
+
 use super::filter::{Filter, Sieve};
 use super::marks::Marks;
 use super::order::{Order, SECTIONS, SortKey, Sorting, Spot, section};
@@ -386,20 +388,6 @@ impl JobList {
         self.order.show_dismissed = !self.order.show_dismissed;
         if self.selected_position().is_none() {
             self.select_near(at);
-        }
-    }
-
-    /// Keeps the selection in sight: `rows` lines are visible. Its group's heading comes with the first job.
-    pub fn keep_in_sight(&mut self, rows: usize) {
-        let Some(position) = self.selected_position() else {
-            self.top = 0;
-            return;
-        };
-        let line = self.order.line_of(position);
-        self.top = scroll::follow(self.top, line, rows, self.line_count());
-        let under_heading = matches!(line.checked_sub(1).and_then(|at| self.line(at)), Some(Line::Heading(..)));
-        if under_heading && self.top == line && rows > 1 {
-            self.top = line - 1;
         }
     }
 }

@@ -28,6 +28,7 @@ mod local;
 pub mod log;
 mod many;
 mod marks;
+mod mouse;
 mod msg;
 pub mod order;
 pub mod overlay;
@@ -65,7 +66,7 @@ use crate::model::load::Load;
 use crate::model::prompt::{DeliveryKind, DraftSlot};
 use crate::model::row::{Group, JobKey};
 use crate::model::text::CleanText;
-use geometry::{Geometry, Panes, geometry};
+use geometry::{Geometry, geometry};
 use keymap::{Action, Binding, Chord, Context};
 use overlay::Overlay;
 use std::collections::HashMap;
@@ -149,6 +150,8 @@ pub struct App {
     ahead: ahead::Ahead,
     /// To be selected once the record is read.
     goal: Option<JobKey>,
+    pointer: mouse::Pointer,
+    panes: geometry::Panes,
     dirty: bool,
 }
 
@@ -184,22 +187,24 @@ impl App {
             tips: tips::Tips::default(),
             ahead: ahead::Ahead::default(),
             goal: None,
+            pointer: mouse::Pointer::new(start.mouse),
+            panes: geometry::Panes::default(),
             dirty: true,
             start,
         };
-        app.detail.fit(app.geometry().detail_columns());
         if let Some(text) = app.start.notice.clone() {
             app.say(Tone::Problem, text.as_str(), now);
         } else if let Some(text) = app.start.greeting.clone() {
             app.say(Tone::Greeting, text.as_str(), now);
         }
+        app.detail.fit(app.geometry().detail_columns());
         let effects = if is_set_up { vec![Effect::LoadFirstRows(app.size.1.into())] } else { Vec::new() };
         (app, effects)
     }
 
     /// The parts of the screen at the present size.
     pub fn geometry(&self) -> Geometry {
-        geometry(self.size, Panes::default())
+        geometry(self.size, self.panes)
     }
 
     /// Whether anything on screen changed since the last call; the frame gate asks once per frame.

@@ -160,6 +160,8 @@ pub enum Effect {
     /// So many rows of the jobs list; ends in [`Msg::FirstRows`].
     LoadFirstRows(u32),
     LoadKnown,
+    /// Whether the terminal reports the mouse from now on.
+    Mouse(bool),
     LoadThread(JobKey),
     SubmitNewJob(String),
     /// A new job that keeps the pages that it is about.
@@ -299,6 +301,8 @@ pub struct Start {
     pub size: (u16, u16),
     /// Over SSH or with reduced motion: no heartbeat, seconds step by ten.
     pub calm: bool,
+    /// Whether the terminal reports the mouse at the start.
+    pub mouse: bool,
     /// Something to say first: a store that was moved aside.
     pub notice: Option<CleanText>,
     /// Something good to say first, unless there is a notice.
@@ -329,6 +333,7 @@ impl Start {
             demo: false,
             size: (0, 0),
             calm: false,
+            mouse: true,
             notice: None,
             greeting: None,
             read_only: false,

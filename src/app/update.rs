@@ -131,6 +131,7 @@ impl App {
             }
             Event::FocusGained => self.signals.focus(true),
             Event::FocusLost => self.signals.focus(false),
+            Event::Mouse(event) => self.mouse(event, now, effects),
             // It may be a key.
             Event::Paste(text) => self.paste(&Zeroizing::new(text), now),
             Event::Resize(columns, rows) => {
@@ -142,7 +143,7 @@ impl App {
         }
     }
 
-    fn key(&mut self, key: KeyEvent, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn key(&mut self, key: KeyEvent, now: Time, effects: &mut Vec<Effect>) {
         let chord = Chord::from_event(key);
         if !super::geometry::is_usable(self.size) {
             // Nothing can be seen, so nothing but leaving is offered.
@@ -171,8 +172,13 @@ impl App {
             }
             None => self.run_own(chord, now, effects),
         }
-        // A layer that opens shows its keys, not what was said before it; a problem stays.
-        let is_stale = |notice: &Notice| notice.tone == Tone::Info && said.as_ref() == Some(notice);
+        self.layer_opened(layers, said.as_ref(), effects);
+    }
+
+    /// After what may have opened a layer: there were `layers` before it, and this was said. A layer that opens shows its
+    /// keys, not what was said before it; a problem stays.
+    pub(super) fn layer_opened(&mut self, layers: usize, said: Option<&Notice>, effects: &mut Vec<Effect>) {
+        let is_stale = |notice: &Notice| notice.tone == Tone::Info && said == Some(notice);
         if self.overlays.len() > layers && self.notice.as_ref().is_some_and(is_stale) {
             self.notice = None;
         }

@@ -101,6 +101,7 @@ fn start(settings: &Settings, opened: &Opened) -> Start {
         profiles: settings.profiles.iter().map(profile).collect(),
         current: settings.current,
         calm: settings.look.calm,
+        mouse: settings.look.mouse,
         notice,
         read_only: opened.read_only,
         filters: own::filters(&settings.own),

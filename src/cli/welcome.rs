@@ -52,6 +52,7 @@ fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Res
     let scope = Scope { base_url: DEFAULT_BASE_URL.into(), project: String::new(), organization: None };
     let start = Start {
         calm: missing.look.calm,
+        mouse: missing.look.mouse,
         themes: themes::names(Some(&folder)),
         keymap,
         welcome: Some(page),

@@ -136,6 +136,8 @@ pub struct Ui {
     pub theme: Option<String>,
     /// What the terminal's ground is, where it does not tell.
     pub ground: Option<GroundChoice>,
+    /// Whether the mouse comes to docdeck at the start; else the terminal selects text with it.
+    pub mouse: Option<bool>,
     /// No heartbeat in the header.
     pub reduced_motion: Option<bool>,
     /// A program and its arguments that takes a copied text from its stdin; run without a shell.

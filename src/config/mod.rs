@@ -67,12 +67,22 @@ pub struct Look {
     pub links: bool,
     /// No heartbeat: asked for, or over SSH.
     pub calm: bool,
+    /// Whether the terminal reports the mouse at the start.
+    pub mouse: bool,
 }
 
 impl Look {
     /// Where no configuration says anything, and nothing can be read.
     pub fn plain() -> Self {
-        Self { color: ColorChoice::Never, theme: themes::usual(), ground: None, ascii: true, links: false, calm: true }
+        Self {
+            color: ColorChoice::Never,
+            theme: themes::usual(),
+            ground: None,
+            ascii: true,
+            links: false,
+            calm: true,
+            mouse: false,
+        }
     }
 }
 
@@ -319,6 +329,7 @@ pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path
         ascii: flags.ascii || ui.ascii.unwrap_or(environment.ascii_locale),
         links: ui.links.unwrap_or(true),
         calm: environment.ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
+        mouse: ui.mouse.unwrap_or(true),
     })
 }
 

@@ -212,6 +212,12 @@ impl Dashboard {
                 None
             }
             Effect::Suspend => self.suspend(),
+            Effect::Mouse(on) => {
+                if self.stage.set_mouse(on).is_err() {
+                    self.ending.get_or_insert(Exit::Ended);
+                }
+                None
+            }
             Effect::Repaint => {
                 self.stage.screen.forget();
                 self.gate.want();

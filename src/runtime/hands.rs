@@ -153,7 +153,8 @@ impl Hands {
             }
             Effect::ListAllJobs(scopes) => Msg::AllJobs(self.jobs_of(scopes).await.map_err(failure)),
             Effect::ReadProfileKey(_) | Effect::TryProfileKey(..) | Effect::TurnToProfile(..) => return None,
-            Effect::OpenUrl(_) | Effect::Copy { .. } | Effect::Repaint | Effect::Suspend | Effect::Quit => return None,
+            Effect::OpenUrl(_) | Effect::Copy { .. } => return None,
+            Effect::Mouse(_) | Effect::Repaint | Effect::Suspend | Effect::Quit => return None,
         })
     }
 

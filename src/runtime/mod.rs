@@ -128,7 +128,7 @@ pub enum Exit {
 /// The terminal can't be taken over.
 pub async fn run(parts: Parts) -> io::Result<Ended> {
     let log_path = parts.log.as_ref().map(|log| log.path().to_path_buf());
-    let stage = Stage::open(parts.kind, log_path)?;
+    let stage = Stage::open(parts.kind, parts.start.mouse, log_path)?;
     let (news_sender, news) = mpsc::channel(NEWS_WAITING);
     let start = Start { size: stage.size()?, ..parts.start };
     let demo = start.demo;

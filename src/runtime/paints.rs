@@ -96,7 +96,15 @@ mod tests {
     }
 
     fn look() -> Look {
-        Look { color: ColorChoice::Auto, theme: themes::usual(), ground: None, ascii: false, links: true, calm: false }
+        Look {
+            color: ColorChoice::Auto,
+            theme: themes::usual(),
+            ground: None,
+            ascii: false,
+            links: true,
+            calm: false,
+            mouse: false,
+        }
     }
 
     /// The theme, apart from what the terminal can do beside colours.

@@ -43,13 +43,14 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Takes the terminal over and sets the panic hook; `log` is where a panic is written down.
+    /// Takes the terminal over, with the mouse or without it, and sets the panic hook; `log` is where a panic is written
+    /// down.
     ///
     /// # Errors
     /// The terminal or its size can't be had.
-    pub fn open(kind: Kind, log: Option<PathBuf>) -> io::Result<Self> {
+    pub fn open(kind: Kind, mouse: bool, log: Option<PathBuf>) -> io::Result<Self> {
         let signals = Signals::listen()?;
-        let guard = Guard(Lent::new(kind));
+        let guard = Guard(Lent::new(kind, mouse));
         super::crash::install(Arc::clone(&guard.0), log);
         guard.0.take()?;
         let reader = Some(Reader::start()?);
@@ -70,6 +71,15 @@ impl Stage {
     /// Whether the terminal ignores sequences that it doesn't know.
     pub fn is_modern(&self) -> bool {
         self.guard.0.kind().modern
+    }
+
+    /// Has the mouse reported or not, from now on and whenever the terminal is taken over again.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn set_mouse(&mut self, on: bool) -> io::Result<()> {
+        let sequences = self.guard.0.set_mouse(on);
+        if self.is_away() { Ok(()) } else { self.screen.send(sequences.as_bytes()) }
     }
 
     /// Columns and rows.

@@ -65,12 +65,25 @@ pub fn takes_links(environment: &Environment) -> bool {
 pub struct Lent {
     kind: Kind,
     taken: AtomicBool,
+    /// Whether the mouse is to be reported.
+    mouse: AtomicBool,
+    /// Whether it ever was: what was never switched on is not switched off either.
+    moused: AtomicBool,
 }
+
+/// Presses, drags and the wheel, with cells beyond 223. Not every motion (`?1003`): over SSH that would be a flood.
+const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
 impl Lent {
     /// Not taken over yet.
-    pub fn new(kind: Kind) -> Arc<Self> {
-        Arc::new(Self { kind, taken: AtomicBool::new(false) })
+    pub fn new(kind: Kind, mouse: bool) -> Arc<Self> {
+        Arc::new(Self {
+            kind,
+            taken: AtomicBool::new(false),
+            mouse: AtomicBool::new(mouse),
+            moused: AtomicBool::new(mouse),
+        })
     }
 
     /// What the terminal is told.
@@ -78,21 +91,29 @@ impl Lent {
         self.kind
     }
 
-    /// Takes the terminal over: raw mode, alternate screen, no cursor, pastes and focus reported.
+    /// Whether the mouse is to be reported, from now on; gives the sequences that say so to a terminal that is taken over.
+    pub fn set_mouse(&self, on: bool) -> &'static str {
+        self.mouse.store(on, Ordering::SeqCst);
+        self.moused.fetch_or(on, Ordering::SeqCst);
+        if on { MOUSE_ON } else { MOUSE_OFF }
+    }
+
+    /// Takes the terminal over: raw mode, alternate screen, no cursor, pastes and focus reported, the mouse where it is
+    /// wanted.
     ///
     /// # Errors
     /// The terminal is gone.
     pub fn take(&self) -> io::Result<()> {
         enable_raw_mode()?;
         self.taken.store(true, Ordering::SeqCst);
-        send(&taking(self.kind))
+        send(&taking(self.kind, self.mouse.load(Ordering::SeqCst)))
     }
 
     /// Gives everything back. Does nothing when it was given back already; goes on where a part fails.
     pub fn give_back(&self) {
         if self.taken.swap(false, Ordering::SeqCst) {
             // Nothing can be done for a terminal that is gone; one that is there gets the rest in any case.
-            let _ = send(&giving_back(self.kind));
+            let _ = send(&giving_back(self.kind, self.moused.load(Ordering::SeqCst)));
             let _ = disable_raw_mode();
         }
     }
@@ -115,7 +136,7 @@ fn send(sequences: &str) -> io::Result<()> {
 }
 
 /// The sequences that take the terminal over. The keyboard flags belong to the alternate screen.
-fn taking(kind: Kind) -> String {
+fn taking(kind: Kind, mouse: bool) -> String {
     let mut out = String::new();
     if kind.titles {
         out.push_str("\x1b[22;2t");
@@ -124,6 +145,9 @@ fn taking(kind: Kind) -> String {
     add(&mut out, cursor::Hide);
     add(&mut out, EnableBracketedPaste);
     add(&mut out, EnableFocusChange);
+    if mouse {
+        out.push_str(MOUSE_ON);
+    }
     if kind.modern {
         add(&mut out, PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES));
     }
@@ -131,11 +155,15 @@ fn taking(kind: Kind) -> String {
 }
 
 /// The sequences that undo [`taking`], in the opposite order, and what a frame cut short may have left.
-fn giving_back(kind: Kind) -> String {
+fn giving_back(kind: Kind, mouse: bool) -> String {
     let mut out = String::new();
     if kind.modern {
         out.push_str("\x1b[?2026l");
         add(&mut out, PopKeyboardEnhancementFlags);
+    }
+    // Also where it was switched off since: that may never have arrived.
+    if mouse {
+        out.push_str(MOUSE_OFF);
     }
     add(&mut out, DisableFocusChange);
     add(&mut out, DisableBracketedPaste);
@@ -194,17 +222,20 @@ mod tests {
     #[test]
     fn a_title_that_is_not_wanted_is_neither_kept_nor_given_back() {
         let quiet = kind("xterm-256color").expect("not dumb").with_titles(false);
-        assert!(!taking(quiet).contains("22;2t") && !giving_back(quiet).contains("23;2t"));
+        assert!(!taking(quiet, true).contains("22;2t") && !giving_back(quiet, true).contains("23;2t"));
     }
 
     #[test]
     fn every_mode_that_is_set_is_reset() {
         for term in ["xterm-256color", "linux", "rxvt-unicode"] {
             let kind = kind(term).expect("not dumb");
-            let (on, off) = (taking(kind), giving_back(kind));
-            for mode in ["?1049", "?2004", "?1004"] {
+            let (on, off) = (taking(kind, true), giving_back(kind, true));
+            for mode in ["?1049", "?2004", "?1004", "?1000", "?1002", "?1006"] {
                 assert!(on.contains(&format!("{mode}h")) && off.contains(&format!("{mode}l")), "{term} {mode}");
             }
+            assert!(!on.contains("?1003"), "{term}");
+            let without = [taking(kind, false), giving_back(kind, false)].concat();
+            assert!(["?1000", "?1002", "?1006"].iter().all(|mode| !without.contains(mode)), "{term}");
             assert!(on.contains("?25l") && off.contains("?25h"), "{term}");
             assert_eq!(on.contains("\x1b[>1u"), off.contains("\x1b[<1u"), "{term}");
             assert_eq!(on.contains("\x1b[22;2t"), off.contains("\x1b[23;2t"), "{term}");

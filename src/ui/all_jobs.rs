@@ -44,9 +44,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: 
         return;
     }
     let names = view.app.start.profiles.iter().map(|profile| profile.name.as_str().width()).max().unwrap_or(0);
-    let rows = view.app.geometry().all_jobs_rows();
+    let g = view.app.geometry();
+    let (lines, rows) = (g.all_jobs_lines(), g.all_jobs_rows());
     for (n, (known, chosen)) in open.visible(rows).enumerate() {
-        put(frame, inner, n, line(view, known, chosen, names.min(PROFILE), usize::from(inner.width)));
+        put(frame, lines, n, line(view, known, chosen, names.min(PROFILE), usize::from(inner.width)));
     }
     put(frame, inner, rows, foot(view, open, usize::from(inner.width)));
     more_below(frame, view, area, open.below(rows));

@@ -27,10 +27,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Profiles, area:
     let profiles = &app.start.profiles;
     let title = format!(" Profiles: {} ", profiles.len());
     let inner = boxed(frame, area, Line::styled(title, theme.title), theme.focus);
-    let rows = app.geometry().profile_rows(profiles.len(), open.said.is_some());
+    let (g, failed) = (app.geometry(), open.said.is_some());
+    let (lines, rows) = (g.profile_lines(profiles.len(), failed), g.profile_rows(profiles.len(), failed));
     let names = profiles.iter().map(|profile| profile.name.as_str().width()).max().unwrap_or(0);
     for (n, (at, profile)) in profiles.iter().enumerate().skip(open.top()).take(rows).enumerate() {
-        put(frame, inner, n, line(view, profile, at, open, names, usize::from(inner.width)));
+        put(frame, lines, n, line(view, profile, at, open, names, usize::from(inner.width)));
     }
     let below = Rect {
         x: inner.x + 1,

@@ -213,6 +213,11 @@ impl Desk {
         self.handle(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))));
     }
 
+    /// Feeds an event of the terminal.
+    pub(crate) fn input(&mut self, event: Event) {
+        self.handle(Msg::Input(event));
+    }
+
     pub(crate) fn ctrl(&mut self, c: char) {
         self.handle(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL))));
     }

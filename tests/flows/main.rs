@@ -11,6 +11,7 @@ mod health;
 mod kept;
 mod killed;
 mod many;
+mod mouse;
 mod pages;
 mod profiles;
 mod ranges;

@@ -9,6 +9,7 @@ mod doctor;
 mod init;
 mod key;
 mod links;
+mod mouse;
 mod own;
 mod places;
 mod profiles;

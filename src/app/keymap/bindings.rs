@@ -300,6 +300,7 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Everywhere, &[ch('?'), key(KeyCode::F(1))], Action::Help, "help", "the keys of this moment"),
     row(C::Everywhere, &[ch(':'), ctrl('p'), key(KeyCode::F(2))], Action::Palette, "", "what to do, by name"),
     row(C::Everywhere, &[ch('P')], Action::Profiles, "", "profiles: turn to another project or service"),
+    row(C::Everywhere, &[ch('M')], Action::Mouse, "", "the mouse on or off; off, the terminal selects text"),
     row(C::Everywhere, &[ctrl('l')], Action::Repaint, "", "repaint the screen"),
     row(C::Everywhere, &[ctrl('z')], Action::Suspend, "", "suspend; fg comes back"),
     row(C::Everywhere, &[ctrl('c')], Action::Interrupt, "", "close the topmost layer; quit where there is none"),

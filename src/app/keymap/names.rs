@@ -126,6 +126,7 @@ pub enum Action {
     Profiles,
     AllJobs,
     Refresh,
+    Mouse,
     Repaint,
     Suspend,
     Close,

@@ -183,6 +183,17 @@ impl Calendar {
         day == self.cursor && self.focus == Focus::Days && self.input.is_blank()
     }
 
+    /// The cursor goes to this day, which has the keys from then on.
+    pub(in crate::app) fn point_at(&mut self, day: NaiveDate) {
+        self.go(Some(day));
+        self.focus = Focus::Days;
+    }
+
+    /// The line has the keys.
+    pub(in crate::app) fn focus_line(&mut self) {
+        self.focus = Focus::Line;
+    }
+
     /// The other part has the keys.
     pub fn turn_focus(&mut self) {
         self.focus = if self.focus == Focus::Days { Focus::Line } else { Focus::Days };

@@ -137,6 +137,12 @@ impl Card {
         }
     }
 
+    /// Scrolls through the lines, whatever is selected.
+    pub(in crate::app) fn scroll_lines(&mut self, by: isize, columns: usize, rows: usize) {
+        let last = self.lines(columns).len().saturating_sub(rows);
+        self.scroll = scroll::moved(self.scroll, by, last + 1);
+    }
+
     /// Scrolls to the selected job with its numbers.
     fn show_selected(&mut self, lines: &[CardLine], rows: usize) {
         let Some(at) = lines.iter().position(|line| *line == CardLine::Job(self.selected)) else { return };

@@ -9,7 +9,7 @@ use super::super::{App, Effect, Overwrite, Screen, Tone, format};
 use crate::model::Time;
 use crate::model::export::{COPY_LIMIT, Extract, Format};
 use crate::model::text::CleanText;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 /// Columns of the layer, and rows between its borders.
 const WIDTH: u16 = 76;
@@ -82,6 +82,19 @@ impl Export {
         }
     }
 
+    /// The choice that stands in a cell of the screen, by its place in its line.
+    pub(in crate::app) fn choice_at(&self, body: Rect, cell: Position) -> Option<(Part, usize)> {
+        let area = self.area(body);
+        let part = Part::ALL.get(usize::from(cell.y.checked_sub(area.y + 1)?)).copied()?;
+        let mut end = usize::from(area.x) + 1 + LABEL;
+        let place = self.choices(part).iter().position(|(name, _)| {
+            let start = end;
+            end += name.len() + 2;
+            (start..end).contains(&usize::from(cell.x))
+        });
+        Some((part, place.filter(|_| area.contains(cell))?))
+    }
+
     /// To the line above or below, round and round.
     pub(in crate::app) fn scroll(&mut self, by: Scroll) {
         let at = Part::ALL.iter().position(|part| *part == self.part).unwrap_or(0);
@@ -139,6 +152,19 @@ impl App {
             None => return self.say(Tone::Info, "No page views are loaded, so there is nothing to export.", now),
         }
         self.overlays.push(Overlay::Export(open));
+    }
+
+    /// The choice at this place of a line, which has the keys from then on.
+    pub(in crate::app) fn choose_export(&mut self, part: Part, place: usize) {
+        let Some(Overlay::Export(open)) = self.overlays.last_mut() else { return };
+        open.part = part;
+        for _ in 0..open.choices(part).len() {
+            let Some(Overlay::Export(open)) = self.overlays.last() else { return };
+            if open.choices(part).get(place).is_none_or(|(_, chosen)| *chosen) {
+                return;
+            }
+            self.change_export(true);
+        }
     }
 
     /// The next choice of the line that has the keys, or the one before.

@@ -1,6 +1,7 @@
 //! Movers: the pages that gained and lost most between two ranges, by human, AI or all views. Worked out when the layer
 //! opens and when its metric changes, not when it is drawn.
 
+use super::super::geometry::Geometry;
 use super::super::keymap::{Action, Context};
 use super::super::overlay::Overlay;
 use super::super::scroll::{self, Scroll};
@@ -11,6 +12,7 @@ use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
 use crate::model::views::Counts;
+use ratatui::layout::{Position, Rect};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -230,6 +232,35 @@ impl Movers {
         let (half, rows) = if self.on_lost { (&mut self.lost, rows.1) } else { (&mut self.gained, rows.0) };
         half.selected = by.apply(half.selected, rows, half.movers.len());
         half.keep_in_sight(rows);
+    }
+
+    /// Which half lies under a cell: its place on the screen, its rows, and whether it is the one of what lost.
+    fn half_at(&mut self, at: Position, g: Geometry) -> Option<(&mut Half, Rect, usize, bool)> {
+        let ([upper, lower], rows) = (g.movers_halves(), g.movers_rows());
+        if upper.contains(at) {
+            return Some((&mut self.gained, upper, rows.0, false));
+        }
+        lower.contains(at).then_some((&mut self.lost, lower, rows.1, true))
+    }
+
+    /// Scrolls the half under a cell; its selection stays in sight.
+    pub(in crate::app) fn scroll_at(&mut self, at: Position, by: isize, g: Geometry) {
+        if let Some((half, _, rows, _)) = self.half_at(at, g) {
+            half.selected = scroll::moved(half.selected, by, half.movers.len());
+            half.keep_in_sight(rows);
+        }
+    }
+
+    /// A click gives a half the keys and selects its page; whether that was selected and had them already.
+    pub(in crate::app) fn click(&mut self, at: Position, g: Geometry) -> bool {
+        let had_keys = self.on_lost;
+        let Some((half, area, rows, on_lost)) = self.half_at(at, g) else { return false };
+        let line = usize::from(at.y - area.y).checked_sub(1).filter(|line| *line < rows);
+        let place = line.map(|line| half.top + line).filter(|place| *place < half.movers.len());
+        let again = on_lost == had_keys && place == Some(half.selected);
+        half.selected = place.unwrap_or(half.selected);
+        self.on_lost = on_lost;
+        again
     }
 
     pub(in crate::app) fn keep_in_sight(&mut self, rows: (usize, usize)) {

@@ -47,6 +47,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
         profile: CleanText::line("demo"),
         demo: true,
         calm: look.calm,
+        mouse: look.mouse,
         themes: themes::names(folder.as_deref()),
         keymap,
         filters: own::filters(&mine),

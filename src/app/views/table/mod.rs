@@ -12,6 +12,7 @@ mod metric;
 mod order;
 mod pages;
 mod place;
+mod sight;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -221,11 +222,6 @@ impl Table {
     /// To the first or last line.
     pub fn move_to_end(&mut self, last: bool) {
         self.select(if last { self.len().saturating_sub(1) } else { 0 });
-    }
-
-    /// Keeps the selection in sight.
-    pub fn keep_in_sight(&mut self, rows: usize) {
-        self.top = scroll::follow(self.top, self.selected, rows, self.len());
     }
 
     /// Whether a report is listed, so that pages can be sorted, filtered and folded.

@@ -1,0 +1,99 @@
+//! Clicks on the first and last line, on the jobs, and on the page views.
+
+use super::super::geometry::Arrangement;
+use super::super::keymap::Action;
+use super::super::overlay::Overlay;
+use super::super::views::columns::Columns;
+use super::super::views::table::Sorting;
+use super::super::{App, Effect, Pane};
+use super::line_at;
+use crate::model::Time;
+use crossterm::event::KeyEvent;
+use ratatui::layout::Position;
+use unicode_width::UnicodeWidthStr as _;
+
+impl App {
+    /// A key of the footer does what it does when pressed.
+    pub(super) fn click_footer(&mut self, cell: usize, now: Time, effects: &mut Vec<Effect>) {
+        let hints = self.footer(usize::from(self.size.0));
+        let hit = hints.iter().find(|hint| (hint.at..hint.at + hint.width()).contains(&cell));
+        if let Some(chord) = hit.map(|hint| hint.chord) {
+            self.key(KeyEvent::new(chord.code, chord.mods), now, effects);
+        }
+    }
+
+    pub(super) fn click_header(&mut self, cell: usize, now: Time, effects: &mut Vec<Effect>) {
+        let header = self.header(usize::from(self.size.0), now);
+        let hit = header.tabs.iter().find(|tab| (tab.at..tab.at + tab.text.width()).contains(&cell));
+        if let Some(screen) = hit.map(|tab| tab.screen) {
+            self.keep_filter();
+            self.turn_to(screen, now, effects);
+        }
+    }
+
+    /// As Enter does while a filter is typed: what is typed stays.
+    fn keep_filter(&mut self) {
+        self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Filter(_)));
+    }
+
+    pub(super) fn click_jobs(&mut self, at: Position, now: Time, effects: &mut Vec<Effect>) {
+        let g = self.geometry();
+        let divider = g.divider();
+        if divider.contains(at) {
+            let side = if g.arrangement == Arrangement::Right { at.x - divider.x } else { at.y - divider.y };
+            self.pointer.held = Some(side);
+        } else if self.lists_a_part() {
+            // Neither a job nor its detail stands still.
+        } else if self.lists_jobs_at(g, at) {
+            let had_keys = std::mem::replace(&mut self.pane, Pane::List) == Pane::List;
+            let Some(line) = line_at(g.list_lines(), at) else { return };
+            if self.jobs.folds_at(line) {
+                self.jobs.toggle_dismissed();
+                return;
+            }
+            let Some(key) = self.jobs.visible_job(line) else { return };
+            if self.jobs.selected().is_none_or(|row| row.key != key) {
+                self.jobs.select(key);
+            } else if had_keys {
+                self.keep_filter();
+                self.act(Action::Open, now, effects);
+            }
+        } else if g.detail.contains(at) && self.jobs.selected().is_some() {
+            self.keep_filter();
+            self.pane = Pane::Detail;
+        }
+    }
+
+    pub(super) fn click_views(&mut self, at: Position, now: Time, effects: &mut Vec<Effect>) {
+        let g = self.geometry();
+        // Before the first answer another text stands where the table will be.
+        if self.views.as_of().is_none() {
+            return;
+        }
+        if g.views_heads().contains(at) {
+            self.sort_views_at(usize::from(at.x), now);
+        } else if let Some(line) = line_at(g.views_lines(), at) {
+            if self.views.table.is_selected_visible(line) {
+                self.keep_filter();
+                self.act(Action::Open, now, effects);
+            } else {
+                self.views.table.select_visible(line);
+            }
+        }
+    }
+
+    /// A column's head: sorts by it, or the other way round where that holds already.
+    fn sort_views_at(&mut self, cell: usize, now: Time) {
+        let table = &self.views.table;
+        let columns = Columns::fitting(&self.views, usize::from(self.size.0));
+        let Some(by) = columns.at(cell, table.metric()) else { return };
+        if !table.is_report() {
+            // Says what sorting needs.
+            self.shape_table(Action::NextSort, now);
+            return;
+        }
+        let held = table.sorting();
+        let turned = Sorting { descending: !held.descending, ..held };
+        self.views.table.sort(if held.by == by { turned } else { Sorting::by(by) });
+    }
+}

@@ -1,0 +1,540 @@
+//! Each target of the mouse, found by what the first and last line, the lists and the column heads say.
+
+use super::super::keymap::{Chord, Context};
+use super::super::views::columns::Columns;
+use super::super::views::export::Part;
+use super::super::views::months::{Months, Target};
+use super::*;
+use crate::app::jobs::tests::{at, row};
+use crate::app::{Known, Msg, Start, Template};
+use crate::model::endpoint::Scope;
+use crate::model::job::Status;
+use crate::model::report::{Recalled, Report};
+use crate::model::row::JobKey;
+use crate::model::text::CleanText;
+use crate::model::views::{Count, Counts, PageRow, ViewsPage};
+use crossterm::event::Event;
+use std::sync::Arc;
+
+const LEFT: MouseButton = MouseButton::Left;
+
+/// A dashboard of so many jobs, the newest first: job 1 stands last.
+fn app(size: (u16, u16), jobs: i64) -> App {
+    let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
+    let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
+    let (mut app, _) = App::new(Start { size, ..Start::new(scope, utc) }, at(0));
+    let looked_at = Some(at(1000));
+    let jobs = (1..=jobs).map(|key| crate::model::row::JobRow { looked_at, ..row(key, Status::Completed) }).collect();
+    app.update(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))), at(0));
+    app
+}
+
+fn event(app: &mut App, kind: MouseEventKind, column: u16, row: u16) -> Vec<Effect> {
+    let event = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
+    app.update(Msg::Input(Event::Mouse(event)), at(1))
+}
+
+fn click(app: &mut App, column: u16, row: u16) -> Vec<Effect> {
+    let mut effects = event(app, MouseEventKind::Down(LEFT), column, row);
+    effects.extend(event(app, MouseEventKind::Up(LEFT), column, row));
+    effects
+}
+
+fn press(app: &mut App, keys: &str) -> Vec<Effect> {
+    let key = |c| Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
+    keys.chars().flat_map(|c| app.update(Msg::Input(key(c)), at(1))).collect()
+}
+
+fn selected(app: &App) -> i64 {
+    app.jobs.selected().expect("a job").key.0
+}
+
+/// A word's first cell in the footer.
+fn hint(app: &App, word: &str) -> u16 {
+    let hints = app.footer(usize::from(app.size.0));
+    let hint = hints.iter().find(|hint| hint.word == word).unwrap_or_else(|| panic!("no {word:?} in {hints:?}"));
+    u16::try_from(hint.at + 1).expect("a cell")
+}
+
+/// The views screen with all of these pages; total views fall with the number.
+fn views(size: (u16, u16), pages: i64) -> App {
+    let mut app = app(size, 3);
+    press(&mut app, "2");
+    let range = app.views.query().range;
+    let counts = |n: i64| Counts { human: Count::Known(n), ai: Count::Known(1000 - n), total: Count::Known(1000) };
+    let rows = (0..pages).map(|n| PageRow { path: CleanText::line(&format!("/{n:03}")), counts: counts(n) }).collect();
+    let page = ViewsPage { totals: counts(5), rows, has_more: Some(false) };
+    let report = Some(Arc::new(Report::begin(range, page, true, at(0))));
+    let known = Recalled { report, ..Recalled::default() };
+    app.update(Msg::Recalled { range, recalled: Ok(known) }, at(1));
+    assert!(app.views.table.is_report());
+    app
+}
+
+fn page(app: &App) -> String {
+    app.views.selected_row().expect("a page").path.to_string()
+}
+
+#[test]
+fn a_click_selects_a_job_and_a_second_one_opens_it() {
+    for size in [(80, 24), (160, 40)] {
+        let mut app = app(size, 5);
+        assert_eq!(selected(&app), 5);
+        // Border, heading, job 5, job 4.
+        click(&mut app, 10, 4);
+        assert_eq!((selected(&app), app.pane), (4, Pane::List));
+        click(&mut app, 3, 4);
+        assert_eq!((selected(&app), app.pane), (4, Pane::Detail));
+    }
+}
+
+#[test]
+fn a_click_on_a_border_a_heading_or_below_the_list_selects_nothing() {
+    let mut app = app((160, 40), 5);
+    for (column, row) in [(10, 1), (10, 2), (10, 20), (0, 4), (10, 38)] {
+        click(&mut app, column, row);
+        assert_eq!((selected(&app), app.pane), (5, Pane::List), "{column} {row}");
+    }
+}
+
+#[test]
+fn a_click_gives_its_pane_the_keys_and_opens_nothing_by_that() {
+    let mut app = app((160, 40), 5);
+    click(&mut app, 120, 10);
+    assert_eq!(app.pane, Pane::Detail);
+    click(&mut app, 10, 3);
+    assert_eq!((selected(&app), app.pane), (5, Pane::List));
+}
+
+#[test]
+fn the_wheel_scrolls_the_list_under_it_and_the_selection_stays_in_sight() {
+    let mut app = app((160, 24), 100);
+    event(&mut app, MouseEventKind::ScrollDown, 10, 10);
+    assert_eq!(app.jobs.top(), 3);
+    let rows = app.geometry().list_rows();
+    let seen = (0..rows).filter_map(|line| app.jobs.visible_job(line)).collect::<Vec<_>>();
+    assert!(seen.contains(&JobKey(selected(&app))));
+    for _ in 0..60 {
+        event(&mut app, MouseEventKind::ScrollDown, 10, 10);
+    }
+    assert_eq!(app.jobs.top(), 101 - rows, "the last one is in sight");
+    for _ in 0..60 {
+        event(&mut app, MouseEventKind::ScrollUp, 10, 10);
+    }
+    assert_eq!(app.jobs.top(), 0);
+    event(&mut app, MouseEventKind::ScrollDown, 10, 0);
+    event(&mut app, MouseEventKind::ScrollDown, 10, 23);
+    assert_eq!(app.jobs.top(), 0, "not over the header, not over the footer");
+}
+
+#[test]
+fn the_wheel_over_the_detail_leaves_the_list_and_the_keys_where_they_are() {
+    let mut app = app((160, 12), 5);
+    event(&mut app, MouseEventKind::ScrollDown, 120, 5);
+    assert_eq!((selected(&app), app.pane), (5, Pane::List));
+}
+
+#[test]
+fn tabs_are_where_they_are_written() {
+    for size in [(40, 12), (80, 24), (160, 40)] {
+        let mut app = app(size, 5);
+        for screen in [Screen::Log, Screen::Views, Screen::Jobs] {
+            let tabs = app.header(usize::from(size.0), at(1)).tabs;
+            let tab = tabs.iter().find(|tab| tab.screen == screen).expect("a tab");
+            click(&mut app, u16::try_from(tab.at).expect("a cell"), 0);
+            assert_eq!(app.screen, screen, "{size:?}");
+        }
+        click(&mut app, 0, 0);
+        assert_eq!(app.screen, Screen::Jobs);
+    }
+}
+
+#[test]
+fn a_key_of_the_footer_does_what_it_says() {
+    let mut app = app((160, 40), 5);
+    let at = hint(&app, "new");
+    let effects = click(&mut app, at, 39);
+    assert!(matches!(app.overlays.last(), Some(Overlay::Editor(_))));
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::ReadDraft(_))), "as when its key is pressed");
+    let close = app.footer(160).into_iter().find(|hint| hint.chord.code == KeyCode::Esc).expect("Esc");
+    click(&mut app, u16::try_from(close.at).expect("a cell"), 39);
+    assert!(app.overlays.is_empty());
+}
+
+#[test]
+fn a_notice_over_the_footer_is_no_key() {
+    let mut app = app((160, 40), 5);
+    let at_new = hint(&app, "new");
+    press(&mut app, "M");
+    press(&mut app, "M");
+    assert!(app.notice.is_some());
+    click(&mut app, at_new, 39);
+    assert!(app.overlays.is_empty());
+}
+
+#[test]
+fn beside_a_layer_nothing_happens() {
+    let mut app = app((160, 40), 5);
+    press(&mut app, "n");
+    for (column, row) in [(1, 3), (150, 20), (30, 0), (80, 20)] {
+        click(&mut app, column, row);
+        assert!(matches!(app.overlays.last(), Some(Overlay::Editor(_))), "{column} {row}");
+        assert_eq!((selected(&app), app.screen), (5, Screen::Jobs));
+    }
+    event(&mut app, MouseEventKind::ScrollDown, 1, 3);
+    assert_eq!(selected(&app), 5);
+}
+
+#[test]
+fn in_the_palette_a_click_chooses_and_a_second_one_does() {
+    let mut app = app((160, 40), 5);
+    press(&mut app, ":");
+    let area = app.geometry().palette();
+    let shown = |app: &App| match app.overlays.last() {
+        Some(Overlay::Palette(open)) => open.visible(99).position(|(_, chosen)| chosen).expect("one is chosen"),
+        other => panic!("{other:?}"),
+    };
+    click(&mut app, area.x + 5, area.y + 2 + 4);
+    assert_eq!(shown(&app), 4);
+    event(&mut app, MouseEventKind::ScrollDown, area.x + 5, area.y + 5);
+    assert_eq!(shown(&app), 7);
+    click(&mut app, area.x + 5, area.y + 2);
+    assert_eq!(shown(&app), 0);
+    click(&mut app, area.x + 5, area.y + 2);
+    assert!(!matches!(app.overlays.last(), Some(Overlay::Palette(_))), "it was done");
+}
+
+#[test]
+fn the_divider_is_dragged_by_either_border_and_both_sides_stay_usable() {
+    let mut app = app((160, 40), 5);
+    let divider = app.geometry().divider();
+    let [left, right] = [divider.x, divider.right() - 1];
+    for (from, to, width) in [(left, 99, 100), (99, 2, 40), (40, 159, 120), (120, 60, 60)] {
+        event(&mut app, MouseEventKind::Down(LEFT), from, 10);
+        event(&mut app, MouseEventKind::Drag(LEFT), 70, 30);
+        event(&mut app, MouseEventKind::Drag(LEFT), to, 30);
+        event(&mut app, MouseEventKind::Up(LEFT), to, 30);
+        assert_eq!(app.geometry().list.width, width, "from {from} to {to}");
+        event(&mut app, MouseEventKind::Drag(LEFT), 70, 30);
+        assert_eq!(app.geometry().list.width, width, "let go");
+    }
+    assert!(right > left);
+    assert_eq!((selected(&app), app.pane), (5, Pane::List));
+    app.update(Msg::Input(Event::Resize(130, 40)), at(1));
+    assert_eq!(app.geometry().list.width, 60);
+}
+
+#[test]
+fn a_column_head_sorts_and_turns_round() {
+    for size in [(80, 24), (160, 40)] {
+        let mut app = views(size, 30);
+        let columns = Columns::fitting(&app.views, usize::from(size.0));
+        let heads = app.geometry().views_heads().y;
+        let path = u16::try_from(columns.lead()).expect("a cell");
+        click(&mut app, path, heads);
+        assert_eq!(first_page(&app), "/000");
+        click(&mut app, path + 3, heads);
+        assert_eq!(first_page(&app), "/029");
+        // Right behind the paths stands the first number, human views.
+        let human = path + u16::try_from(columns.path).expect("a cell") + 2;
+        click(&mut app, human, heads);
+        assert_eq!(first_page(&app), "/029");
+        click(&mut app, human, heads);
+        assert_eq!(first_page(&app), "/000");
+    }
+}
+
+fn first_page(app: &App) -> String {
+    app.views.table.shown_pages().next().expect("a page").path.to_string()
+}
+
+fn page_at(app: &App, line: usize) -> String {
+    app.views.table.visible(99).nth(line).expect("a line").name.to_owned()
+}
+
+#[test]
+fn over_one_answer_a_column_head_says_what_sorting_needs() {
+    let mut app = app((160, 40), 1);
+    press(&mut app, "2");
+    let heads = app.geometry().views_heads().y;
+    click(&mut app, 10, heads);
+    assert!(app.notice.is_none(), "nothing is listed yet");
+}
+
+#[test]
+fn pages_are_selected_opened_and_scrolled() {
+    let mut app = views((160, 24), 100);
+    let first = app.geometry().views_lines().y;
+    click(&mut app, 20, first + 2);
+    assert_eq!(page(&app), page_at(&app, 2));
+    assert!(app.overlays.is_empty());
+    click(&mut app, 20, first + 2);
+    assert!(matches!(app.overlays.last(), Some(Overlay::Card(_))));
+    click(&mut app, 5, 20);
+    assert!(matches!(app.overlays.last(), Some(Overlay::Card(_))));
+    app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))), at(1));
+    event(&mut app, MouseEventKind::ScrollDown, 20, 10);
+    assert_eq!((app.views.table.top(), app.views.table.selected()), (3, 3));
+    for _ in 0..60 {
+        event(&mut app, MouseEventKind::ScrollDown, 20, 10);
+    }
+    assert_eq!(app.views.table.top(), 100 - app.geometry().views_rows());
+    let mut app = views((160, 40), 3);
+    event(&mut app, MouseEventKind::ScrollDown, 20, 10);
+    assert_eq!(app.views.table.selected(), 0, "there is nothing to scroll");
+}
+
+#[test]
+fn m_switches_it_off_and_says_so() {
+    let mut app = app((160, 40), 5);
+    assert!(app.has_mouse());
+    assert!(press(&mut app, "M").contains(&Effect::Mouse(false)));
+    assert!(app.notice.as_ref().is_some_and(|notice| notice.text.as_str().contains("off")));
+    click(&mut app, 10, 4);
+    assert_eq!(selected(&app), 5, "what is still on its way is nobody's");
+    assert!(press(&mut app, "M").contains(&Effect::Mouse(true)));
+    click(&mut app, 10, 4);
+    assert_eq!(selected(&app), 4);
+}
+
+#[test]
+fn beside_a_filter_that_is_typed_the_list_can_be_clicked() {
+    let mut app = app((160, 40), 5);
+    press(&mut app, "/job");
+    click(&mut app, 10, 4);
+    assert_eq!(selected(&app), 4);
+    assert!(app.filter_input().is_some());
+    click(&mut app, 10, 4);
+    assert_eq!((app.filter_input().is_none(), app.filter_text(), app.pane), (true, "job", Pane::Detail));
+}
+
+#[test]
+fn the_divider_between_upper_and_lower_pane_is_dragged_as_well() {
+    let mut app = app((90, 50), 5);
+    assert_eq!(app.geometry().arrangement, Arrangement::Below);
+    let divider = app.geometry().divider();
+    for (from, to, height) in [(divider.y, 20, 20), (20, 0, 8), (8, 49, 40), (41, 30, 29)] {
+        event(&mut app, MouseEventKind::Down(LEFT), 40, from);
+        event(&mut app, MouseEventKind::Drag(LEFT), 3, to);
+        event(&mut app, MouseEventKind::Up(LEFT), 3, to);
+        assert_eq!(app.geometry().list.height, height, "from {from} to {to}");
+    }
+    assert_eq!((selected(&app), app.pane), (5, Pane::List));
+    click(&mut app, 10, 45);
+    assert_eq!(app.pane, Pane::Detail, "the lower pane");
+}
+
+#[test]
+fn a_drag_ends_where_the_divider_is_gone() {
+    let mut app = app((160, 40), 5);
+    let divider = app.geometry().divider();
+    event(&mut app, MouseEventKind::Down(LEFT), divider.x, 10);
+    app.update(Msg::Input(Event::Resize(80, 24)), at(1));
+    event(&mut app, MouseEventKind::Drag(LEFT), 50, 10);
+    app.update(Msg::Input(Event::Resize(160, 40)), at(1));
+    event(&mut app, MouseEventKind::Drag(LEFT), 50, 10);
+    assert_eq!(app.geometry().list.width, 88, "as it was");
+    event(&mut app, MouseEventKind::Down(LEFT), divider.x, 10);
+    press(&mut app, "n");
+    event(&mut app, MouseEventKind::Drag(LEFT), 50, 10);
+    assert_eq!(app.geometry().list.width, 88, "a layer lies over it");
+}
+
+#[test]
+fn what_is_moved_without_a_button_or_lies_outside_the_screen_changes_nothing() {
+    let mut app = app((160, 40), 50);
+    app.take_dirty();
+    let kinds = [
+        MouseEventKind::Moved,
+        MouseEventKind::Up(LEFT),
+        MouseEventKind::Drag(LEFT),
+        MouseEventKind::Down(MouseButton::Right),
+        MouseEventKind::ScrollLeft,
+    ];
+    for kind in kinds {
+        assert!(event(&mut app, kind, 20, 5).is_empty());
+    }
+    assert!(!app.take_dirty(), "nothing is drawn for that");
+    for (column, row) in [(160, 5), (5, 40), (u16::MAX, u16::MAX)] {
+        click(&mut app, column, row);
+        event(&mut app, MouseEventKind::ScrollDown, column, row);
+        assert_eq!((selected(&app), app.jobs.top(), app.overlays.len()), (50, 0, 0));
+    }
+}
+
+#[test]
+fn a_key_of_ones_own_is_clicked_where_it_is_written() {
+    let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
+    let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
+    let mut start = Start { size: (160, 40), ..Start::new(scope, utc) };
+    let f5 = Chord::from_event(KeyEvent::new(KeyCode::F(5), KeyModifiers::NONE));
+    assert!(start.keymap.change(Context::Jobs, "new-job", vec![f5]));
+    let (mut app, _) = App::new(start, at(0));
+    app.update(Msg::Loaded(Ok(Box::new(Known::default()))), at(0));
+    let new = app.footer(160).into_iter().find(|hint| hint.word == "new").expect("a key");
+    assert_eq!(new.key, "F5");
+    click(&mut app, u16::try_from(new.at).expect("a cell"), 39);
+    assert!(matches!(app.overlays.last(), Some(Overlay::Editor(_))));
+}
+
+#[test]
+fn what_is_said_over_the_list_hides_it_from_clicks() {
+    let mut app = app((40, 12), 20);
+    app.say(
+        Tone::Problem,
+        "The service can't be reached, so nothing was sent, and this takes more than one line.",
+        at(1),
+    );
+    let lines = app.notice_lines(40).len();
+    assert!(lines > 2);
+    let row = 12 - u16::try_from(lines).expect("few");
+    click(&mut app, 10, row);
+    assert_eq!(selected(&app), 20);
+    click(&mut app, 10, row - 1);
+    assert_ne!(selected(&app), 20);
+}
+
+#[test]
+fn the_heading_of_the_dismissed_jobs_folds_them() {
+    let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
+    let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
+    let (mut app, _) = App::new(Start { size: (80, 24), ..Start::new(scope, utc) }, at(0));
+    let dismissed = crate::model::row::JobRow { dismissed: true, looked_at: Some(at(9)), ..row(2, Status::Completed) };
+    let jobs = vec![row(1, Status::Active), dismissed];
+    app.update(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))), at(0));
+    // Border, heading, job 1, heading.
+    click(&mut app, 5, 4);
+    assert!(app.jobs.shows_dismissed());
+    click(&mut app, 5, 4);
+    assert!(!app.jobs.shows_dismissed());
+    assert_eq!((selected(&app), app.pane), (1, Pane::List));
+}
+
+#[test]
+fn an_answer_is_clicked_and_beside_it_nothing_is_answered() {
+    for (yes, size) in [(true, (40, 12)), (false, (40, 12)), (true, (160, 40)), (false, (160, 40))] {
+        let mut app = app(size, 2);
+        let text = "Dismiss these two jobs, of which one is still being worked on by the agent?".to_owned();
+        let keys = vec![JobKey(1), JobKey(2)];
+        let yes_means = super::super::overlay::Consequence::Bulk(super::super::bulk::Bulk::Dismiss, keys);
+        let question = super::super::overlay::Question { text, yes: yes_means };
+        let place = question.place(app.geometry());
+        app.overlays.push(Overlay::Question(question));
+        for (column, row) in [(place.text.x, place.text.y), (0, 3), (place.no.right() + 2, place.no.y)] {
+            assert!(click(&mut app, column, row).is_empty());
+            assert_eq!(app.overlays.len(), 1, "{size:?} {column} {row}");
+        }
+        let answer = if yes { place.yes } else { place.no };
+        let effects = click(&mut app, answer.right() - 1, answer.y);
+        assert!(app.overlays.is_empty(), "{size:?}");
+        assert_eq!(effects.iter().any(|effect| matches!(effect, Effect::Change(..))), yes, "{effects:?}");
+    }
+}
+
+#[test]
+fn days_are_clicked_as_with_the_keys_and_the_line_takes_them() {
+    for size in [(40, 12), (80, 24), (160, 40)] {
+        let mut app = views(size, 3);
+        press(&mut app, "D");
+        let body = app.geometry().body;
+        let cell_of = |app: &App, target: Target| {
+            let Some(Overlay::Calendar(open)) = app.overlays.last() else { panic!("closed") };
+            let months = Months::of(open, body);
+            body.positions().find(|cell| months.at(open, *cell) == Some(target)).expect("in sight")
+        };
+        let today = at(1).date_naive();
+        let days = [today.pred_opt().expect("a day"), today].map(Target::Day);
+        for target in days {
+            let cell = cell_of(&app, target);
+            click(&mut app, cell.x, cell.y);
+            assert!(matches!(app.overlays.last(), Some(Overlay::Calendar(open)) if Target::Day(open.cursor) == target));
+            click(&mut app, cell.x, cell.y);
+        }
+        assert!(app.overlays.is_empty(), "both ends are picked at {size:?}");
+        assert_eq!(app.views.query().range.days(), 2);
+        press(&mut app, "D");
+        let cell = cell_of(&app, Target::Line);
+        click(&mut app, cell.x, cell.y);
+        press(&mut app, "7d");
+        assert!(matches!(app.overlays.last(), Some(Overlay::Calendar(open)) if open.input.text() == "7d"));
+    }
+}
+
+#[test]
+fn choices_of_an_export_are_clicked() {
+    let mut app = views((80, 24), 3);
+    press(&mut app, "e");
+    let body = app.geometry().body;
+    let Some(Overlay::Export(open)) = app.overlays.last() else { panic!("no layer") };
+    let cells: Vec<_> = body.positions().filter_map(|cell| Some((cell, open.choice_at(body, cell)?))).collect();
+    for part in Part::ALL {
+        let places = if part == Part::Format { 3 } else { 2 };
+        for place in (0..places).rev() {
+            let (cell, _) = cells.iter().find(|(_, target)| *target == (part, place)).expect("a place");
+            click(&mut app, cell.x, cell.y);
+            let Some(Overlay::Export(open)) = app.overlays.last() else { panic!("no layer") };
+            let chosen = open.choices(part).iter().position(|(_, chosen)| *chosen);
+            assert_eq!((open.part, chosen), (part, Some(place)));
+        }
+    }
+}
+
+#[test]
+fn lines_of_a_list_over_the_screen_are_chosen_and_taken() {
+    let mut app = app((80, 24), 1);
+    press(&mut app, "n");
+    app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char('t'), KeyModifiers::CONTROL))), at(1));
+    let template = |n: usize| Template { name: CleanText::line(&format!("T{n}")), text: format!("text {n}") };
+    app.update(Msg::Templates((0..5).map(template).collect()), at(1));
+    let lines = app.geometry().picker_lines();
+    click(&mut app, lines.x + 4, lines.y + 3);
+    let Some(Overlay::Picker(open)) = app.overlays.last() else { panic!("{:?}", app.overlays.last()) };
+    let title = open.selected().expect("chosen").title.to_string();
+    click(&mut app, lines.x + 4, lines.y + 20);
+    click(&mut app, lines.x + 4, lines.y + 3);
+    let Some(Overlay::Editor(editor)) = app.overlays.last() else { panic!("it was taken") };
+    assert!(editor.input.text().contains(&title.replace('T', "text ")), "{title} {:?}", editor.input.text());
+}
+
+#[test]
+fn movers_are_scrolled_selected_and_opened_in_either_half() {
+    for size in [(80, 24), (160, 40)] {
+        let mut app = views(size, 30);
+        let range = app.views.query().range;
+        let report = |factor: i64| {
+            let row = |n: i64| {
+                let n_views = Count::Known(if n % 2 == 0 { 500 + factor * n } else { 500 - factor * n });
+                let counts = Counts { human: n_views.clone(), ai: Count::Known(0), total: n_views };
+                PageRow { path: CleanText::line(&format!("/{n:03}")), counts }
+            };
+            let page = ViewsPage { rows: (1..40).map(row).collect(), has_more: Some(false), ..ViewsPage::default() };
+            Arc::new(Report::begin(range, page, true, at(0)))
+        };
+        app.views.table.show_report(report(9), Some(report(1)));
+        press(&mut app, "w");
+        let path = |app: &App| match app.overlays.last() {
+            Some(Overlay::Movers(open)) => open.selected().expect("a page").path.to_string(),
+            other => panic!("{other:?}"),
+        };
+        let [upper, lower] = app.geometry().movers_halves();
+        let most = path(&app);
+        click(&mut app, lower.x + 4, lower.y + 3);
+        let lost = path(&app);
+        assert_ne!(most, lost);
+        event(&mut app, MouseEventKind::ScrollDown, upper.x + 4, upper.y + 2);
+        assert_eq!(path(&app), lost, "the other half scrolls, this one has the keys");
+        click(&mut app, lower.x + 4, lower.y);
+        click(&mut app, lower.x + 4, lower.y + 3);
+        assert!(matches!(app.overlays.last(), Some(Overlay::Card(_))), "{size:?}");
+    }
+}
+
+#[test]
+fn help_and_detail_scroll_under_the_wheel() {
+    let mut app = app((80, 24), 5);
+    press(&mut app, "?");
+    event(&mut app, MouseEventKind::ScrollDown, 40, 10);
+    assert!(matches!(app.overlays.last(), Some(Overlay::Help(help)) if help.scroll == 3));
+    event(&mut app, MouseEventKind::ScrollUp, 40, 10);
+    assert!(matches!(app.overlays.last(), Some(Overlay::Help(help)) if help.scroll == 0));
+}

@@ -1,0 +1,109 @@
+//! The mouse in a real terminal: which modes are switched on and given back, what comes in through them, and that a burst
+//! of the wheel costs few frames.
+
+use crate::pty::{Pty, Setup};
+use vt100::{MouseProtocolEncoding, MouseProtocolMode};
+
+const MODES: [&str; 4] = ["?1000", "?1002", "?1003", "?1006"];
+
+fn demo() -> Pty {
+    let mut pty = Pty::spawn(Setup::demo());
+    pty.wait_for_text("known here");
+    pty
+}
+
+fn quit(mut pty: Pty) {
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
+}
+
+/// A click, by column and row from 1.
+fn click(pty: &mut Pty, column: u16, row: u16) {
+    pty.send(&format!("\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"));
+}
+
+#[test]
+fn it_is_reported_while_it_is_on_and_never_every_motion() {
+    let mut pty = demo();
+    assert_eq!(pty.screen().mouse_protocol_mode(), MouseProtocolMode::ButtonMotion);
+    assert_eq!(pty.screen().mouse_protocol_encoding(), MouseProtocolEncoding::Sgr);
+    pty.send("M");
+    pty.wait_for_text("The mouse is off");
+    assert_eq!(pty.screen().mouse_protocol_mode(), MouseProtocolMode::None);
+    pty.send("M");
+    pty.wait_for_text("The mouse is on");
+    assert_eq!(pty.screen().mouse_protocol_mode(), MouseProtocolMode::ButtonMotion);
+    // In a wide terminal a tab stands where it does whatever else the line says.
+    pty.resize(160, 40);
+    pty.wait_for("both panes", |screen| screen.contents().contains("┐┌"));
+    let before = pty.screen().contents().split_once("2 Views").expect("the second tab").0.chars().count();
+    click(&mut pty, u16::try_from(before + 1).expect("a column"), 1);
+    pty.wait_for_text("7 days UTC");
+    assert!(!pty.sent().contains("?1003"));
+    quit(pty);
+}
+
+#[test]
+fn switched_off_by_the_configuration_it_costs_no_mode_at_all() {
+    let mut pty = Pty::spawn(Setup::demo_with(&[], "[ui]\nmouse = false\n"));
+    pty.wait_for_text("known here");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    let sent = pty.sent();
+    assert!(MODES.iter().all(|mode| !sent.contains(mode)), "{sent:?}");
+}
+
+#[test]
+fn a_program_that_gets_the_terminal_gets_it_without_the_mouse_and_it_comes_back_as_it_was() {
+    let command = "[[commands]]\nkey = \"X\"\nname = \"greet\"\nrun = [\"sh\", \"-c\", \"echo hello\"]\n";
+    let mut pty = Pty::spawn(Setup::demo_with(&[], command));
+    pty.wait_for_text("known here");
+    for mode in [MouseProtocolMode::ButtonMotion, MouseProtocolMode::None] {
+        pty.send("X");
+        pty.wait_for("the command", |screen| !screen.alternate_screen() && screen.contents().contains("Press Enter"));
+        pty.assert_modes_off();
+        pty.send("\r");
+        pty.wait_for("the dashboard", |screen| screen.alternate_screen() && screen.contents().contains("NEEDS YOU"));
+        assert_eq!(pty.screen().mouse_protocol_mode(), mode);
+        pty.send("M");
+        pty.wait_for_text(if mode == MouseProtocolMode::None { "The mouse is on" } else { "The mouse is off" });
+    }
+    quit(pty);
+}
+
+#[test]
+fn cells_beyond_what_a_byte_can_name_are_reached_and_a_drag_outlives_a_resize() {
+    let mut pty = demo();
+    pty.resize(300, 50);
+    pty.wait_for("the detail beside the list", |screen| screen.contents_between(1, 165, 1, 166).contains('┌'));
+    // From the divider to column 250, a resize on the way.
+    pty.send("\x1b[<0;166;20M\x1b[<32;240;20M");
+    pty.wait_for("the divider", |screen| screen.contents_between(1, 239, 1, 240).contains('┌'));
+    pty.resize(290, 50);
+    pty.send("\x1b[<32;251;20M\x1b[<32;9999;9999M\x1b[<32;241;20M\x1b[<0;241;20m");
+    pty.wait_for("the divider again", |screen| screen.contents_between(1, 240, 1, 241).contains('┌'));
+    // A key of the footer far to the right would be none; the detail there takes the keys.
+    click(&mut pty, 280, 20);
+    pty.wait_for_text("rename");
+    quit(pty);
+}
+
+#[test]
+fn a_burst_of_the_wheel_is_taken_in_before_it_is_drawn() {
+    let mut pty = Pty::spawn(Setup::demo_with(&["--jobs", "400"], ""));
+    pty.wait_for_text("known here");
+    let frames = |pty: &Pty| pty.sent().matches("\x1b[?2026h").count();
+    let before = frames(&pty);
+    pty.send(&"\x1b[<65;10;10M".repeat(300));
+    // The last job is in sight once every notch was taken in.
+    pty.send("3");
+    pty.wait_for_text("3 Log");
+    pty.send("1");
+    pty.wait_for("the end of the list", |screen| {
+        !screen.contents().contains("NEEDS YOU") && screen.contents().contains("1 Jobs")
+    });
+    let drawn = frames(&pty) - before;
+    assert!(drawn < 100, "{drawn} frames for 300 notches");
+    quit(pty);
+}
