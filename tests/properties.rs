@@ -12,6 +12,7 @@ use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::job::{JobId, Status};
+use docdeck::model::layout::Layout;
 use docdeck::model::load::Stamped;
 use docdeck::model::news::News;
 use docdeck::model::period::DateRange;
@@ -85,6 +86,17 @@ fn mouse() -> impl Strategy<Value = Step> {
     let cell = |usual: u16| prop_oneof![9 => 0..usual, 1 => Just(u16::MAX)];
     (kinds, cell(170), cell(60))
         .prop_map(|(kind, column, row)| Step::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }))
+}
+
+/// How it was left, by this version or by another one.
+fn layout() -> impl Strategy<Value = Option<Layout>> {
+    let texts = prop::sample::select(vec![
+        "{}",
+        "{\"columns\":300,\"rows\":0,\"place\":\"views\",\"views\":{\"range\":{\"preset\":\"30d\"},\"filter\":\"/1\"}}",
+        "{\"hidden\":true,\"jobs\":{\"filter\":\"Job\",\"tab\":\"Failed\",\"dismissed\":true},\"views\":{\"limit\":0}}",
+        "{\"columns\":-1,\"place\":\"log\",\"views\":{\"range\":{\"days\":[\"9999-01-01\",\"9999-12-31\"]},\"log\":true}}",
+    ]);
+    prop::option::of(texts.prop_map(Layout::parse))
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -173,18 +185,24 @@ struct Play {
 
 impl Play {
     fn new() -> Self {
-        Self::with(None)
+        Self::with(None, None)
     }
 
     fn welcome() -> Self {
-        Self::with(Some(Box::new(Welcome::new(&AlreadySet::default(), CleanText::line("/c/config.toml")))))
+        Self::with(Some(Box::new(Welcome::new(&AlreadySet::default(), CleanText::line("/c/config.toml")))), None)
     }
 
-    fn with(welcome: Option<Box<Welcome>>) -> Self {
+    /// A dashboard that was left like this.
+    fn left_with(layout: Option<Layout>) -> Self {
+        Self::with(None, layout)
+    }
+
+    fn with(welcome: Option<Box<Welcome>>, layout: Option<Layout>) -> Self {
         let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
         let start = Start {
             size: (80, 24),
             welcome,
+            layout,
             filters: vec![SavedFilter { name: CleanText::line("Failed"), text: "s:failed".to_owned() }],
             ..Start::new(scope, FixedOffset::east_opt(3600).expect("an offset"))
         };
@@ -231,6 +249,9 @@ impl Play {
                 }
                 Effect::Resolve(prompt, Resolution::SendEdited(_)) => {
                     assert!(self.open_prompts.insert(*prompt), "the same prompt handed over twice");
+                }
+                Effect::RememberLayout { text, .. } => {
+                    assert_eq!(Layout::parse(text).text(), *text, "what is remembered can be read again");
                 }
                 _ => {}
             }
@@ -481,8 +502,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_happens_the_screen_can_be_drawn_and_nothing_is_handed_over_twice(steps in steps()) {
-        let mut play = Play::new();
+    fn whatever_happens_the_screen_can_be_drawn_and_nothing_is_handed_over_twice(left in layout(), steps in steps()) {
+        let mut play = Play::left_with(left);
         play.answer(true);
         for step in steps {
             play.step(step);

@@ -90,6 +90,7 @@ impl App {
                     _ => Pane::List,
                 }
             }
+            Action::ToggleDetail => self.toggle_detail(now),
             Action::OpenPr => self.open_prs(now, effects),
             Action::CopyId => {
                 if let Some(id) = self.jobs.selected().and_then(|row| row.id.as_ref()) {

@@ -22,6 +22,7 @@ mod hint;
 pub mod jobs;
 pub mod keymap;
 mod layers;
+mod layout;
 #[cfg(test)]
 mod list_tests;
 mod local;
@@ -152,6 +153,7 @@ pub struct App {
     goal: Option<JobKey>,
     pointer: mouse::Pointer,
     panes: geometry::Panes,
+    remembered: layout::Remembered,
     dirty: bool,
 }
 
@@ -189,6 +191,7 @@ impl App {
             goal: None,
             pointer: mouse::Pointer::new(start.mouse),
             panes: geometry::Panes::default(),
+            remembered: layout::Remembered::default(),
             dirty: true,
             start,
         };
@@ -197,8 +200,14 @@ impl App {
         } else if let Some(text) = app.start.greeting.clone() {
             app.say(Tone::Greeting, text.as_str(), now);
         }
+        let mut effects = Vec::new();
+        if is_set_up {
+            app.restore_layout(now, &mut effects);
+            // The first rows are those of the usual order; where another one is shown, they would be any rows.
+            let rows = app.size.1.into();
+            effects.insert(0, if app.lists_as_usual() { Effect::LoadFirstRows(rows) } else { Effect::LoadKnown });
+        }
         app.detail.fit(app.geometry().detail_columns());
-        let effects = if is_set_up { vec![Effect::LoadFirstRows(app.size.1.into())] } else { Vec::new() };
         (app, effects)
     }
 

@@ -9,6 +9,7 @@ use crate::model::change::{LocalChange, QueueChange};
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::failure::Failure;
 use crate::model::job::JobId;
+use crate::model::layout::Layout;
 use crate::model::load::Stamped;
 use crate::model::log::LogEntry;
 use crate::model::news::News;
@@ -99,6 +100,8 @@ pub enum Msg {
     KeyTried(usize, Result<ApiKey, Failure>),
     /// An opener or the clipboard answered; the text says what was handed over.
     Handed { what: CleanText, result: Result<(), Failure> },
+    /// How the dashboard was left, by its key; none where nothing is remembered.
+    Layout(String, Option<Layout>),
     /// The moment that `App::next_wake` named.
     Wake,
     /// Back from a suspend.
@@ -160,6 +163,13 @@ pub enum Effect {
     /// So many rows of the jobs list; ends in [`Msg::FirstRows`].
     LoadFirstRows(u32),
     LoadKnown,
+    /// Reads what is kept of the layout under this key; answers with `Layout`.
+    RecallLayout(String),
+    /// Keeps the layout under a key, quietly.
+    RememberLayout {
+        key: String,
+        text: String,
+    },
     /// Whether the terminal reports the mouse from now on.
     Mouse(bool),
     LoadThread(JobKey),
@@ -303,6 +313,8 @@ pub struct Start {
     pub calm: bool,
     /// Whether the terminal reports the mouse at the start.
     pub mouse: bool,
+    /// How the dashboard was left the last time; none where nothing is remembered.
+    pub layout: Option<Layout>,
     /// Something to say first: a store that was moved aside.
     pub notice: Option<CleanText>,
     /// Something good to say first, unless there is a notice.
@@ -334,6 +346,7 @@ impl Start {
             size: (0, 0),
             calm: false,
             mouse: true,
+            layout: None,
             notice: None,
             greeting: None,
             read_only: false,

@@ -24,6 +24,11 @@ pub enum Sort {
 impl Sort {
     const ALL: [Self; 4] = [Self::Need, Self::Age, Self::Change, Self::Status];
 
+    /// The one that has this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|sort| sort.name() == name)
+    }
+
     /// The word for it on the screen.
     pub fn name(self) -> &'static str {
         match self {

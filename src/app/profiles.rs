@@ -192,12 +192,16 @@ impl App {
             notice: None,
             ..self.start.clone()
         };
+        effects.extend(self.remember_layout(None));
         effects.push(Effect::TurnToProfile(at, key));
         let (fresh, begin) = App::new(start, now);
         let before = std::mem::replace(self, fresh);
         effects.extend(begin);
         self.chosen = before.chosen;
         self.signals = before.signals;
+        // As the terminal has it.
+        self.pointer = before.pointer;
+        effects.extend(self.recall_layout(before.panes));
         if matches!(before.screen, Screen::Views | Screen::Log) {
             self.turn_to(before.screen, now, effects);
         }

@@ -140,3 +140,33 @@ fn without_another_profile_the_key_says_how_to_make_one() {
     assert!(app.overlays.is_empty());
     assert!(app.notice.as_ref().is_some_and(|notice| notice.text.as_str().contains("[profiles.NAME]")));
 }
+
+#[test]
+fn each_profile_goes_on_as_it_was_left_and_the_mouse_stays_as_the_terminal_has_it() {
+    use crate::model::layout::Layout;
+    let mut app = app();
+    app.start.layout = Some(Layout::default());
+    app.restore_layout(at(0), &mut Vec::new());
+    keys(&mut app, "Msi");
+    keys(&mut app, "Pj");
+    press(&mut app, KeyCode::Enter);
+    app.update(Msg::ProfileKey(1, Ok(key())), at(1));
+    let effects = app.update(Msg::KeyTried(1, Ok(key())), at(1));
+    let written = effects.iter().find_map(|effect| match effect {
+        Effect::RememberLayout { key, text } => Some((key.clone(), Layout::parse(text))),
+        _ => None,
+    });
+    let (old, layout) = written.expect("the old one is written before");
+    assert!(layout.hidden && layout.jobs.sort.is_some());
+    assert!(!app.has_mouse() && !app.geometry().shows_both(), "as the screen was");
+    let new = app.start.layout_key();
+    assert!(old != new && effects.contains(&Effect::RecallLayout(new.clone())));
+    app.update(Msg::Layout(old, Some(layout)), at(1));
+    assert_eq!(app.jobs.sorting().by.name(), "need", "an answer about the old one is late");
+    let left = Layout::parse("{\"jobs\":{\"sort\":{\"by\":\"status\",\"reversed\":false}}}");
+    app.update(Msg::Layout(new, Some(left)), at(1));
+    assert_eq!((app.jobs.sorting().by.name(), app.geometry().shows_both()), ("status", true));
+    app.update(Msg::Loaded(Ok(Box::default())), at(1));
+    keys(&mut app, "i");
+    assert!(app.update(Msg::Terminate, at(2)).iter().any(|effect| matches!(effect, Effect::RememberLayout { .. })));
+}

@@ -26,6 +26,11 @@ impl App {
         if self.screen == Screen::Views { self.views.table.filter_text() } else { &self.search.typed }
     }
 
+    /// The text that is typed into the filter of the jobs.
+    pub(super) fn jobs_filter(&self) -> &str {
+        &self.search.typed
+    }
+
     /// The names of the saved filters, all jobs first, with the one that holds; none when nothing is saved.
     pub fn tabs(&self) -> impl Iterator<Item = (&str, bool)> {
         let all = (!self.start.filters.is_empty()).then_some("All");
@@ -83,6 +88,20 @@ impl App {
         }
         let step = if forward { 1 } else { tabs - 1 };
         self.search.tab = (self.search.tab + step) % tabs;
+        self.apply_filter();
+    }
+
+    /// The name of the saved filter that holds; none where all jobs do.
+    pub(super) fn tab(&self) -> Option<&str> {
+        let filter = self.search.tab.checked_sub(1).and_then(|n| self.start.filters.get(n));
+        filter.map(|filter| filter.name.as_str())
+    }
+
+    /// Filters as it was left; a saved filter that is no more is passed over.
+    pub(super) fn restore_filter(&mut self, typed: &str, tab: Option<&str>) {
+        typed.clone_into(&mut self.search.typed);
+        let place = self.start.filters.iter().position(|filter| tab == Some(filter.name.as_str()));
+        self.search.tab = place.map_or(0, |place| place + 1);
         self.apply_filter();
     }
 

@@ -77,6 +77,7 @@ impl App {
                 Ok(()) => self.say(Tone::Info, what.as_str(), now),
                 Err(failure) => self.say_failure(&failure, now),
             },
+            Msg::Layout(key, left) => self.layout_recalled(&key, left.as_ref(), now),
             Msg::Wake => self.wake(now, &mut effects),
             Msg::Resumed => {
                 self.dirty = true;
@@ -86,6 +87,7 @@ impl App {
         }
         self.settle(&mut effects);
         self.settle_tip(now, &mut effects);
+        self.settle_layout(now);
         self.signal(now, &mut effects);
         effects
     }
@@ -282,6 +284,7 @@ impl App {
         // Also under another layer: what is typed is on disk a second later, whatever is looked at meanwhile.
         let is_due = |saved: &Saved| matches!(saved, Saved::Due(at) if *at <= now);
         effects.extend(self.overlays.iter_mut().filter_map(|overlay| overlay.write_draft(is_due)));
+        effects.extend(self.remember_layout(Some(now)));
         let freed = |limited: Limited| self.budget(limited).resets_at.is_some_and(|at| at <= now);
         if Limited::ALL.into_iter().any(freed) {
             // Not asked for again until the report comes.
@@ -296,6 +299,7 @@ impl App {
     /// Ends the program; what is typed goes to disk first.
     pub(super) fn leave(&mut self, effects: &mut Vec<Effect>) {
         effects.extend(self.overlays.iter_mut().filter_map(|overlay| overlay.write_draft(Saved::is_unsaved)));
+        effects.extend(self.remember_layout(None));
         effects.push(Effect::Quit);
     }
 

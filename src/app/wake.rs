@@ -24,6 +24,7 @@ impl App {
         [
             notice,
             draft,
+            self.layout_due(),
             self.signals.due(),
             self.tips.until(),
             self.beat(now),

@@ -14,6 +14,7 @@ pub mod export;
 pub mod failure;
 pub mod job;
 pub mod json;
+pub mod layout;
 pub mod ledger;
 pub mod load;
 pub mod log;

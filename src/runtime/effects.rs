@@ -233,5 +233,6 @@ fn writes(effect: &Effect) -> bool {
             | E::WriteFile { .. }
             | E::WriteConfig { .. }
             | E::RememberTips(_)
+            | E::RememberLayout { .. }
     )
 }

@@ -8,6 +8,7 @@ use crate::engine::Engine;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
+use crate::model::layout::Layout;
 use crate::model::prompt::{Delivery, DraftSlot, Thread};
 use crate::model::row::JobRow;
 use crate::store::{Store, StoreError};
@@ -45,6 +46,15 @@ impl Hands {
                 Msg::FirstRows(self.store.first_jobs(&self.scope, limit).await.map_err(failure))
             }
             Effect::LoadKnown => Msg::Loaded(self.known().await.map(Box::new)),
+            Effect::RecallLayout(key) => {
+                let text = self.store.recall(&key).await.ok().flatten();
+                Msg::Layout(key, text.map(|text| Layout::parse(&text)))
+            }
+            Effect::RememberLayout { key, text } => {
+                // Quietly: nothing is lost but where things lay.
+                let _ = self.store.remember(&key, &text).await;
+                return None;
+            }
             Effect::LoadThread(job) => {
                 let result = self.store.thread(job).await.map(|thread| self.in_local_time(thread));
                 Msg::Thread { job, result: result.map_err(failure) }

@@ -10,6 +10,7 @@
 //!   configured one; `texts`: files of texts; `new_file`: exports
 //! - [`first_run`]: what the welcome page asks for: reading a key, trying a profile, writing it
 //! - [`switch`]: to another profile; `retired`: what is left of the one before
+//! - [`remembered`]: how the dashboard was left, read before the first frame
 //! - [`notify`]: telling the terminal of a finished job; [`multiplexer`]: through tmux and screen
 //! - [`probe`]: what the terminal can do, for who wants to know without a dashboard
 //! - [`gate`]: when to draw; [`logfile`]: what is written down
@@ -40,6 +41,7 @@ mod own_command;
 mod paints;
 pub mod probe;
 pub mod reader;
+pub mod remembered;
 mod retired;
 pub mod signals;
 pub mod stage;
@@ -130,7 +132,8 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
     let log_path = parts.log.as_ref().map(|log| log.path().to_path_buf());
     let stage = Stage::open(parts.kind, parts.start.mouse, log_path)?;
     let (news_sender, news) = mpsc::channel(NEWS_WAITING);
-    let start = Start { size: stage.size()?, ..parts.start };
+    let layout = remembered::layout(&parts.store, &parts.start).await;
+    let start = Start { size: stage.size()?, layout, ..parts.start };
     let demo = start.demo;
     let paints = Paints::new(parts.look, &parts.environment);
     let mut effects = Effects::new(parts.store, start.scope.clone(), parts.folders.templates.clone());

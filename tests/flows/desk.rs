@@ -88,20 +88,32 @@ fn now() -> Time {
     chrono::Utc::now()
 }
 
+fn start(profile: &str, scope: &Scope, read_only: bool) -> Start {
+    let utc = FixedOffset::east_opt(0).expect("UTC");
+    Start { profile: CleanText::line(profile), size: SIZE, read_only, ..Start::new(scope.clone(), utc) }
+}
+
 impl Desk {
     /// A dashboard on the record in that folder, once it has read it.
     pub(crate) async fn begin(sim: &Sim, folder: &Path) -> Self {
         Self::begin_with(scope_of(sim), sim.api_key(), folder).await
     }
 
+    /// As [`Desk::begin`], by a profile that goes on as it was left.
+    pub(crate) async fn go_on_as(profile: &str, sim: &Sim, folder: &Path) -> Self {
+        let (store, opened) = Store::open(folder, now()).expect("a store");
+        let start = start(profile, &scope_of(sim), opened.read_only);
+        let layout = docdeck::runtime::remembered::layout(&store, &start).await;
+        Self::begin_on(store, Start { layout, ..start }, sim.api_key(), folder).await
+    }
+
     pub(crate) async fn begin_with(scope: Scope, key: &str, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
-        let start = Start {
-            profile: CleanText::line("acme-docs"),
-            size: SIZE,
-            read_only: opened.read_only,
-            ..Start::new(scope.clone(), FixedOffset::east_opt(0).expect("UTC"))
-        };
+        Self::begin_on(store, start("acme-docs", &scope, opened.read_only), key, folder).await
+    }
+
+    async fn begin_on(store: Store, start: Start, key: &str, folder: &Path) -> Self {
+        let scope = start.scope.clone();
         let key = ApiKey::new(key).expect("a key");
         let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");
         let (sender, news) = mpsc::channel(256);

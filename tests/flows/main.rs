@@ -10,6 +10,7 @@ mod health;
 #[cfg(unix)]
 mod kept;
 mod killed;
+mod layout;
 mod many;
 mod mouse;
 mod pages;

@@ -32,6 +32,14 @@ fn a_job_that_is_open_below_the_list() {
 }
 
 #[test]
+fn the_detail_is_hidden_by_a_key() {
+    snapshots("jobs_hidden", &[(90, 50), (160, 48)], |world| {
+        world.jobs();
+        world.keys("i");
+    });
+}
+
+#[test]
 fn page_views_at_odd_sizes() {
     snapshots("views_full", &[(60, 20), (90, 50), (300, 100)], |world| world.views(50, true));
 }

@@ -143,6 +143,7 @@ pub enum Action {
     FollowUp,
     Open,
     Peek,
+    ToggleDetail,
     OpenPr,
     CopyId,
     Dismiss,

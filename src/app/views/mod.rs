@@ -16,6 +16,7 @@ pub mod movers;
 pub(in crate::app) mod page_job;
 pub mod price;
 mod ranges;
+mod remembered;
 mod shape;
 pub mod table;
 pub mod trend;

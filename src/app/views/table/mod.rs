@@ -12,6 +12,7 @@ mod metric;
 mod order;
 mod pages;
 mod place;
+mod shape;
 mod sight;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ pub use change::{Change, Figures, Then};
 pub use measure::Measures;
 pub use metric::{Metric, Scale};
 pub use order::{Column, Sorting};
+pub use shape::Shape;
 pub use tree::Folder;
 
 use super::super::scroll;

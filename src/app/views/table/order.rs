@@ -36,6 +36,11 @@ impl Column {
         }
     }
 
+    /// The one that has this name.
+    pub(in crate::app) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|column| column.name() == name)
+    }
+
     /// The next column; changes are passed over where nothing is compared.
     #[must_use]
     pub fn next(self, compared: bool) -> Self {
