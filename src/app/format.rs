@@ -1,8 +1,10 @@
-//! Numbers, ages and durations as text, and the moment at which such a text changes: the screen wakes for that and
+//! Text cut to so many cells; numbers, ages and durations as text, and the moment at which such a text changes: the screen wakes for that and
 //! nothing else.
 
 use crate::model::Time;
 use chrono::TimeDelta;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
 /// A number with its thousands apart: `13,430`.
 pub fn number(n: impl Into<i128>) -> String {
@@ -77,9 +79,49 @@ pub fn until_changes(end: Time, now: Time) -> Time {
     if left <= 60 { now + TimeDelta::seconds(1) } else { end - TimeDelta::seconds((left - 1) / 60 * 60) }
 }
 
+/// The text in at most `width` cells; where something was cut the last cell is `…`.
+pub fn fit(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut cells = 0;
+    for grapheme in text.graphemes(true) {
+        let next = cells + grapheme.width();
+        if next >= width {
+            break;
+        }
+        out.push_str(grapheme);
+        cells = next;
+    }
+    if width > 0 {
+        out.push('…');
+    }
+    out
+}
+
+/// A path in at most `width` cells, cut in front: its end tells pages apart.
+pub fn fit_end(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut kept: Vec<&str> = Vec::new();
+    let mut cells = 1;
+    for grapheme in text.graphemes(true).rev() {
+        cells += grapheme.width();
+        if cells > width {
+            break;
+        }
+        kept.push(grapheme);
+    }
+    let tail: String = kept.into_iter().rev().collect();
+    if width > 0 { format!("…{tail}") } else { String::new() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn at(seconds: i64) -> Time {
         Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range")
@@ -115,5 +157,22 @@ mod tests {
         assert_eq!(until(TimeDelta::seconds(59)), "59s");
         assert_eq!(until_changes(at(121), at(0)), at(1));
         assert_eq!(until(at(121) - at(1)), "2m");
+    }
+
+    #[test]
+    fn what_is_cut_says_so() {
+        assert_eq!(fit("abcdef", 4), "abc…");
+        assert_eq!(fit("abcd", 4), "abcd");
+        assert_eq!(fit("日本語", 4), "日…");
+        assert_eq!(fit("abc", 0), "");
+        assert_eq!(fit_end("/guides/deploy/aws", 8), "…loy/aws");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_wider_than_asked(text in "\\PC{0,40}", width in 0_usize..30) {
+            prop_assert!(fit(&text, width).width() <= width);
+            prop_assert!(fit_end(&text, width).width() <= width);
+        }
     }
 }

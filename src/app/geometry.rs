@@ -132,6 +132,21 @@ impl Geometry {
         inside(self.list)
     }
 
+    /// The row of the range over the page views, with the names of others beside it.
+    pub fn views_range(&self) -> Rect {
+        Rect { height: self.body.height.min(1), ..self.body }
+    }
+
+    /// The title of the jobs list, in its upper border.
+    pub fn list_title(&self) -> Rect {
+        Rect {
+            x: self.list.x + 1,
+            width: self.list.width.saturating_sub(2),
+            height: self.list.height.min(1),
+            ..self.list
+        }
+    }
+
     /// The row of the column heads over the page views.
     pub fn views_heads(&self) -> Rect {
         Rect { y: self.body.y + VIEWS_HEAD - 1, height: 1, ..self.body }

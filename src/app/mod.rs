@@ -25,6 +25,7 @@ mod layers;
 mod layout;
 #[cfg(test)]
 mod list_tests;
+pub mod list_title;
 mod local;
 pub mod log;
 mod many;

@@ -91,6 +91,12 @@ impl App {
         self.apply_filter();
     }
 
+    /// To the saved filter at this place of the tabs.
+    pub(super) fn choose_tab(&mut self, place: usize) {
+        self.search.tab = place.min(self.start.filters.len());
+        self.apply_filter();
+    }
+
     /// The name of the saved filter that holds; none where all jobs do.
     pub(super) fn tab(&self) -> Option<&str> {
         let filter = self.search.tab.checked_sub(1).and_then(|n| self.start.filters.get(n));

@@ -28,7 +28,8 @@ const AGE: usize = 4;
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let border = if app.pane == Pane::List { theme.focus } else { theme.border };
-    let inner = boxed(frame, area, super::list_title::line(view, usize::from(area.width.saturating_sub(2))), border);
+    let inner =
+        boxed(frame, area, super::list_title::line(view, usize::from(view.app.geometry().list_title().width)), border);
     if app.jobs.is_empty() {
         empty(frame, view, inner);
         return;

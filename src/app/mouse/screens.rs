@@ -4,6 +4,7 @@ use super::super::geometry::Arrangement;
 use super::super::keymap::Action;
 use super::super::overlay::Overlay;
 use super::super::views::columns::Columns;
+use super::super::views::presets::Choice;
 use super::super::views::table::Sorting;
 use super::super::{App, Effect, Pane};
 use super::line_at;
@@ -45,6 +46,12 @@ impl App {
         } else if self.lists_a_part() {
             // Neither a job nor its detail stands still.
         } else if self.lists_jobs_at(g, at) {
+            let title = g.list_title();
+            if title.contains(at) {
+                let tab = self.tab_at(usize::from(at.x - title.x), usize::from(title.width));
+                tab.into_iter().for_each(|tab| self.choose_tab(tab));
+                return;
+            }
             let had_keys = std::mem::replace(&mut self.pane, Pane::List) == Pane::List;
             let Some(line) = line_at(g.list_lines(), at) else { return };
             if self.jobs.folds_at(line) {
@@ -66,6 +73,10 @@ impl App {
 
     pub(super) fn click_views(&mut self, at: Position, now: Time, effects: &mut Vec<Effect>) {
         let g = self.geometry();
+        if g.views_range().contains(at) {
+            self.click_range(usize::from(at.x), now, effects);
+            return;
+        }
         // Before the first answer another text stands where the table will be.
         if self.views.as_of().is_none() {
             return;
@@ -79,6 +90,23 @@ impl App {
             } else {
                 self.views.table.select_visible(line);
             }
+        }
+    }
+
+    /// A name beside the range: it is shown, or chosen on the calendar.
+    fn click_range(&mut self, cell: usize, now: Time, effects: &mut Vec<Effect>) {
+        let choice = self.range_choice_at(cell, usize::from(self.size.0), now);
+        if choice.is_some() {
+            self.keep_filter();
+        }
+        match choice {
+            Some(Choice::Preset(preset)) => {
+                let period = preset.period(now.date_naive());
+                effects.extend(self.views.choose(period, Some(preset), now));
+            }
+            Some(Choice::Own) => self.act(Action::CustomRange, now, effects),
+            Some(Choice::Next) => self.act(Action::NextRange, now, effects),
+            None => {}
         }
     }
 

@@ -4,9 +4,10 @@ use super::super::keymap::{Chord, Context};
 use super::super::views::columns::Columns;
 use super::super::views::export::Part;
 use super::super::views::months::{Months, Target};
+use super::super::views::presets::Choice;
 use super::*;
 use crate::app::jobs::tests::{at, row};
-use crate::app::{Known, Msg, Start, Template};
+use crate::app::{Known, Msg, SavedFilter, Start, Template};
 use crate::model::endpoint::Scope;
 use crate::model::job::Status;
 use crate::model::report::{Recalled, Report};
@@ -537,4 +538,53 @@ fn help_and_detail_scroll_under_the_wheel() {
     assert!(matches!(app.overlays.last(), Some(Overlay::Help(help)) if help.scroll == 3));
     event(&mut app, MouseEventKind::ScrollUp, 40, 10);
     assert!(matches!(app.overlays.last(), Some(Overlay::Help(help)) if help.scroll == 0));
+}
+
+#[test]
+fn a_saved_filter_is_chosen_by_its_tab() {
+    for (size, found) in [((160, 40), 3), ((80, 24), 3), ((40, 12), 0)] {
+        let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
+        let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
+        let filter = |name: &str| SavedFilter { name: CleanText::line(name), text: "s:failed".to_owned() };
+        let filters = vec![filter("失敗"), filter("failed")];
+        let (mut app, _) = App::new(Start { size, filters, ..Start::new(scope, utc) }, at(0));
+        app.update(Msg::Loaded(Ok(Box::new(Known { jobs: vec![row(1, Status::Active)], ..Known::default() }))), at(0));
+        let title = app.geometry().list_title();
+        let tabs = |app: &App| -> Vec<(u16, usize)> {
+            title
+                .columns()
+                .filter_map(|cell| Some((cell.x, app.tab_at(usize::from(cell.x - title.x), usize::from(title.width))?)))
+                .collect()
+        };
+        let mut places: Vec<usize> = tabs(&app).into_iter().map(|(_, place)| place).collect();
+        places.dedup();
+        assert_eq!(places.len(), found.max(usize::from(!places.is_empty())), "{size:?}");
+        for place in places.into_iter().rev() {
+            let cells = tabs(&app);
+            let (column, _) = cells.iter().find(|(_, at)| *at == place).expect("in sight");
+            click(&mut app, *column, title.y);
+            assert_eq!(app.tabs().position(|(_, holds)| holds), Some(place), "{size:?}");
+        }
+    }
+}
+
+#[test]
+fn a_range_is_chosen_by_its_name() {
+    let mut app = views((160, 40), 3);
+    let names = app.range_line(160, at(1)).1;
+    assert!(names.iter().any(|name| name.on && name.text == "[7d]"), "{names:?}");
+    for name in names.iter().rev().filter(|name| matches!(name.choice, Choice::Preset(_))) {
+        // What is on stands in brackets, so that the others move.
+        let now = app.range_line(160, at(1)).1.into_iter().find(|other| other.choice == name.choice).expect("there");
+        click(&mut app, u16::try_from(now.at).expect("a cell"), 1);
+        assert_eq!(app.views.preset().map(Choice::Preset), Some(name.choice));
+    }
+    let own = app.range_line(160, at(1)).1.into_iter().find(|name| name.choice == Choice::Own).expect("there");
+    click(&mut app, u16::try_from(own.at).expect("a cell"), 1);
+    assert!(matches!(app.overlays.last(), Some(Overlay::Calendar(_))));
+    let mut app = views((80, 24), 3);
+    let only = app.range_line(80, at(1)).1;
+    assert!(matches!(only.as_slice(), [name] if name.choice == Choice::Next), "{only:?}");
+    click(&mut app, u16::try_from(only[0].at + 2).expect("a cell"), 1);
+    assert_eq!(app.views.range_name().as_deref(), Some("30d"));
 }

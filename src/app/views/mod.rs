@@ -14,6 +14,7 @@ mod loading;
 pub mod months;
 pub mod movers;
 pub(in crate::app) mod page_job;
+pub mod presets;
 pub mod price;
 mod ranges;
 mod remembered;

@@ -20,7 +20,6 @@ mod table;
 mod totals;
 pub(super) mod trend;
 
-use super::text::Row;
 use super::{View, put};
 use crate::app::format::number;
 use crate::app::views::price::STILL_SEEN;
@@ -32,11 +31,10 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
-use unicode_width::UnicodeWidthStr;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let width = usize::from(area.width);
-    put(frame, area, 0, range_line(view, width));
+    put(frame, view.app.geometry().views_range(), 0, presets::line(view, width));
     put(frame, area, 1, state::line(view, width));
     let Some(totals) = listed_totals(view) else {
         nothing_yet(frame, view, area);
@@ -85,21 +83,7 @@ fn nothing_yet(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
 
 /// The range as people say it: both days included, UTC, and whether today is in it.
 pub(super) fn describe(range: DateRange, view: View<'_>, width: usize) -> String {
-    let days = match range.days() {
-        1 => "1 day".to_owned(),
-        n => format!("{n} days"),
-    };
-    let holds_today = range.contains(view.now.date_naive());
-    let whole = format!("{range}, {days} UTC{}", if holds_today { ", today partial" } else { "" });
-    if whole.width() < width { whole } else { format!("{range} UTC{}", if holds_today { ", partial" } else { "" }) }
-}
-
-fn range_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
-    let View { app, theme, .. } = view;
-    let mut row = Row::new(width);
-    row.push(" ", theme.text).push(describe(app.views.query().range, view, width), theme.title);
-    presets::names(&mut row, view);
-    row.line()
+    crate::app::views::presets::describe(range, view.now, width)
 }
 
 pub(in crate::ui) fn count_text(count: &Count) -> String {

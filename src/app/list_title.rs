@@ -1,0 +1,160 @@
+//! The title of the jobs list: how many are shown, the filter, marks, sorting, saved filters as tabs, and what needs
+//! the user. What has no room is left out, the least important first. Drawing and the mouse both ask here, so that they
+//! agree where the tabs stand.
+
+use super::format::{count, fit, fit_end};
+use super::order::{Sort, Sorting};
+use super::{App, Record};
+use crate::model::row::Group;
+use unicode_width::UnicodeWidthStr;
+
+/// What a piece of the title is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece {
+    Name,
+    Count,
+    /// The sign before the filter.
+    Sign,
+    Filter,
+    /// Where the filter is typed.
+    Cursor,
+    Marked,
+    Sorting,
+    /// A saved filter by its place, from 0 for all jobs; and whether it holds.
+    Tab(usize, bool),
+    /// Between two tabs, and at the end.
+    Blank,
+    Group(Group),
+    /// Between two parts.
+    Between,
+}
+
+/// Pieces that stand and fall together.
+pub type Part = Vec<(String, Piece)>;
+
+const BETWEEN: &str = " · ";
+
+fn cells(part: &[(String, Piece)]) -> usize {
+    part.iter().map(|(text, _)| text.width()).sum()
+}
+
+impl App {
+    /// The title in so many cells.
+    pub fn list_title(&self, width: usize) -> Part {
+        let mut title = self.title_head();
+        let mut room = width.saturating_sub(cells(&title) + 1);
+        let mut push = |part: Part, room: &mut usize| {
+            let needed = cells(&part) + BETWEEN.width();
+            let fits = needed <= *room;
+            if fits {
+                *room -= needed;
+                title.push((BETWEEN.to_owned(), Piece::Between));
+                title.extend(part);
+            }
+            fits
+        };
+        let marked = self.jobs.marked();
+        let marked = (marked > 0).then(|| vec![(format!("{} marked", count(marked)), Piece::Marked)]);
+        let sorting = sorting(self.jobs.sorting()).map(|text| vec![(text, Piece::Sorting)]);
+        // The filter is cut before it is left out: what narrows the list has to be seen.
+        let others = [&marked, &sorting].into_iter().flatten().map(|part| cells(part) + BETWEEN.width()).sum::<usize>();
+        let filter = self.filter_pieces(room.saturating_sub(others + BETWEEN.width()));
+        for part in [filter, marked, sorting].into_iter().flatten() {
+            push(part, &mut room);
+        }
+        if let Some(part) = self.tab_pieces() {
+            let fits = push(part, &mut room);
+            if !fits && let Some(part) = self.tab_piece(room.saturating_sub(BETWEEN.width())) {
+                push(part, &mut room);
+            }
+        }
+        for group in [Group::NeedsYou, Group::Working] {
+            let n = self.jobs.count_of(group);
+            if n > 0 {
+                // The headings below count what passes the filter.
+                let all = if self.jobs.filter().is_empty() { "" } else { " in all" };
+                push(vec![(format!("{} {}{all}", group.name(), count(n)), Piece::Group(group))], &mut room);
+            }
+        }
+        title.push((" ".to_owned(), Piece::Blank));
+        title
+    }
+
+    /// The saved filter, by its place, whose tab stands in a cell of the title.
+    pub(super) fn tab_at(&self, cell: usize, width: usize) -> Option<usize> {
+        let mut end = 0;
+        self.list_title(width).into_iter().find_map(|(text, piece)| {
+            let start = end;
+            end += text.width();
+            match piece {
+                Piece::Tab(place, _) if (start..end).contains(&cell) => Some(place),
+                _ => None,
+            }
+        })
+    }
+
+    fn title_head(&self) -> Part {
+        let mut part = vec![(" Jobs".to_owned(), Piece::Name)];
+        if self.record == Record::Read {
+            let (shown, all) = (self.jobs.passing(), self.jobs.len());
+            let text = if self.jobs.filter().is_empty() {
+                // Known on this computer, not all that the service has.
+                format!(": {} known here", count(all))
+            } else {
+                format!(": {} of {}", count(shown), count(all))
+            };
+            part.push((text, Piece::Count));
+        }
+        part
+    }
+
+    /// The text of the screen's filter in so many cells; with its cursor while it is typed.
+    pub fn filter_pieces(&self, room: usize) -> Option<Part> {
+        let sign = ("/".to_owned(), Piece::Sign);
+        let Some(input) = self.filter_input() else {
+            let text = self.filter_text().trim();
+            return (!text.is_empty()).then(|| vec![sign, (fit(text, room.saturating_sub(1)), Piece::Filter)]);
+        };
+        let text = input.text();
+        let at = input.column();
+        let before: String = text.chars().take(at).collect();
+        let under: String = text.chars().nth(at).map_or_else(|| " ".to_owned(), String::from);
+        let after: String = text.chars().skip(at + 1).collect();
+        let before = fit_end(&before, room.saturating_sub(1 + under.width()));
+        let after = fit(&after, room.saturating_sub(1 + before.width() + under.width()));
+        Some(vec![sign, (before, Piece::Filter), (under, Piece::Cursor), (after, Piece::Filter)])
+    }
+
+    fn tab_pieces(&self) -> Option<Part> {
+        let mut part = Part::new();
+        for (place, (name, holds)) in self.tabs().enumerate() {
+            if place > 0 {
+                part.push((" ".to_owned(), Piece::Blank));
+            }
+            part.push((tab_text(name, holds), Piece::Tab(place, holds)));
+        }
+        (!part.is_empty()).then_some(part)
+    }
+
+    /// The tab that holds, where there is no room for all.
+    fn tab_piece(&self, room: usize) -> Option<Part> {
+        let (place, (name, _)) = self.tabs().enumerate().find(|(_, (_, holds))| *holds)?;
+        (room > 4).then(|| vec![(tab_text(&fit(name, room.saturating_sub(2)), true), Piece::Tab(place, true))])
+    }
+}
+
+/// Said when it is not the usual one.
+fn sorting(sorting: Sorting) -> Option<String> {
+    (sorting != Sorting::default()).then(|| {
+        let arrow = if sorting.reversed { " ↑" } else { "" };
+        match sorting.by {
+            Sort::Need => "oldest first".to_owned(),
+            by => format!("by {}{arrow}", by.name()),
+        }
+    })
+}
+
+/// The one that holds stands in brackets: not by colour alone.
+fn tab_text(name: &str, holds: bool) -> String {
+    if holds { format!("[{name}]") } else { format!(" {name} ") }
+}
