@@ -27,7 +27,7 @@ const LONGEST_NUMBER: usize = 40;
 pub(super) fn job(body: &[u8]) -> Result<Job, Unreadable> {
     let body = as_text(body);
     let fields = object(&body)?;
-    let id = fields.get("id").and_then(text).and_then(|id| JobId::new(&id)).ok_or(Unreadable::NoId)?;
+    let id = fields.get("id").and_then(job_id).ok_or(Unreadable::NoId)?;
     let source = fields.get("source");
     let within = source.and_then(|raw| serde_json::from_str::<Fields<'_>>(raw.get()).ok()).unwrap_or_default();
     Ok(Job {
@@ -128,6 +128,17 @@ fn object(body: &str) -> Result<Fields<'_>, Unreadable> {
         return Err(Unreadable::Empty);
     }
     serde_json::from_str(body).map_err(|_| Unreadable::NotJson)
+}
+
+/// An id that leads back to the job. One with a character that got lost on the way would be asked for in vain, and a
+/// boolean is none: better a prompt that is unconfirmed than one that is accepted as a job nobody finds again.
+fn job_id(raw: &RawValue) -> Option<JobId> {
+    let id = match raw.get().bytes().next()? {
+        b'"' => serde_json::from_str(raw.get()).ok().filter(|id: &String| !id.contains(char::REPLACEMENT_CHARACTER)),
+        b'-' | b'0'..=b'9' => Some(raw.get().to_owned()),
+        _ => None,
+    };
+    JobId::new(&id?)
 }
 
 /// A string, or the literal of a number or a boolean; none for null, lists and objects.

@@ -72,6 +72,10 @@ fn what_is_no_job_is_told_apart() {
     assert_eq!(job(b"{}"), Err(Unreadable::NoId));
     assert_eq!(job(br#"{"id":null}"#), Err(Unreadable::NoId));
     assert_eq!(job(br#"{"id":" "}"#), Err(Unreadable::NoId));
+    assert_eq!(job(br#"{"id":true}"#), Err(Unreadable::NoId));
+    // A job under such an id would never be found again.
+    assert_eq!(job(b"{\"id\":\"job_\xff\"}"), Err(Unreadable::NoId));
+    assert_eq!(job(br#"{"id":"job_\ud800"}"#), Err(Unreadable::NoId));
 }
 
 #[test]
