@@ -255,7 +255,10 @@ impl Inner {
 
 /// Whether the same write may succeed later.
 fn may_pass(error: &StoreError) -> bool {
-    matches!(error, StoreError::ReadOnly | StoreError::Full | StoreError::Busy | StoreError::Unusable(_))
+    matches!(
+        error,
+        StoreError::ReadOnly | StoreError::Full | StoreError::Refused | StoreError::Busy | StoreError::Unusable(_)
+    )
 }
 
 fn limited(kind: PromptKind) -> Limited {

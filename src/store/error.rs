@@ -31,6 +31,12 @@ pub enum StoreError {
         "the disk is full, so nothing was saved or sent and the text stays where it is: free some space, then try again"
     )]
     Full,
+    /// The disk refused a write: over a quota or a limit on the size of files, or failing. SQLite tells only a full disk apart.
+    #[error(
+        "the disk takes no more (a quota is used up, or the disk fails), so nothing was saved or sent and the text stays \
+         where it is: free some space, then try again"
+    )]
+    Refused,
     /// Another process held the lock longer than the busy timeout.
     #[error("another docdeck kept the store locked for too long, so nothing was saved: try again")]
     Busy,
@@ -79,6 +85,9 @@ impl StoreError {
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode as Code;
+        if error.sqlite_error().is_some_and(|told| told.extended_code == rusqlite::ffi::SQLITE_IOERR_WRITE) {
+            return Self::Refused;
+        }
         match error.sqlite_error_code() {
             Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy,
             Some(Code::DiskFull) => Self::Full,
@@ -94,7 +103,8 @@ impl From<std::io::Error> for StoreError {
     fn from(error: std::io::Error) -> Self {
         use std::io::ErrorKind as Kind;
         match error.kind() {
-            Kind::StorageFull | Kind::QuotaExceeded => Self::Full,
+            Kind::StorageFull => Self::Full,
+            Kind::QuotaExceeded | Kind::FileTooLarge => Self::Refused,
             Kind::PermissionDenied | Kind::ReadOnlyFilesystem => Self::ReadOnly,
             _ => Self::Unusable(error.to_string()),
         }

@@ -119,7 +119,7 @@ fn open_file(path: &Path, every_page: bool) -> Result<(Connection, Opened), Stor
         match schema::use_rollback_journal(&connection).and_then(|()| schema::migrate(&mut connection)) {
             Ok(()) => {}
             Err(StoreError::ReadOnly) => read_only = true,
-            Err(StoreError::Full) if found == 0 => return nothing_to_write_to(),
+            Err(StoreError::Full | StoreError::Refused) if found == 0 => return nothing_to_write_to(),
             Err(error) => return Err(error),
         }
     }

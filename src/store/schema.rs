@@ -138,7 +138,7 @@ pub(super) fn is_writable(connection: &mut Connection) -> Result<bool, StoreErro
         .and_then(|trial| trial.execute("UPDATE revision SET value = value + 1", []).and_then(|_| trial.rollback()));
     match tried.map_err(StoreError::from) {
         // Busy: somebody writes, so it can be written. Full: the writes will say so themselves, and space may come.
-        Ok(()) | Err(StoreError::Busy | StoreError::Full) => Ok(true),
+        Ok(()) | Err(StoreError::Busy | StoreError::Full | StoreError::Refused) => Ok(true),
         Err(StoreError::ReadOnly) => Ok(false),
         Err(error) => Err(error),
     }
