@@ -1,0 +1,26 @@
+//! Every operation of the service against every fault that a network, a proxy or the service can make, over the real client,
+//! engine and store: what the record holds afterwards, what is said, and how many requests went out.
+//!
+//! `cargo test --test faults -- --nocapture` prints what was tried, one line for each operation and fault.
+
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "clippy excuses test functions only, not what they share"
+)]
+
+mod cell;
+#[cfg(unix)]
+mod crash;
+mod list;
+mod matrix;
+mod server;
+
+#[cfg(unix)]
+#[path = "../commands/http.rs"]
+mod http;
+#[cfg(unix)]
+#[path = "../commands/world.rs"]
+#[expect(dead_code, reason = "made for the commands' tests, which use all of it")]
+mod world;

@@ -1,0 +1,241 @@
+//! A server of raw bytes on 127.0.0.1 that goes wrong as told, and counts what reached it.
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::io::{Read as _, Write as _};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::task::JoinHandle;
+
+/// A name that is refused without asking anybody: a label has at most 63 characters.
+const NO_NAME: &str = "https://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid";
+/// By an authority that no computer knows.
+const CERTIFICATE: &[u8] = include_bytes!("../client/leaf.pem");
+const PRIVATE_KEY: &[u8] = include_bytes!("../client/leaf.key");
+
+/// What stands at the base URL.
+#[derive(Clone)]
+pub(crate) enum Wire {
+    /// A port at which nobody listens.
+    Refused,
+    /// A host that no name server knows.
+    NoName,
+    /// Something that ends the talk before TLS stands.
+    Tls(Greeting),
+    /// A server that ends the talk before it has read anything.
+    Early(End),
+    /// A server that reads the request, sends these bytes, and then this.
+    Answer(Arc<[u8]>, End),
+}
+
+/// What comes in place of TLS.
+#[derive(Clone, Copy)]
+pub(crate) enum Greeting {
+    Plain,
+    Silent,
+    Reset,
+    Closed,
+    Untrusted,
+}
+
+/// How a connection goes on after what was sent.
+#[derive(Clone, Copy)]
+pub(crate) enum End {
+    Close,
+    Reset,
+    /// Open, and nothing more comes.
+    Stall,
+    /// A byte now and then, for ever.
+    Trickle,
+    /// More and more, as fast as it is taken, up to this many bytes.
+    Flood(u64),
+    /// The next request is waited for, as a server should.
+    Keep,
+}
+
+impl Wire {
+    /// Whether a whole request can arrive there.
+    pub(crate) fn hears(&self) -> bool {
+        matches!(self, Self::Answer(..))
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    connections: AtomicUsize,
+    /// The first line of each request.
+    requests: Mutex<Vec<String>>,
+    /// Bytes of a flood that were taken.
+    flooded: AtomicU64,
+}
+
+/// A running server; it ends when dropped.
+pub(crate) struct Server {
+    base_url: String,
+    seen: Arc<Seen>,
+    task: Option<JoinHandle<()>>,
+    /// Keeps a port from being given to another.
+    _held: Option<TcpSocket>,
+}
+
+impl Server {
+    pub(crate) async fn start(wire: Wire) -> Self {
+        let seen = Arc::new(Seen::default());
+        match &wire {
+            Wire::NoName => return Self { base_url: NO_NAME.to_owned(), seen, task: None, _held: None },
+            Wire::Refused => {
+                let socket = TcpSocket::new_v4().expect("a socket");
+                socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
+                let base_url = format!("http://{}", socket.local_addr().expect("an address"));
+                return Self { base_url, seen, task: None, _held: Some(socket) };
+            }
+            Wire::Tls(_) | Wire::Early(_) | Wire::Answer(..) => {}
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let scheme = if matches!(wire, Wire::Tls(_)) { "https" } else { "http" };
+        let base_url = format!("{scheme}://{}", listener.local_addr().expect("an address"));
+        let task = tokio::spawn(accept(listener, wire, Arc::clone(&seen)));
+        Self { base_url, seen, task: Some(task), _held: None }
+    }
+
+    pub(crate) fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.base_url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port")
+    }
+
+    pub(crate) fn connections(&self) -> usize {
+        self.seen.connections.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn flooded(&self) -> u64 {
+        self.seen.flooded.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.seen.requests.lock().expect("no poison").clone()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+    }
+}
+
+async fn accept(listener: TcpListener, wire: Wire, seen: Arc<Seen>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        seen.connections.fetch_add(1, Ordering::SeqCst);
+        tokio::spawn(converse(stream, wire.clone(), Arc::clone(&seen)));
+    }
+}
+
+async fn converse(mut stream: TcpStream, wire: Wire, seen: Arc<Seen>) {
+    match wire {
+        Wire::Refused | Wire::NoName => {}
+        Wire::Tls(greeting) => greet(stream, greeting).await,
+        Wire::Early(end) => {
+            finish(&mut stream, end, &seen).await;
+        }
+        Wire::Answer(bytes, end) => {
+            while let Some(line) = read_request(&mut stream).await {
+                seen.requests.lock().expect("no poison").push(line);
+                // The other side may well stop reading early.
+                let sent = stream.write_all(&bytes).await;
+                if sent.is_err() || !finish(&mut stream, end, &seen).await {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Ends the connection, or gives true where it goes on.
+async fn finish(stream: &mut TcpStream, end: End, seen: &Seen) -> bool {
+    match end {
+        End::Keep => return true,
+        End::Close => {}
+        End::Reset => stream.set_zero_linger().expect("linger"),
+        End::Stall => std::future::pending().await,
+        End::Trickle => {
+            while stream.write_all(b" ").await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+        End::Flood(bytes) => {
+            let part = vec![b' '; 64 * 1024];
+            let mut left = bytes;
+            while left > 0 && stream.write_all(&part).await.is_ok() {
+                let length = u64::try_from(part.len()).expect("small");
+                seen.flooded.fetch_add(length, Ordering::SeqCst);
+                left = left.saturating_sub(length);
+            }
+        }
+    }
+    false
+}
+
+async fn greet(mut stream: TcpStream, greeting: Greeting) {
+    match greeting {
+        Greeting::Plain => {
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+            let _ = stream.read(&mut [0; 4096]).await;
+        }
+        Greeting::Silent => std::future::pending().await,
+        Greeting::Closed => {
+            let _ = stream.read(&mut [0; 4096]).await;
+        }
+        Greeting::Reset => stream.set_zero_linger().expect("linger"),
+        Greeting::Untrusted => {
+            let stream = stream.into_std().expect("a socket");
+            stream.set_nonblocking(false).expect("blocking");
+            // A client that does not trust the certificate leaves in the middle; nobody waits for this thread.
+            std::thread::spawn(move || shake_hands(stream));
+        }
+    }
+}
+
+fn shake_hands(stream: std::net::TcpStream) {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let chain = vec![CertificateDer::from_pem_slice(CERTIFICATE).expect("a certificate")];
+    let key = PrivateKeyDer::from_pem_slice(PRIVATE_KEY).expect("a key");
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .expect("a pair");
+    let session = rustls::ServerConnection::new(Arc::new(config)).expect("a session");
+    let mut stream = rustls::StreamOwned::new(session, stream);
+    // Whoever gets this far has trusted it; what comes then is an answer that no cell expects.
+    if matches!(stream.read(&mut [0; 4096]), Ok(1..)) {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 14\r\n\r\n{\"id\":\"job_1\"}");
+    }
+}
+
+/// Reads one whole request and gives its first line.
+async fn read_request(stream: &mut TcpStream) -> Option<String> {
+    let mut bytes = Vec::new();
+    loop {
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+            let length = head.lines().find_map(|line| {
+                let (name, value) = line.split_once(": ")?;
+                name.eq_ignore_ascii_case("content-length").then(|| value.parse().expect("a number"))
+            });
+            let mut rest = vec![0; (end + 4 + length.unwrap_or(0)).saturating_sub(bytes.len())];
+            stream.read_exact(&mut rest).await.ok()?;
+            return head.lines().next().map(str::to_owned);
+        }
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    }
+}
