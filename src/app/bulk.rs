@@ -7,6 +7,7 @@ use super::overlay::{Consequence, Overlay, Question};
 use super::{App, Effect, Overwrite, Pane, Tone, format};
 use crate::model::Time;
 use crate::model::change::LocalChange;
+use crate::model::link::WebLink;
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
@@ -195,11 +196,7 @@ fn main_text(row: &JobRow) -> Option<(&'static str, String)> {
 
 /// The pull request, where docdeck gives it to an opener: http and https alone.
 fn web_link(row: &JobRow) -> Option<&CleanText> {
-    row.pr_link.as_ref().filter(|link| {
-        let link = link.as_str();
-        let lower = link.get(..8).unwrap_or(link).to_ascii_lowercase();
-        lower.starts_with("https://") || lower.starts_with("http://")
-    })
+    row.pr_link.as_ref().filter(|link| WebLink::parse(link.as_str()).is_some())
 }
 
 /// The service's object, and what only this computer knows (design.md: the command line).

@@ -4,6 +4,7 @@ use super::about::{JobPages, PagesLine, pages_lines};
 use super::wrap::wrap;
 use crate::model::Time;
 use crate::model::failure::Failure;
+use crate::model::link::shown;
 use crate::model::load::{Load, Stamped};
 use crate::model::prompt::{Delivery, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread};
 use crate::model::row::{JobKey, JobRow};
@@ -236,7 +237,7 @@ pub fn event_text(kind: &EventKind) -> String {
         EventKind::Status { to, .. } => to.word().to_owned(),
         EventKind::PullRequest(link) => match crate::model::job::pr_number(link.as_str()) {
             Some(number) => format!("opened PR {number}"),
-            None => format!("opened {link}"),
+            None => format!("opened {}", shown(link)),
         },
         EventKind::Gone => "gone: the service no longer knows this job".to_owned(),
         EventKind::Back => "the service knows this job again".to_owned(),

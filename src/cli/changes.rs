@@ -2,6 +2,7 @@
 
 use super::job_line::{id, state};
 use crate::model::job::Status;
+use crate::model::link;
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::JobRow;
 
@@ -55,7 +56,7 @@ pub(super) fn line(changes: &[Change], row: &JobRow) -> String {
             Change::New => state(row).0.to_owned(),
             Change::Status => row.status.as_ref().map_or("not seen yet", Status::word).to_owned(),
             Change::PullRequest => match &row.pr_link {
-                Some(link) => format!("pull request {link}"),
+                Some(link) => format!("pull request {}", link::shown(link)),
                 None => continue,
             },
             Change::Gone => "gone, the service no longer knows it".to_owned(),

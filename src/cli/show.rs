@@ -12,6 +12,7 @@ use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::model::Time;
 use crate::model::json;
+use crate::model::link;
 use crate::model::palette::Meaning;
 use crate::model::prompt::{DeliveryKind, EventKind, JobEvent, Prompt, Thread};
 use crate::model::row::{Group, JobRow};
@@ -86,7 +87,7 @@ fn head(row: &JobRow, now: Time, out: &Out) -> Vec<String> {
     };
     let fields = [
         ("id", row.id.as_ref().map(|id| id.clean().to_string())),
-        ("PR", text(&row.pr_link)),
+        ("PR", row.pr_link.as_ref().map(|link| link::shown(link).to_string())),
         ("repo", text(&row.repository)),
         ("branch", text(&row.git_ref)),
         ("model", text(&row.model)),
@@ -135,7 +136,7 @@ fn prompt_lines(prompt: &Prompt, when: &str, out: &Out) -> Vec<String> {
 fn event_line(event: &JobEvent, when: &str, out: &Out) -> String {
     let what = match &event.kind {
         EventKind::Status { to, .. } => to.to_string(),
-        EventKind::PullRequest(link) => format!("pull request {link}"),
+        EventKind::PullRequest(link) => format!("pull request {}", link::shown(link)),
         EventKind::Gone => "gone: the service no longer knows it".to_owned(),
         EventKind::Back => "back: the service knows it again".to_owned(),
     };

@@ -7,6 +7,7 @@ use super::poll::Order;
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::{Job, JobId};
+use crate::model::link;
 use crate::model::log::{LogKind, Operation};
 use crate::model::news::News;
 use crate::model::prompt::{EventKind, JobEvent};
@@ -199,7 +200,7 @@ fn transition(kind: &EventKind) -> CleanText {
     let text = match kind {
         EventKind::Status { from: Some(from), to } => format!("{from} → {to}"),
         EventKind::Status { from: None, to } => to.to_string(),
-        EventKind::PullRequest(link) => format!("pull request {link}"),
+        EventKind::PullRequest(link) => format!("pull request {}", link::shown(link)),
         EventKind::Gone => "the service no longer knows it".to_owned(),
         EventKind::Back => "the service knows it again".to_owned(),
     };

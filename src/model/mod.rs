@@ -16,6 +16,7 @@ pub mod job;
 pub mod json;
 pub mod layout;
 pub mod ledger;
+pub mod link;
 pub mod load;
 pub mod log;
 pub mod news;

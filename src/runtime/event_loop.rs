@@ -18,6 +18,7 @@ use crate::config::environment::Environment;
 use crate::config::own::How;
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
+use crate::model::link;
 use crate::model::news::News;
 use crate::model::text::CleanText;
 use crate::ui::{self, Theme};
@@ -261,6 +262,8 @@ impl Dashboard {
     }
 
     fn open(&mut self, url: CleanText) -> Option<Msg> {
+        // What is said and copied is what is opened.
+        let url = link::shown(&url);
         let words = match opener::opening(url.as_str(), &self.environment) {
             Ok(Opening::Run(words)) => words,
             Ok(Opening::CopyInstead) => {

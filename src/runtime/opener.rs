@@ -1,9 +1,10 @@
 //! Opening a link in a browser: which program, or none where nobody would see its window (over SSH, without a display).
-//! Only http and https, never through a shell.
+//! Only http and https, the real address, never through a shell.
 
 use crate::config::environment::Environment;
 use crate::model::endpoint::KEY_VARIABLE;
 use crate::model::failure::{Failure, FailureKind};
+use crate::model::link::WebLink;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -24,10 +25,11 @@ pub enum Opening {
 /// # Errors
 /// It is no http or https link.
 pub fn opening(url: &str, environment: &Environment) -> Result<Opening, Failure> {
-    if !is_web_link(url) {
-        let sentence = format!("Only http and https links are opened, and this is none: {url}");
+    let Some(link) = WebLink::parse(url) else {
+        let sentence = format!("Only http and https links without a user name are opened, and this is none: {url}");
         return Err(Failure::new(FailureKind::Local, &sentence));
-    }
+    };
+    let url = link.as_str();
     let headless = environment.ssh || cfg!(all(unix, not(target_os = "macos"))) && !environment.display;
     if headless {
         let browser = environment.browser.as_deref().and_then(|browser| words_of_browser(browser, url));
@@ -52,12 +54,6 @@ fn words_of_browser(browser: &str, url: &str) -> Option<Vec<String>> {
         words.push(url.to_owned());
     }
     Some(words)
-}
-
-fn is_web_link(url: &str) -> bool {
-    let lower = url.get(..8).unwrap_or(url).to_ascii_lowercase();
-    let scheme = ["https://", "http://"].into_iter().find(|scheme| lower.starts_with(scheme));
-    scheme.is_some_and(|scheme| url.len() > scheme.len()) && !url.chars().any(|c| c.is_whitespace() || c.is_control())
 }
 
 /// Starts the program, detached from the terminal. A program that fails within 3 s is reported; one that runs on is left to itself.

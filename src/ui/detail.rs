@@ -12,6 +12,7 @@ use crate::model::Time;
 use crate::model::about::{after, windows_of};
 use crate::model::connection::Connection;
 use crate::model::job::Status;
+use crate::model::link::shown_short;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
 use crate::model::poll::next_poll;
@@ -68,19 +69,14 @@ fn text_area(inner: Rect) -> Rect {
 /// The link to the pull request, where its line is in sight.
 pub(super) fn link(view: View<'_>, area: Rect) -> Option<Link> {
     let job = view.app.jobs.selected()?;
-    let target = job.pr_link.as_ref()?.as_str();
+    let target = job.pr_link.as_ref()?;
     let text = text_area(Block::bordered().inner(area));
     let facts = head(job, usize::from(text.width));
     let line = facts.iter().position(|fact| *fact == Fact::PullRequest)?;
     let row = u16::try_from(line.checked_sub(view.app.detail.scroll)?).ok().filter(|row| *row < text.height)?;
     let label = u16::try_from(LABEL).ok()?;
     let spot = Rect { x: text.x + label, y: text.y + row, width: text.width.saturating_sub(label), height: 1 };
-    Link::new(spot, short_link(target), target)
-}
-
-/// A link as it is shown.
-fn short_link(link: &str) -> &str {
-    link.strip_prefix("https://").unwrap_or(link)
+    Link::new(spot, &shown_short(target), target.as_str())
 }
 
 fn fact_line<'a>(view: View<'_>, job: &JobRow, fact: &Fact, width: usize) -> Line<'a> {
@@ -98,8 +94,7 @@ fn fact_line<'a>(view: View<'_>, job: &JobRow, fact: &Fact, width: usize) -> Lin
         }
         Fact::Checked => labelled("seen", &checked(view, job), theme.muted),
         Fact::PullRequest => {
-            let link = job.pr_link.as_ref().map(|link| link.as_str()).unwrap_or_default();
-            labelled("PR", short_link(link), theme.text);
+            labelled("PR", &job.pr_link.as_ref().map(shown_short).unwrap_or_default(), theme.text);
         }
         Fact::Repository => {
             let repository = job.repository.as_ref().map(|text| text.as_str()).unwrap_or_default();

@@ -4,6 +4,7 @@
 //! of the screen can come between, and it is sent only when the run changes. The cells behind hold their plain glyphs.
 
 use super::text::fit;
+use crate::model::link::WebLink;
 use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::layout::Rect;
 use std::num::NonZeroU16;
@@ -68,25 +69,10 @@ fn run(buffer: &Buffer, area: Rect) -> Option<String> {
     Some(out)
 }
 
-/// The target as a terminal may be given it: printable ASCII, nothing that could end the sequence.
+/// The target as a terminal may be given it: the real address, printable ASCII, not too long for a terminal.
 fn clean_target(target: &str) -> Option<String> {
-    let is_web = ["https://", "http://"].iter().any(|scheme| {
-        target.split_at_checked(scheme.len()).is_some_and(|(head, rest)| {
-            head.eq_ignore_ascii_case(scheme) && rest.starts_with(|c: char| c.is_alphanumeric() || c == '[')
-        })
-    });
-    if !is_web || target.chars().any(char::is_control) {
-        return None;
-    }
-    let mut out = String::with_capacity(target.len());
-    for byte in target.bytes() {
-        if byte.is_ascii_graphic() {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    (out.len() <= LONGEST).then_some(out)
+    let link = WebLink::parse(target)?;
+    (link.as_str().len() <= LONGEST).then(|| link.as_str().to_owned())
 }
 
 #[cfg(test)]
@@ -169,6 +155,6 @@ mod tests {
             assert_eq!(clean_target(bad), None, "{bad:?}");
         }
         assert_eq!(clean_target(URL).as_deref(), Some(URL));
-        assert_eq!(clean_target("HTTP://a/b c;d").as_deref(), Some("HTTP://a/b%20c;d"));
+        assert_eq!(clean_target("HTTP://a/b c;d").as_deref(), Some("http://a/b%20c;d"));
     }
 }

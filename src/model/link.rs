@@ -1,0 +1,142 @@
+//! Links to the web, as they are shown and opened: with the host that a browser would go to.
+//!
+//! A host may be spelled so that it reads like another one (letters of a second script, escapes, a number, another host in
+//! front of an `@`). What is shown and what is opened is therefore the address as a browser reads it: ASCII, with the host
+//! in punycode where it has other letters.
+
+use super::text::CleanText;
+use url::Url;
+
+/// An address with `https` or `http`, a host, and no user name: all of it printable ASCII.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebLink(Url);
+
+impl WebLink {
+    /// The link in this text; none for anything else, above all another scheme, control characters, and a
+    /// user name, which is there to make one host look like another.
+    pub fn parse(text: &str) -> Option<Self> {
+        let host = ["https://", "http://"].iter().find_map(|scheme| {
+            let (head, rest) = text.split_at_checked(scheme.len())?;
+            head.eq_ignore_ascii_case(scheme).then_some(rest)
+        })?;
+        let begins_well = host.starts_with(|c: char| c.is_alphanumeric() || c == '[');
+        if !begins_well || text.chars().any(|c| c.is_control() || c.is_whitespace() && c != ' ') {
+            return None;
+        }
+        let url = Url::parse(text).ok()?;
+        let is_plain =
+            matches!(url.scheme(), "https" | "http") && url.username().is_empty() && url.password().is_none();
+        (is_plain && url.has_host() && url.as_str().bytes().all(|byte| byte.is_ascii_graphic())).then_some(Self(url))
+    }
+
+    /// The whole address, for a browser.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// The whole address, as text.
+    pub fn clean(&self) -> CleanText {
+        CleanText::line(self.as_str())
+    }
+
+    /// The address as it is read: without the scheme that nearly all have.
+    pub fn short(&self) -> &str {
+        self.as_str().strip_prefix("https://").unwrap_or(self.as_str())
+    }
+}
+
+/// What is shown of a link in full: the real address, or the text as it came where it leads to no page of the web.
+pub fn shown(link: &CleanText) -> CleanText {
+    WebLink::parse(link.as_str()).map_or_else(|| link.clone(), |web| web.clean())
+}
+
+/// As [`shown`], without the scheme that nearly all links have.
+pub fn shown_short(link: &CleanText) -> String {
+    WebLink::parse(link.as_str()).map_or_else(|| link.to_string(), |web| web.short().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Option<String> {
+        WebLink::parse(text).map(|link| link.as_str().to_owned())
+    }
+
+    #[test]
+    fn a_plain_link_stays_as_it_is() {
+        let link = "https://github.com/acme/docs/pull/1423?a=1&b=2#top";
+        assert_eq!(read(link).as_deref(), Some(link));
+        assert_eq!(WebLink::parse(link).expect("a link").short(), "github.com/acme/docs/pull/1423?a=1&b=2#top");
+    }
+
+    #[test]
+    fn the_host_is_shown_as_a_browser_goes_to_it() {
+        let cases = [
+            // The first letter is Cyrillic.
+            ("https://\u{440}aypal.com/x", "https://xn--aypal-uye.com/x"),
+            ("https://b\u{fc}cher.example/", "https://xn--bcher-kva.example/"),
+            ("https://GitHub.COM/acme", "https://github.com/acme"),
+            ("https://0x7f.1/x", "https://127.0.0.1/x"),
+            ("https://evil.example\\@github.com/", "https://evil.example/@github.com/"),
+            // A full-width stop ends a label for a browser too.
+            ("https://github.com\u{ff0e}evil.example/", "https://github.com.evil.example/"),
+            // Where a line break was taken out of a path, a blank stands.
+            ("https://b\u{fc}cher.example/a b", "https://xn--bcher-kva.example/a%20b"),
+            ("https://example.com/日本", "https://example.com/%E6%97%A5%E6%9C%AC"),
+        ];
+        for (raw, real) in cases {
+            assert_eq!(read(raw).as_deref(), Some(real), "{raw}");
+        }
+    }
+
+    #[test]
+    fn what_leads_elsewhere_or_hides_its_host_is_no_link() {
+        let bad = [
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "data:text/html,x",
+            "ssh://host",
+            "--help",
+            "",
+            "https://",
+            "https:///path",
+            "https:github.com",
+            "httpsx://a",
+            "https://a b",
+            "https://a/\nb",
+            "https://a/\x1b[2J",
+            "https://github.com@evil.example/",
+            "https://user:pw@evil.example/",
+            "https://a/\u{9c}b",
+            "//github.com",
+            "https://a\u{2028}b/",
+            "https://%67ithub.com/",
+        ];
+        for text in bad {
+            assert_eq!(read(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_no_link_is_shown_as_it_came() {
+        let text = CleanText::line("https://github.com@evil.example/");
+        assert_eq!(shown(&text), text);
+        assert_eq!(shown_short(&text), "https://github.com@evil.example/");
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_it_was_made_of_a_link_is_printable_ascii_with_a_web_scheme(
+            text in "(https?|HTTPS|ftp|)(://|:/|:)\\PC{0,40}|\\PC*"
+        ) {
+            if let Some(link) = WebLink::parse(&text) {
+                prop_assert!(link.as_str().bytes().all(|byte| byte.is_ascii_graphic()));
+                prop_assert!(link.as_str().starts_with("https://") || link.as_str().starts_with("http://"));
+                // Reading it again changes nothing: what is shown is what is opened.
+                prop_assert_eq!(read(link.as_str()), Some(link.as_str().to_owned()));
+            }
+        }
+    }
+}
