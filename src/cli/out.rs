@@ -5,9 +5,10 @@
 use crate::app::format::coarse;
 use crate::config::environment::Environment;
 use crate::config::{ColorChoice, Flags, Look, themes};
+use crate::model::Time;
 use crate::model::ascii;
 use crate::model::palette::{Colour, Meaning, Paint, Palette, Rgb};
-use crate::model::{Time, text::CleanText};
+use crate::model::text::{CleanText, escaped_json, gated};
 use chrono::SecondsFormat;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -133,7 +134,7 @@ impl Out {
     /// A result as one line of JSON, flushed.
     pub(super) fn json(&mut self, value: &Value) {
         self.clear_live();
-        self.write(&format!("{value}\n"));
+        self.write(&format!("{}\n", escaped_json(&value.to_string())));
     }
 
     /// A result as it is, without a line break at its end.
@@ -141,6 +142,7 @@ impl Out {
         if self.closed {
             return;
         }
+        let text = gated(text);
         let mut stdout = io::stdout().lock();
         if let Err(error) = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
             self.closed = true;
@@ -201,7 +203,8 @@ impl Out {
 
     fn spelled<'a>(&self, text: &'a str, on_terminal: bool) -> Cow<'a, str> {
         let to_ascii = if on_terminal { self.ascii } else { self.ascii_when_piped };
-        if to_ascii && !text.is_ascii() { Cow::Owned(ascii::line(text)) } else { Cow::Borrowed(text) }
+        let text = gated(text);
+        if to_ascii && !text.is_ascii() { Cow::Owned(ascii::line(&text)) } else { text }
     }
 }
 

@@ -5,6 +5,7 @@ use super::code::Code;
 use super::out::Out;
 use crate::config::ConfigError;
 use crate::model::failure::Failure;
+use crate::model::text::CleanText;
 use crate::store::StoreError;
 use serde_json::{Map, Value, json};
 use std::fmt;
@@ -41,7 +42,7 @@ impl Refusal {
     /// `error`, the exit code as `exitCode`.
     pub(super) fn report(self, out: &mut Out, as_json: bool) -> Code {
         let Self { code, sentence, mut known } = self;
-        out.note(&format!("docdeck: {sentence}"));
+        out.note(CleanText::block(&format!("docdeck: {sentence}")).as_str());
         if as_json {
             known.insert("error".to_owned(), json!(sentence));
             known.insert("exitCode".to_owned(), json!(code.number()));

@@ -18,6 +18,7 @@ use crate::model::json;
 use crate::model::news::News;
 use crate::model::row::{Group, JobKey, JobRow};
 use crate::model::text::CleanText;
+use crate::model::text::escaped_json;
 use crate::store::StoreError;
 use clap::Args;
 use serde_json::{Value, json};
@@ -143,7 +144,7 @@ impl Watch<'_> {
                     let words: Vec<&str> = changes.iter().map(|change| change.word()).collect();
                     fields.insert("changes".to_owned(), json!(words));
                 }
-                self.lines.write(job.to_string(), self.out);
+                self.lines.write(escaped_json(&job.to_string()).into_owned(), self.out);
             } else {
                 let text = format!("{} {}", moment(self.out.is_terminal()), line(&changes, &new));
                 self.lines.write(text, self.out);

@@ -3,6 +3,7 @@
 //! Cleaning takes out whatever could move the cursor, hide, reorder or link (control characters with the whole escape
 //! sequence that they start, bidi controls, zero-width and tag characters) and bounds floods of combining marks.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// Marks that one base character keeps; real scripts need up to four.
@@ -67,6 +68,50 @@ impl AsRef<str> for CleanText {
     fn as_ref(&self) -> &str {
         &self.0
     }
+}
+
+/// The last gate before a stream that people read: of all control and format characters only line breaks, tabs and
+/// well-formed colours (SGR sequences) get through.
+pub fn gated(text: &str) -> Cow<'_, str> {
+    if !text.contains(|c: char| is_hidden(c) && c != '\n' && c != '\t') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let (taken, left) = rest.split_at(if c == '\x1b' { colour_length(rest).unwrap_or(1) } else { c.len_utf8() });
+        if taken.len() > 1 && c == '\x1b' || matches!(c, '\n' | '\t') || !is_hidden(c) {
+            out.push_str(taken);
+        }
+        rest = left;
+    }
+    Cow::Owned(out)
+}
+
+/// Bytes of the SGR sequence that the text begins with.
+fn colour_length(text: &str) -> Option<usize> {
+    let parameters = text.strip_prefix("\x1b[")?;
+    let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    parameters.get(end..)?.starts_with('m').then_some(end + 3)
+}
+
+/// The same JSON with every control and format character written as `\u….`: a reader of JSON gets the same text, a
+/// terminal gets none of them.
+pub fn escaped_json(json: &str) -> Cow<'_, str> {
+    if !json.contains(|c: char| is_hidden(c) && c != '\n') {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if c == '\n' || !is_hidden(c) {
+            out.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            out.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// Nothing but printable ASCII, as most text is: there is nothing to clean.
@@ -157,13 +202,14 @@ fn skip_string(chars: &mut Chars<'_>) {
     }
 }
 
-/// Characters that show nothing or change how their neighbours are shown.
-fn is_hidden(c: char) -> bool {
+/// Whether a character shows nothing or changes how its neighbours are shown: control and format characters.
+pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
-            | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-            | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+            | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Combining marks, joiners and variation selectors: what takes no cell of its own and can be piled up.
@@ -217,7 +263,31 @@ mod tests {
         assert_eq!(CleanText::title("abcdefghij", 5).as_str(), "abcd…");
     }
 
+    #[test]
+    fn the_gate_lets_colours_line_breaks_and_tabs_through_and_nothing_else() {
+        let painted = "\x1b[1;38;2;1;2;3mfailed\x1b[0m\tx\n";
+        assert_eq!(gated(painted), painted);
+        let bad = "a\x1b[2Jb\x1b]0;t\x07c\u{9b}31md\x1b[31\u{202e}me\rf\u{200b}\x1b[3";
+        assert_eq!(gated(bad), "a[2Jb]0;tc31md[31mef[3");
+    }
+
+    #[test]
+    fn escaped_json_is_the_same_text_to_a_reader_of_json() {
+        let text = "a\x1b\u{7f}\u{9b}\u{202e}\u{e0041}\u{2028}世\"\\\n";
+        let json = serde_json::to_string_pretty(&[text]).expect("JSON");
+        let escaped = escaped_json(&json);
+        assert!(!escaped.contains(|c: char| c != '\n' && is_hidden(c)), "{escaped:?}");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&escaped).expect("JSON"), [text]);
+    }
+
     proptest! {
+        #[test]
+        fn what_the_gate_lets_through_it_lets_through_again(raw in "[\\x00-\\x7f\u{80}-\u{a0}\u{200b}-\u{202f}]*|\\PC*") {
+            let once = gated(&raw).into_owned();
+            let colours = once.split('\x1b').skip(1).all(|part| part.starts_with('['));
+            prop_assert!(colours && !once.contains(|c: char| is_hidden(c) && !matches!(c, '\n' | '\t' | '\x1b')));
+        }
+
         #[test]
         fn no_control_character_survives(raw in "\\PC*|[\\x00-\\x1f\\x7f-\\u{9f}a-z\\[\\]]*") {
             let line = CleanText::line(&raw);

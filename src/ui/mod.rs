@@ -30,6 +30,7 @@ use crate::app::geometry::{MIN, is_usable};
 use crate::app::overlay::Overlay;
 use crate::app::{App, Pane, Screen};
 use crate::model::Time;
+use crate::model::text::is_hidden;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -58,6 +59,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     } else {
         screen(frame, view);
     }
+    gate(frame.buffer_mut());
     // Looked for in the glyphs as they were drawn, put in last: nothing takes the sequence for a glyph.
     let link = link_of(view).filter(|link| link.is_seen(frame.buffer_mut()));
     if let Some(ground) = theme.ground {
@@ -77,6 +79,17 @@ fn link_of(view: View<'_>) -> Option<links::Link> {
     let g = app.geometry();
     let shown = app.screen == Screen::Jobs && is_usable(app.size) && (g.shows_both() || app.pane == Pane::Detail);
     if theme.links && shown { detail::link(view, g.detail) } else { None }
+}
+
+/// The last gate of a frame. What users type and paste is kept as it is and drawn by the editor's widget; of it, too, no
+/// control or format character may reach the terminal. One that stands alone is shown as `\u{fffd}`.
+fn gate(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if !cell.symbol().is_ascii() && cell.symbol().contains(is_hidden) {
+            let seen: String = cell.symbol().chars().filter(|c| !is_hidden(*c)).collect();
+            cell.set_symbol(if seen.is_empty() { "\u{fffd}" } else { &seen });
+        }
+    }
 }
 
 /// Puts a theme's own ground, and its letters, where the terminal's own would show.

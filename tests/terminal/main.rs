@@ -6,6 +6,7 @@
 
 mod cursor;
 mod doctor;
+mod hostile;
 mod init;
 mod key;
 mod links;

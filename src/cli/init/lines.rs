@@ -3,6 +3,7 @@
 
 use super::super::code::Code;
 use super::super::refusal::Refusal;
+use crate::model::text::gated;
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
@@ -64,7 +65,7 @@ impl Lines {
 fn say(text: &str) {
     let mut err = io::stderr().lock();
     // Nobody may be there to read it.
-    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+    let _ = err.write_all(gated(text).as_bytes()).and_then(|()| err.flush());
 }
 
 type Line = (Zeroizing<String>, Zeroizing<Vec<u8>>);

@@ -12,7 +12,7 @@ use super::endpoint::Scope;
 use super::job::JobId;
 use super::prompt::{Delivery, JobEvent, PromptKind};
 use super::row::JobRow;
-use super::text::CleanText;
+use super::text::{CleanText, escaped_json};
 
 /// The format that is written, and the newest that is read.
 pub const VERSION: u32 = 1;
@@ -153,7 +153,8 @@ impl Line {
     /// # Errors
     /// What the writer of JSON said; a text in memory gives no reason for it.
     pub fn write(&self) -> Result<String, LineError> {
-        serde_json::to_string(&wire::Line::from(self)).map_err(LineError::shape)
+        let line = serde_json::to_string(&wire::Line::from(self)).map_err(LineError::shape)?;
+        Ok(escaped_json(&line).into_owned())
     }
 
     /// Reads a line. Fields that this docdeck doesn't know are passed over; times that are missing are `now`.

@@ -2,6 +2,7 @@
 //! One page a line, so that a difference between two exports is one between lines.
 
 use super::{Count, Counts, ExportError, Extract};
+use crate::model::text::escaped_json;
 use chrono::SecondsFormat;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -44,7 +45,8 @@ pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
 }
 
 fn text(value: &impl Serialize) -> Result<String, ExportError> {
-    serde_json::to_string(value).map_err(|error| ExportError(error.to_string()))
+    let text = serde_json::to_string(value).map_err(|error| ExportError(error.to_string()))?;
+    Ok(escaped_json(&text).into_owned())
 }
 
 fn numbers(counts: &Counts) -> Result<[Option<Box<RawValue>>; 3], ExportError> {

@@ -1,0 +1,388 @@
+//! Text from outside that would take the terminal over: through every string that the service, the configuration, a file or
+//! a paste can give, into every place where a terminal or a file gets it. Nothing but text may arrive.
+
+#![expect(clippy::panic, clippy::string_slice, reason = "a test fails by panicking")]
+
+use crate::pty::{Pty, Setup};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+/// What each of these would do, and the text: a marker that must not take effect, in all ways to begin and to end one.
+fn attacks() -> Vec<(&'static str, String)> {
+    let plain = [
+        ("CSI", "a\x1b[77;66H\x1b[2Jb\x1b[?1049l"),
+        ("CSI in 8 bits", "a\u{9b}77;66Hb"),
+        ("SGR", "a\x1b[35;7mb"),
+        ("OSC 52", "a\x1b]52;c;cHduZWQ=\x07b"),
+        ("OSC 52 with ST", "a\x1b]52;c;cHduZWQ=\x1b\\b"),
+        ("OSC 8", "a\x1b]8;;https://pwned.example\x1b\\b\x1b]8;;\x1b\\"),
+        ("OSC 0", "a\x1b]0;pwned\x07b"),
+        ("OSC in 8 bits", "a\u{9d}0;pwned\u{9c}b"),
+        ("OSC without an end", "a\x1b]0;pwned"),
+        ("DCS", "a\x1bP$q\"p\x1b\\b\u{90}pwned\u{9c}"),
+        ("APC, PM, SOS", "a\x1b_G\x1b\\\x1b^x\x1b\\\x1bXy\x1b\\b"),
+        ("C1", "a\u{80}\u{84}\u{85}\u{8d}\u{9f}b"),
+        ("C0", "a\x01\x05\x07\x08\x08\x0b\x0c\x0e\x0f\x18\x1a\x7fb"),
+        ("NUL", "a\0b"),
+        ("CR", "aaaa\rbb\r\nc"),
+        ("tabs", "a\t\t\tb"),
+        ("reset", "a\x1bc\x1b(0\x1b7\x1b8b"),
+        ("a bidi override", "a\u{202e}b\u{202d}c\u{202c}"),
+        ("bidi isolates", "a\u{2066}b\u{2067}c\u{2068}d\u{2069}\u{200e}\u{200f}\u{61c}"),
+        ("zero width", "a\u{200b}b\u{2060}c\u{feff}d\u{ad}e\u{180e}"),
+        ("tag characters", "a\u{e0001}\u{e0041}\u{e007f}b"),
+        ("separators of lines", "a\u{2028}b\u{2029}c"),
+        ("interlinear notes", "a\u{fff9}b\u{fffa}c\u{fffb}"),
+    ];
+    let mut all: Vec<_> = plain.iter().map(|(name, text)| (*name, (*text).to_owned())).collect();
+    all.push(("a flood of marks", format!("a{}b", "\u{301}\u{489}".repeat(5000))));
+    all.push(("100 kB without a space", "x".repeat(100_000)));
+    all.push(("100 kB of escapes", "\x1b[".repeat(50_000)));
+    all
+}
+
+/// What no output may hold: control and format characters other than a line break, a tab in what is piped, and, on a
+/// terminal, what docdeck itself writes.
+fn is_bad(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\t')
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[track_caller]
+fn assert_plain(what: &str, text: &str) {
+    let found = text.char_indices().find(|(_, c)| is_bad(*c));
+    let around =
+        |at: usize| text.chars().skip(text[..at].chars().count().saturating_sub(30)).take(60).collect::<String>();
+    assert!(found.is_none(), "{what}: {:?} in {:?}", found, found.map(|(at, _)| around(at)));
+}
+
+/// The same, and no letter with more marks than scripts have. JSON is a program's to read and keeps all of them.
+#[track_caller]
+fn assert_readable(what: &str, text: &str) {
+    assert_plain(what, text);
+    let marks = text.chars().fold((0, 0), |(most, run), c| {
+        let run = if matches!(c, '\u{301}' | '\u{489}') { run + 1 } else { 0 };
+        (most.max(run), run)
+    });
+    assert!(marks.0 <= 4, "{what}: {} marks on one letter", marks.0);
+}
+
+/// What a terminal got: what docdeck writes itself (cursor, colours, modes, title, links) is taken out, and what is left
+/// has to be text; what would have come from outside is looked for by what it says.
+#[track_caller]
+fn assert_tame(what: &str, sent: &str) {
+    for mark in ["\x1b[77;66H", "\x1b]52;", "\x1b]0;", "\x1bP", "\x1b_", "\x1b^", "\x1bX", "\x1bc", "\x1b(0"] {
+        assert!(!sent.contains(mark), "{what}: {mark:?} got through");
+    }
+    assert!(!sent.contains("\x1b[35;7m"), "{what}: colours from outside");
+    let mut text = String::new();
+    let mut rest = sent;
+    while let Some(at) = rest.find('\x1b') {
+        text.push_str(&rest[..at]);
+        let sequence = &rest[at..];
+        let (length, said) = own_sequence(sequence).unwrap_or_else(|| {
+            let head: String = sequence.chars().take(40).collect();
+            panic!("{what}: not one of docdeck's own sequences: {head:?}")
+        });
+        assert_plain(what, said);
+        rest = &sequence[length..];
+    }
+    text.push_str(rest);
+    assert_plain(what, &text.replace("\r\n", "\n").replace("\r", ""));
+}
+
+/// The length of a sequence that docdeck writes, and the text in it.
+fn own_sequence(text: &str) -> Option<(usize, &str)> {
+    if let Some(body) = text.strip_prefix("\x1b[") {
+        let end = body.find(|c: char| ('@'..='~').contains(&c))?;
+        return Some((2 + end + 1, ""));
+    }
+    if let Some(body) = text.strip_prefix("\x1b]") {
+        let known = ["2;", "8;;", "9;", "11;?", "777;"].iter().any(|start| body.starts_with(start));
+        let bell = body.find('\x07').map(|at| (at, 1));
+        let st = body.find("\x1b\\").map(|at| (at, 2));
+        let (end, length) = [bell, st].into_iter().flatten().min()?;
+        return known.then_some((2 + end + length, &body[..end]));
+    }
+    // The keypad, and the cursor kept and brought back.
+    ["\x1b=", "\x1b>"].iter().any(|known| text.starts_with(known)).then_some((2, ""))
+}
+
+/// A service that puts this text into every string that it can say.
+struct HostileService {
+    url: String,
+}
+
+impl HostileService {
+    /// Says jobs, pages and errors with all the attacks in turn; the first answer to a GET of a job holds the first one.
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let Ok(stream) = stream else { return };
+                std::thread::spawn(move || {
+                    let mut reader = BufReader::new(stream);
+                    while let Some((line, _)) = request(&mut reader) {
+                        let (status, body) = answer(&line);
+                        let head = format!(
+                            "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+                            body.len()
+                        );
+                        let written = reader.get_mut().write_all(head.as_bytes());
+                        if written.and_then(|()| reader.get_mut().write_all(body.as_bytes())).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        Self { url }
+    }
+}
+
+fn request(reader: &mut BufReader<std::net::TcpStream>) -> Option<(String, Vec<u8>)> {
+    let mut first = String::new();
+    let mut length = 0;
+    for n in 0.. {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        if n == 0 {
+            first.clone_from(&line);
+        }
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some((first, body))
+}
+
+/// The n of `/job/n` says which attack the job carries.
+fn answer(line: &str) -> (u16, String) {
+    let attacks = attacks();
+    let path = line.split(' ').nth(1).unwrap_or_default();
+    if path.contains("/views") {
+        let pages = attacks.iter().map(|(_, text)| {
+            serde_json::json!({ "path": format!("/{text}"), "human": 3, "ai": format!("{text}"), "total": 3 })
+        });
+        let body = serde_json::json!({
+            "totals": { "human": 9, "ai": 9, "total": 18 }, "views": pages.collect::<Vec<_>>(), "hasMore": false
+        });
+        return (200, body.to_string());
+    }
+    let n: Option<usize> = path.rsplit('/').next().and_then(|last| last.parse().ok());
+    match n.and_then(|n| attacks.get(n)) {
+        Some((_, text)) => {
+            let link = format!("https://g\u{456}thub.com/{text}");
+            let body = serde_json::json!({
+                "id": n.map(|n| n.to_string()), "status": text, "source": { "repository": text, "ref": text },
+                "model": text, "prLink": link, "createdAt": text, "archivedAt": null,
+            });
+            (200, body.to_string())
+        }
+        // An error with all of them in what it says.
+        None => {
+            let all: Vec<&str> = attacks.iter().take(23).map(|(_, text)| text.as_str()).collect();
+            let details = all.iter().map(|text| serde_json::json!({ "message": text })).collect::<Vec<_>>();
+            (400, serde_json::json!({ "error": all.concat(), "details": details }).to_string())
+        }
+    }
+}
+
+/// The configuration of a user of that service, whose own words hold what can be written into a file.
+fn setup(home: &Path, url: &str) -> PathBuf {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let words: String = attacks().iter().take(23).map(|(_, text)| text.as_str()).collect();
+    let quoted = serde_json::to_string(&words).expect("JSON").replace("\\b", "\\u0008").replace('\u{7f}', "\\u007f");
+    let config = format!(
+        "default_profile = {quoted}\n[profiles.{quoted}]\nbase_url = \"{url}\"\nproject_id = \"p\"\napi_key = \"mint_k\"\n\
+         [[filters]]\nname = {quoted}\nfilter = {quoted}\n[[commands]]\nkey = \"F5\"\nname = {quoted}\nrun = [\"true\"]\n"
+    );
+    let path = home.join("config.toml");
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&path).expect("a file");
+    file.write_all(config.as_bytes()).expect("written");
+    path
+}
+
+/// A record that knows a job of every attack.
+fn tracked(home: &Path, service: &HostileService) -> PathBuf {
+    let config = setup(home, &service.url);
+    let ids: Vec<String> = (0..attacks().len()).map(|n| n.to_string()).collect();
+    let words: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let (code, out, err) = piped(home, &[&["track"], words.as_slice()].concat(), "");
+    assert_eq!(code, 0, "{out}{err}");
+    config
+}
+
+/// Runs the program without a terminal: its code, stdout and stderr.
+fn piped(home: &Path, words: &[&str], stdin: &str) -> (i32, String, String) {
+    let mut command = assert_cmd::Command::new(crate::pty::program());
+    let data = home.join("data");
+    command.env_clear().envs(crate::pty::environment(home)).env("DOCDECK_DATA_DIR", data).current_dir(home);
+    command.env("DOCDECK_CONFIG", home.join("config.toml"));
+    let output =
+        command.args(words).write_stdin(stdin).timeout(std::time::Duration::from_secs(60)).output().expect("ran");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+}
+
+/// Everything that shows something, after its work is done.
+const COMMANDS: &[&[&str]] = &[
+    &["jobs"],
+    &["jobs", "--json"],
+    &["jobs", "--color", "always"],
+    &["jobs", "--ascii"],
+    &["status"],
+    &["status", "--json"],
+    &["views"],
+    &["views", "--format", "csv"],
+    &["views", "--format", "md"],
+    &["views", "--format", "json"],
+    &["views", "--format", "csv", "--all"],
+    &["new", "Mend it"],
+    &["new", "Mend it", "--json"],
+    &["export"],
+    &["doctor"],
+    &["doctor", "--json"],
+    &["track", "no such job"],
+];
+
+#[test]
+fn no_command_says_a_control_character_when_piped() {
+    let home = tempfile::tempdir().expect("a folder");
+    let service = HostileService::start();
+    tracked(home.path(), &service);
+    let shows: Vec<Vec<String>> = (0..attacks().len())
+        .flat_map(|n| {
+            [vec!["show".to_owned(), n.to_string()], vec!["show".to_owned(), n.to_string(), "--json".to_owned()]]
+        })
+        .collect();
+    let shows: Vec<Vec<&str>> = shows.iter().map(|words| words.iter().map(String::as_str).collect()).collect();
+    for words in COMMANDS.iter().map(|words| words.to_vec()).chain(shows) {
+        let (code, out, err) = piped(home.path(), &words, "");
+        assert!(code != 101 && !out.is_empty() | !err.is_empty(), "{words:?} {code}");
+        let out = if words.contains(&"always") { docdeck_colours_out(&out) } else { out };
+        let assert_out = if words.contains(&"--json") || words.contains(&"json") || words == ["export"] {
+            assert_plain
+        } else {
+            assert_readable
+        };
+        assert_out(&format!("stdout of {words:?}"), &out);
+        assert_readable(&format!("stderr of {words:?}"), &err);
+        assert!(!out.contains("g\u{456}thub") || words.contains(&"--json") || words == ["export"], "{words:?}: {out}");
+    }
+    let (_, shown, _) = piped(home.path(), &["show", "0"], "");
+    assert!(shown.contains("https://xn--gthub-n2e.com/"), "{shown}");
+}
+
+/// The text without what the theme put into it.
+fn docdeck_colours_out(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |out, part| out + part.split_once('m').map_or(part, |(_, rest)| rest))
+}
+
+#[test]
+fn no_command_takes_the_terminal_over() {
+    let home = tempfile::tempdir().expect("a folder");
+    let service = HostileService::start();
+    tracked(home.path(), &service);
+    let words =
+        [&["jobs"][..], &["show", "0"], &["show", "7", "--json"], &["jobs", "--json"], &["views"], &["new", "Mend it"]];
+    for words in words {
+        let data = home.path().join("data").display().to_string();
+        let config = home.path().join("config.toml").display().to_string();
+        let mut pty = Pty::spawn(Setup::command(words).with("DOCDECK_DATA_DIR", &data).with("DOCDECK_CONFIG", &config));
+        pty.wait_for_end();
+        assert_tame(&format!("{words:?}"), &pty.sent());
+        assert!(words.contains(&"--json") || !pty.sent().contains("pwned"), "{words:?}");
+    }
+}
+
+#[test]
+fn no_screen_title_link_log_or_export_of_the_dashboard_holds_a_control_character() {
+    let home = tempfile::tempdir().expect("a folder");
+    let service = HostileService::start();
+    tracked(home.path(), &service);
+    let data = home.path().join("data").display().to_string();
+    let config = home.path().join("config.toml").display().to_string();
+    let setup = Setup::dashboard().with("DOCDECK_DATA_DIR", &data).with("DOCDECK_CONFIG", &config);
+    let mut pty = Pty::spawn_at(160, 48, setup);
+    pty.wait_for_text("xn--gthub");
+    // Each job with its detail, the pages, the log, profiles, palette, help; then a paste, an order to send it, and its end.
+    for _ in 0..attacks().len() {
+        pty.send("j");
+        pty.wait_for_quiet();
+    }
+    for keys in ["2", "3", "1", "?", "\x1b", ":", "\x1b", "P", "\x1b", "A", "\x1b", "/", "\x1b"] {
+        pty.send(keys);
+        pty.wait_for_quiet();
+    }
+    assert!(!pty.sent().contains("pwned"));
+    // What is pasted stays, as nothing typed may get lost, but as text.
+    let words: String = attacks().iter().take(23).map(|(_, text)| text.as_str()).collect();
+    pty.send(&format!("n\x1b[200~{words}\x1b[201~"));
+    pty.wait_for_quiet();
+    pty.send("\x13");
+    pty.wait_for_quiet();
+    pty.send("\x1b");
+    pty.wait_for_quiet();
+    pty.send("q");
+    pty.wait_for_end();
+    assert_tame("the dashboard", &pty.sent());
+    assert_readable("the screen", &pty.screen().contents());
+    let log = std::fs::read_to_string(home.path().join("data/docdeck.log")).expect("a log");
+    assert_readable("the log", &log);
+    assert!(log.contains("views"), "{log}");
+}
+
+#[test]
+fn an_import_a_prompts_file_a_theme_and_a_template_say_nothing_but_text() {
+    let home = tempfile::tempdir().expect("a folder");
+    setup(home.path(), "http://127.0.0.1:9");
+    for (name, text) in attacks() {
+        let header = serde_json::json!({ "kind": "docdeck", "version": 1, "program": text });
+        let job = serde_json::json!({
+            "kind": "job", "baseUrl": "http://127.0.0.1:9", "project": "p", "id": format!("i{text}"), "status": text,
+            "source": { "repository": text, "ref": text }, "model": text, "prLink": text, "title": text, "note": text,
+            "tags": [text], "pages": [text], "prompt": text, "createdAt": "2026-01-01T00:00:00Z",
+            "prompts": [{ "kind": "create", "text": format!("go {text}"), "delivery": "accepted", "reason": text }],
+        });
+        let odd = serde_json::json!({ "kind": text, "baseUrl": text });
+        for lines in [vec![&header, &job], vec![&header, &odd]] {
+            let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+            let (_, out, err) = piped(home.path(), &["import", "-"], &(lines.join("\n") + "\n"));
+            assert_plain(&format!("import, {name}"), &(out + &err));
+        }
+        std::fs::write(home.path().join("prompts.jsonl"), format!("{{\"prompt\": {}, \"x\": 1}}\n", job["title"]))
+            .expect("written");
+        let (_, out, err) = piped(home.path(), &["new", "--batch", "prompts.jsonl", "--dry-run"], "");
+        assert_plain(&format!("prompts, {name}"), &(out + &err));
+        if text.contains('\0') || text.len() > 1000 {
+            continue;
+        }
+        // Names of files, in what is said of them.
+        let (_, out, err) = piped(home.path(), &["new", "--file", &text], "");
+        assert_plain(&format!("a file's name, {name}"), &(out + &err));
+        let (_, out, err) = piped(home.path(), &["jobs", "--profile", &text], "");
+        assert_plain(&format!("a profile's name, {name}"), &(out + &err));
+        std::fs::write(home.path().join("odd.toml"), format!("[ui]\ntheme = {}\n{text} = 1\n", job["title"]))
+            .expect("written");
+        let (_, out, err) = piped(home.path(), &["jobs", "--config", "odd.toml"], "");
+        assert_plain(&format!("a configuration, {name}"), &(out + &err));
+    }
+    for words in [&["jobs"][..], &["jobs", "--json"], &["export"]] {
+        let (_, out, err) = piped(home.path(), words, "");
+        assert_plain(&format!("{words:?} of what was imported"), &(out + &err));
+    }
+}
