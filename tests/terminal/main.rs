@@ -16,6 +16,7 @@ mod places;
 mod profiles;
 mod prune;
 mod pty;
+mod secrets;
 mod service;
 mod terms;
 mod tmux;

@@ -1,0 +1,294 @@
+//! A marked key, and a proxy's marked password, through the dashboard and every command: they may be where the user put
+//! them, in the one header, and nowhere else.
+
+use crate::pty::{Pty, Setup, environment, program};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+const KEY: &str = "mint_m4rk3dk3y";
+const PASSWORD: &str = "m4rk3dp4ss";
+/// What is looked for: either of them begins like this.
+const MARK: &str = "m4rk3d";
+
+/// A service that answers everything with an error whose words hold the key that it was asked with, as a careless gateway
+/// may, and that keeps what it was sent.
+struct Echo {
+    url: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Echo {
+    fn start(status: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let asked = Arc::<Mutex<Vec<String>>>::default();
+        let kept = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let kept = Arc::clone(&kept);
+                std::thread::spawn(move || serve(stream, status, &kept));
+            }
+        });
+        Self { url, asked }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().expect("no panic").clone()
+    }
+}
+
+fn serve(stream: std::net::TcpStream, status: u16, kept: &Mutex<Vec<String>>) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if reader.read_line(&mut head).ok()? == 0 {
+                return None;
+            }
+        }
+        let length =
+            head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+        let mut body = vec![0; length.unwrap_or(0)];
+        reader.read_exact(&mut body).ok()?;
+        let key = head.lines().find_map(|line| line.split_once("Bearer ")).map_or("", |(_, key)| key).to_owned();
+        kept.lock().expect("no panic").push(head);
+        let said = serde_json::json!({ "error": format!("The key {key} of Bearer {key} was used.") }).to_string();
+        let head =
+            format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", said.len());
+        reader.get_mut().write_all((head + &said).as_bytes()).ok()?;
+    }
+}
+
+/// A home folder with a configuration that holds the key, and with a proxy that wants a password.
+struct Home {
+    folder: tempfile::TempDir,
+}
+
+impl Home {
+    fn new(url: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let config = folder.path().join("config.toml");
+        let text = format!("[profiles.a]\nbase_url = \"{url}\"\nproject_id = \"p\"\napi_key = \"{KEY}\"\n");
+        std::fs::write(&config, text).expect("written");
+        std::fs::set_permissions(&config, std::fs::Permissions::from_mode(0o600)).expect("its mode");
+        Self { folder }
+    }
+
+    fn variables(&self) -> Vec<(String, String)> {
+        let at = |name: &str| self.folder.path().join(name).display().to_string();
+        let proxy = format!("http://user:{PASSWORD}@127.0.0.1:9");
+        let more =
+            [("DOCDECK_CONFIG", at("config.toml")), ("DOCDECK_DATA_DIR", at("data")), ("HTTPS_PROXY", proxy.clone())];
+        let more = more.into_iter().chain([("HTTP_PROXY", proxy.clone()), ("ALL_PROXY", proxy)]);
+        environment(self.folder.path()).into_iter().chain(more.map(|(name, value)| (name.to_owned(), value))).collect()
+    }
+
+    fn dashboard(&self) -> Setup {
+        self.variables().iter().fold(Setup::dashboard(), |setup, (name, value)| setup.with(name, value))
+    }
+
+    /// Runs a command to its end under a umask; its code and all that it said. What its process tells others is looked at
+    /// while it runs.
+    fn run(&self, words: &[&str], umask: &str) -> (i32, String) {
+        let mut command = Command::new("sh");
+        let script = format!("umask {umask}; exec \"$0\" \"$@\"");
+        command.env_clear().envs(self.variables()).current_dir(self.folder.path());
+        command.args(["-c", &script, &program()]).args(words).process_group(0);
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let told = std::fs::read(format!("/proc/{}/cmdline", child.id())).unwrap_or_default();
+        assert_unmarked(&format!("the arguments of {words:?}"), &told);
+        let mut err = child.stderr.take().expect("stderr");
+        let errors = std::thread::spawn(move || {
+            let mut said = String::new();
+            err.read_to_string(&mut said).map(|_| said)
+        });
+        let mut said = String::new();
+        child.stdout.take().expect("stdout").read_to_string(&mut said).expect("text");
+        said.push_str(&errors.join().expect("read").expect("text"));
+        (child.wait().expect("a status").code().unwrap_or(-1), said)
+    }
+
+    /// All files below but the configuration, which holds the key because the user put it there.
+    fn files(&self) -> Vec<PathBuf> {
+        let mut found = files_below(self.folder.path());
+        found.retain(|path| path.file_name().is_none_or(|name| name != "config.toml"));
+        found
+    }
+
+    #[track_caller]
+    fn assert_nothing_is_kept(&self) {
+        for path in self.files() {
+            assert_unmarked(&path.display().to_string(), &std::fs::read(&path).expect("read"));
+        }
+    }
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
+#[track_caller]
+fn assert_unmarked(what: &str, bytes: &[u8]) {
+    let at = bytes.windows(MARK.len()).position(|part| part == MARK.as_bytes());
+    let near =
+        at.map(|at| String::from_utf8_lossy(bytes.get(at.saturating_sub(80)..).unwrap_or_default()).into_owned());
+    assert_eq!(near, None, "{what} holds a secret");
+}
+
+/// Every command that reads settings or the record.
+const COMMANDS: &[&[&str]] = &[
+    &["new", "Mend the links"],
+    &["new", "Mend the links", "--json"],
+    &["new", "Mend the links", "--queue"],
+    &["follow", "j1", "And more"],
+    &["track", "j1"],
+    &["track", "j2", "--json"],
+    &["wait", "j1", "--timeout", "1"],
+    &["jobs"],
+    &["jobs", "--json"],
+    &["show", "j1"],
+    &["status"],
+    &["status", "--json"],
+    &["views", "--last", "7d"],
+    &["views", "--all", "--format", "json"],
+    &["export"],
+    &["export", "all.jsonl"],
+    &["import", "all.jsonl"],
+    &["doctor"],
+    &["doctor", "--json"],
+    &["doctor", "--offline"],
+    &["prune", "--dry-run"],
+    &["watch", "--nonsense"],
+];
+
+#[test]
+fn no_command_says_or_keeps_the_key_even_if_the_service_says_it() {
+    for status in [400, 401, 403, 404, 429, 500] {
+        let service = Echo::start(status);
+        let home = Home::new(&service.url);
+        for words in COMMANDS {
+            let (code, said) = home.run(words, "022");
+            assert!(code != 101 && !said.is_empty() | (code == 0), "{words:?} {code}: {said}");
+            assert_unmarked(&format!("{words:?} after a {status}"), said.as_bytes());
+        }
+        home.assert_nothing_is_kept();
+        assert!(service.asked().iter().any(|head| head.contains(KEY)), "the service was asked with the key");
+        assert!(service.asked().iter().all(|head| !head.contains(PASSWORD)), "loopback needs no proxy");
+    }
+}
+
+#[test]
+fn neither_key_nor_proxy_password_is_said_when_the_proxy_is_of_no_use() {
+    // Nobody listens at the proxy, so the name is never looked up.
+    let home = Home::new("https://docs.invalid");
+    for words in COMMANDS {
+        let (_, said) = home.run(words, "022");
+        assert_unmarked(&format!("{words:?}"), said.as_bytes());
+    }
+    home.assert_nothing_is_kept();
+}
+
+#[test]
+fn the_dashboard_shows_and_keeps_neither_and_no_panic_tells_it() {
+    let service = Echo::start(400);
+    for panic in [None, Some("loop"), Some("task")] {
+        let home = Home::new(&service.url);
+        let setup = panic.map_or_else(|| home.dashboard(), |place| home.dashboard().with("DOCDECK_TEST_PANIC", place));
+        let mut pty = Pty::spawn(setup);
+        if panic.is_none() {
+            pty.wait_for_text("No jobs are known on this computer yet.");
+            pty.send("nA first job\x13");
+            pty.wait_for_text("It came back.");
+            pty.send("\x1b");
+            for keys in ["2", "3", "1", "?", "\x1b", "P", "\x1b"] {
+                pty.send(keys);
+                pty.wait_for_quiet();
+            }
+            pty.send("q");
+        }
+        assert_eq!(pty.wait_for_end(), if panic.is_some() { 101 } else { 0 });
+        assert_unmarked("the terminal", pty.sent().as_bytes());
+        home.assert_nothing_is_kept();
+        assert!(home.files().iter().any(|path| path.ends_with("docdeck.log")), "{:?}", home.files());
+    }
+}
+
+#[test]
+fn a_key_in_the_environment_is_given_to_no_program() {
+    let service = Echo::start(500);
+    let home = Home::new(&service.url);
+    let seen = home.folder.path().join("seen");
+    let config = home.folder.path().join("config.toml");
+    let text = format!(
+        "[profiles.a]\nbase_url = \"{}\"\nproject_id = \"p\"\n\
+         [[commands]]\nkey = \"F5\"\nname = \"look\"\nrun = [\"sh\", \"-c\", \"env > {}\"]\n",
+        service.url,
+        seen.display()
+    );
+    std::fs::write(&config, text).expect("written");
+    let mut pty = Pty::spawn(home.dashboard().with("DOCDECK_API_KEY", KEY));
+    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.send("\x1b[15~");
+    pty.wait_for_quiet();
+    pty.send("\r");
+    pty.wait_for_quiet();
+    pty.send("q");
+    pty.wait_for_end();
+    let told = std::fs::read_to_string(&seen).expect("the command ran");
+    assert!(told.contains("HOME="), "{told}");
+    assert!(!told.contains(KEY), "{told}");
+}
+
+#[test]
+fn http_to_another_computer_is_refused_before_anything_is_sent() {
+    // The proxy would get it, so the proxy tells.
+    let proxy = Echo::start(200);
+    for url in ["http://docs.invalid", "http://192.0.2.1", "http://127.0.0.1.nip.invalid", "http://localhost.invalid"] {
+        let home = Home::new(url);
+        for words in [&["new", "Mend it"][..], &["views"], &["track", "j1"], &["doctor"]] {
+            let mut command = Command::new(program());
+            command
+                .env_clear()
+                .envs(home.variables())
+                .envs(["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, &proxy.url)));
+            let output = command.args(words).stdin(Stdio::null()).output().expect("it ran");
+            let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success(), "{url} {words:?}: {said}");
+            assert!(said.contains("https://"), "{url} {words:?}: {said}");
+            assert_unmarked(&format!("{url} {words:?}"), said.as_bytes());
+        }
+        home.assert_nothing_is_kept();
+    }
+    assert_eq!(proxy.asked(), Vec::<String>::new());
+}
+
+#[test]
+fn nobody_else_can_read_what_is_kept_whatever_the_umask() {
+    for umask in ["000", "022", "077"] {
+        let service = Echo::start(400);
+        let home = Home::new(&service.url);
+        for words in [&["new", "Mend it"][..], &["export", "data/all.jsonl"], &["doctor", "--offline"]] {
+            home.run(words, umask);
+        }
+        let setup = home.dashboard().under(&["sh", "-c", &format!("umask {umask}; exec \"$0\" \"$@\"")]);
+        let mut pty = Pty::spawn(setup);
+        pty.wait_for_text("Mend it");
+        pty.send("q");
+        pty.wait_for_end();
+        let mode = |path: &Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
+        let data = home.folder.path().join("data");
+        assert_eq!(mode(&data), 0o700, "umask {umask}");
+        let files = files_below(&data);
+        assert!(files.iter().any(|path| path.ends_with("docdeck.db")) && files.len() > 2, "{files:?}");
+        for file in files {
+            assert_eq!(mode(&file), 0o600, "{} under umask {umask}", file.display());
+        }
+    }
+}
