@@ -133,10 +133,19 @@ fn clean(raw: &str, keep_lines: bool) -> String {
             }
             '\n' | '\u{2028}' | '\u{2029}' => out.push(if keep_lines { '\n' } else { ' ' }),
             '\t' => out.push_str(if keep_lines { "    " } else { " " }),
-            '\x1b' => skip_escape(&mut chars),
-            '\u{9b}' => skip_csi(&mut chars),
-            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => skip_string(&mut chars),
-            // Nothing of it stays, so marks go on piling up on what was before it.
+            // Nothing of these stays, so marks go on piling up on what was before them.
+            '\x1b' => {
+                skip_escape(&mut chars);
+                continue;
+            }
+            '\u{9b}' => {
+                skip_csi(&mut chars);
+                continue;
+            }
+            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => {
+                skip_string(&mut chars);
+                continue;
+            }
             c if is_hidden(c) => continue,
             c if is_mark(c) => {
                 marks += 1;
