@@ -187,6 +187,11 @@ pub enum ConfigError {
     #[error("There is no profile {name} in {}. Known there: {known}.", path.display())]
     NoProfile { name: CleanText, path: PathBuf, known: CleanText },
     #[error(
+        "There are several profiles in {}: {known}. Choose one with --profile, or name one as default_profile.",
+        path.display()
+    )]
+    WhichProfile { path: PathBuf, known: CleanText },
+    #[error(
         "The profile {profile} names more than one source of the API key. Keep one of api_key_command, api_key_file, api_key."
     )]
     SeveralKeySources { profile: CleanText },

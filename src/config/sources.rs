@@ -105,7 +105,8 @@ pub fn already_set(
 /// The name of the profile to use and, where the file has it, what the file says of it.
 ///
 /// # Errors
-/// It was named, and the file has none of that name.
+/// It was named, and the file has none of that name; or none is named, the file has several, and what is set beside it is
+/// not enough to go on without one.
 pub fn profile<'a>(
     flags: &Flags,
     environment: &Environment,
@@ -129,7 +130,14 @@ pub fn profile<'a>(
     if let (Some((name, profile)), None) = (profiles.next(), profiles.next()) {
         return Ok((Sourced::new(name.clone(), Source::File), Some(profile)));
     }
-    Ok((Sourced::new(DEFAULT_PROFILE.to_owned(), Source::Default), file.profiles.get(DEFAULT_PROFILE)))
+    let usual = file.profiles.get(DEFAULT_PROFILE);
+    // Key and project from elsewhere need no profile. With less than that, which one is meant is the user's to say.
+    let is_enough = environment.api_key.is_some() && project(flags, environment, &Profile::default()).is_some();
+    if usual.is_none() && file.profiles.len() > 1 && !is_enough {
+        let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
+        return Err(ConfigError::WhichProfile { path: path.into(), known: CleanText::line(&known.join(", ")) });
+    }
+    Ok((Sourced::new(DEFAULT_PROFILE.to_owned(), Source::Default), usual))
 }
 
 /// Where the configuration file lies or would lie.

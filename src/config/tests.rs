@@ -86,6 +86,20 @@ fn the_only_profile_needs_no_naming() {
 }
 
 #[test]
+fn which_of_several_profiles_is_asked_and_not_guessed() {
+    let none = environment(&[]);
+    let text = "[profiles.bb]\nproject_id = \"b\"\n[profiles.aa]\nproject_id = \"a\"\n";
+    let error = joined(&Flags::default(), &none, text).expect_err("two");
+    assert!(
+        error.to_string().contains(": aa, bb. Choose one with --profile, or name one as default_profile."),
+        "{error}"
+    );
+    assert!(joined(&Flags::default(), &none, &text.replace("bb]", "default]")).is_ok(), "one is called default");
+    let all = environment(&[("DOCDECK_API_KEY", "mint_x"), ("DOCDECK_PROJECT_ID", "p")]);
+    assert_eq!(ready(&Flags::default(), &all, text).scope.project, "p", "nothing of a profile is needed");
+}
+
+#[test]
 fn an_unknown_profile_is_an_error_that_names_the_known_ones() {
     let flags = Flags { profile: Some("c".into()), ..Flags::default() };
     let error = joined(&flags, &environment(&[]), FILE).expect_err("no such profile").to_string();

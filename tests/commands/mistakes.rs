@@ -160,3 +160,17 @@ fn a_configuration_file_that_is_named_has_to_be_there() {
         home.docdeck(&["doctor", "--offline", "--config", "/nonexistent/config.toml"]).output().expect("it runs");
     assert!(String::from_utf8_lossy(&doctor.stdout).contains(said));
 }
+
+#[test]
+fn which_of_several_profiles_is_asked_by_every_command_the_dashboard_and_the_doctor() {
+    let text = "[profiles.bb]\nproject_id = \"b\"\napi_key = \"mint_b\"\n\
+                [profiles.aa]\nproject_id = \"a\"\napi_key = \"mint_a\"\n";
+    let said = "There are several profiles in {}: aa, bb. Choose one with --profile, or name one as default_profile.\n";
+    for words in [&[][..], &["jobs"], &["status"], &["new", "x"]] {
+        assert_eq!(run(text, words), (Some(2), format!("docdeck: {said}")), "{words:?}");
+    }
+    let (code, doctor) = run(text, &["doctor", "--offline"]);
+    assert!(code == Some(1) && doctor.contains(said.trim_end()), "{doctor}");
+    let (code, jobs) = run(text, &["jobs", "--profile", "bb"]);
+    assert_eq!((code, jobs.as_str()), (Some(0), ""));
+}

@@ -276,7 +276,7 @@ impl Given<'_> {
             command.push_str(&format!(" --config {}", config.display()));
         }
         let usual = Flags { profile: None, ..self.flags.clone() };
-        if config::profile_of(&usual, self.environment).is_ok_and(|usual| usual != profile.name) {
+        if !config::profile_of(&usual, self.environment).is_ok_and(|usual| usual == profile.name) {
             command.push_str(&format!(" --profile {name}"));
         }
         text.push_str(&format!(
