@@ -27,14 +27,22 @@ pub async fn check(client: &Client) -> Result<CleanText, Failure> {
     }
 }
 
+/// Why a 404 with these words is about the project and no job; none when nothing says so.
+pub fn no_project(words: &CleanText) -> Option<Failure> {
+    if !words.as_str().to_ascii_lowercase().contains("project") {
+        return None;
+    }
+    let sentence = format!(
+        "The service takes the key but does not seem to know the project (404: “{words}”): check the project id and the base URL."
+    );
+    Some(Failure::new(FailureKind::NotFound, &sentence))
+}
+
 /// A refused key is 401 or 403 (api.md), so this one was not refused; which of project and job is unknown, only the
 /// service's words tell.
 fn not_found(words: &CleanText) -> Result<CleanText, Failure> {
-    if words.as_str().to_ascii_lowercase().contains("project") {
-        let sentence = format!(
-            "The service takes the key but does not seem to know the project (404: “{words}”): check the project id and the base URL."
-        );
-        return Err(Failure::new(FailureKind::NotFound, &sentence));
+    if let Some(failure) = no_project(words) {
+        return Err(failure);
     }
     let said = if words.is_empty() { String::new() } else { format!(" (“{words}”)") };
     Ok(CleanText::line(&format!(

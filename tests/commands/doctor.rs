@@ -189,6 +189,17 @@ async fn a_refused_key_an_unreachable_service_and_a_wrong_address_are_problems()
 }
 
 #[tokio::test]
+async fn a_project_that_the_service_does_not_know_is_a_problem() {
+    let (home, sim) = (Home::new(), sim().await);
+    let mut command = with_sim(home.docdeck(&["doctor", "--json"]), &sim);
+    command.env("DOCDECK_PROJECT_ID", "66f1c0ffee00");
+    let (code, report) = on_another_thread(move || json(&mut command)).await;
+    let (state, says, _) = check(&report, "Service", "project");
+    assert_eq!((code, state), (1, "problem"), "{report:#}");
+    assert!(says.contains("“Project not found”") && says.contains("check the project id"), "{says}");
+}
+
+#[tokio::test]
 async fn the_store_is_counted_and_left_as_it_is() {
     let (home, sim) = (Home::new(), sim().await);
     let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };

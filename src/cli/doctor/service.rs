@@ -4,6 +4,7 @@
 use super::report::Report;
 use super::settings::Known;
 use crate::api::{Answer, ApiError, Client, NotReached, Proxy, Route, system_roots};
+use crate::engine::check::no_project;
 use crate::model::job::{Job, JobId};
 use chrono::{TimeDelta, Utc};
 use std::time::Duration;
@@ -87,6 +88,11 @@ fn connection(report: &mut Report, client: &Client, answer: &Answer<Job>) {
 
 fn key(report: &mut Report, answer: &Answer<Job>, is_known: bool) {
     let write = "write is only known by use: nothing was sent";
+    if let Err(ApiError::NotFound { words, is_page: false, .. }) = &answer.result
+        && let Some(failure) = no_project(words)
+    {
+        return report.problem_said("project", failure.sentence.to_string());
+    }
     match &answer.result {
         Ok(_) => report.ok("key", format!("read works (a job was looked at); {write}")),
         Err(ApiError::NotFound { is_page: false, .. }) if !is_known => {
