@@ -93,16 +93,27 @@ async fn plan(store: &Store, scope: &Scope, prompts: Vec<String>, options: &Opti
         let fresh = prompts.into_iter().filter(|text| !is_known(text)).collect();
         return Ok(Plan { fresh, known });
     }
-    let waiting = known.iter().filter(|known| is_waiting(known)).count();
     let (all, verb) = (plural(prompts.len(), "prompt"), if double == 1 { "is" } else { "are" });
+    let waits = |text: &&String| known.iter().any(|known| known.text == **text && is_waiting(known));
+    let waiting = prompts.iter().filter(waits).count();
+    let (queue, lately) = ("in the queue here", "went out within the last 24 hours");
+    let stand = match (waiting, double.saturating_sub(waiting)) {
+        (0, sent) => format!("{sent} {lately}"),
+        (waiting, 0) => format!("{waiting} {queue}"),
+        (waiting, sent) => format!("{waiting} {queue}, {sent} {lately}"),
+    };
     Err(Refusal::unusable(format!(
-        "{double} of {all} {verb} known already: {waiting} wait in the queue here, the others went out within the last 24 \
-         hours. Nothing was queued. --rest goes on with what has not gone out; --again sends all of them once more."
+        "{double} of {all} {verb} known already: {stand}. Nothing was queued. --rest goes on with what has not gone out; --again sends all of them once more."
     )))
 }
 
 fn is_waiting(known: &KnownPrompt) -> bool {
     matches!(known.state, DeliveryKind::Queued | DeliveryKind::Paused | DeliveryKind::NotSent)
+}
+
+/// The jobs that --rest goes on with.
+fn waiting(known: &[KnownPrompt]) -> Vec<JobKey> {
+    known.iter().filter(|known| is_waiting(known)).map(|known| known.job).collect()
 }
 
 async fn without_sending(
@@ -114,19 +125,31 @@ async fn without_sending(
     let (store, scope) = (&record.store, &record.scope);
     let count = prompts.len();
     let Plan { fresh, known } = plan(store, scope, prompts, options).await?;
-    let cost = Cost::of(store, scope, fresh.len()).await?;
+    let waiting = waiting(&known);
     if options.dry_run {
+        let cost = Cost::of(store, scope, fresh.len(), &waiting).await?;
+        let sent = (count - fresh.len()).saturating_sub(waiting.len());
         if options.json {
-            out.json(&cost.as_json(count - fresh.len()));
+            out.json(&cost.as_json(sent));
         } else {
             out.line(&cost.sentence());
         }
-        if !known.is_empty() {
-            let more = plural(count - fresh.len(), "prompt");
-            out.note(&format!("{more} of this file known already, and not counted: --rest leaves them out."));
+        if !waiting.is_empty() {
+            let verb = if waiting.len() == 1 { "waits" } else { "wait" };
+            let rest = if options.rest { "" } else { ": --rest sends them with what is new" };
+            out.note(&format!("{} of these {verb} here already{rest}.", waiting.len()));
+        }
+        if sent > 0 {
+            let more = plural(sent, "prompt");
+            let (are, them) = if sent == 1 { ("is", "it") } else { ("are", "them") };
+            out.note(&format!(
+                "{more} of this file went out within 24 hours, and {are} not counted: --rest leaves {them} out."
+            ));
         }
         return Ok(());
     }
+    // What waits here already stays as it is, queued or paused.
+    let cost = Cost::of(store, scope, fresh.len(), &[]).await?;
     out.note(&cost.sentence());
     let rows = if fresh.is_empty() { Vec::new() } else { store.add_batch(scope, &fresh, Utc::now()).await? };
     if options.json {
@@ -144,7 +167,7 @@ async fn send(
     out: &mut Out,
 ) -> Result<Code, Refusal> {
     let Plan { fresh, known } = plan(&desk.store, &desk.scope, prompts, options).await?;
-    tell(&Cost::of(&desk.store, &desk.scope, fresh.len()).await?.sentence(), out);
+    tell(&Cost::of(&desk.store, &desk.scope, fresh.len(), &waiting(&known)).await?.sentence(), out);
     if !desk.engine.dispatches() {
         tell("another docdeck on this computer sends what is queued; this one waits beside it", out);
     }

@@ -6,6 +6,7 @@ use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::ledger::{Budget, Limited, WINDOW};
 use crate::model::prompt::PromptKind;
+use crate::model::row::JobKey;
 use crate::store::{Store, StoreError};
 use chrono::{Local, Utc};
 use serde_json::{Value, json};
@@ -21,16 +22,18 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// By the ledger and the queue as they stand here.
+    /// Of so many new ones and of those that wait in the record already, by the ledger and the queue as they stand here.
     ///
     /// # Errors
     /// The record can't be read.
-    pub(super) async fn of(store: &Store, scope: &Scope, jobs: usize) -> Result<Self, StoreError> {
+    pub(super) async fn of(store: &Store, scope: &Scope, fresh: usize, own: &[JobKey]) -> Result<Self, StoreError> {
         let now = Utc::now();
         let budget = store.budget(scope, Limited::Create, now).await?;
         let queued = store.queued(scope).await?;
-        let ahead = queued.iter().filter(|waiting| waiting.kind == PromptKind::Create).count();
-        Ok(Self { jobs, ahead, budget, now })
+        let creates = queued.iter().filter(|waiting| waiting.kind == PromptKind::Create);
+        // None waits behind itself.
+        let ahead = creates.filter(|waiting| !own.contains(&waiting.job)).count();
+        Ok(Self { jobs: fresh + own.len(), ahead, budget, now })
     }
 
     /// How many can go at once, and the earliest moments for the first and the last of the others.

@@ -81,7 +81,11 @@ fn the_same_file_again_is_refused_until_it_is_said_what_is_meant() {
     let file = batch(&world, &["one [sim:seconds=6000]", "two [sim:seconds=6000]"]);
     world.run(&["new", "--batch", &file]).ends(0);
     let ran = world.run(&["new", "--batch", &file]).ends(2);
-    assert!(ran.err.contains("2 of 2 prompts are known already") && ran.err.contains("--again"), "{}", ran.err);
+    assert!(
+        ran.err.contains("2 of 2 prompts are known already: 2 went out within the last 24 hours. Nothing"),
+        "{ran:?}"
+    );
+    assert!(ran.err.contains("--rest") && ran.err.contains("--again"), "{}", ran.err);
     assert_eq!(world.sim.requests(Operation::Create), 2);
     world.run(&["new", "--batch", &file, "--rest"]).ends(0);
     assert_eq!(world.sim.requests(Operation::Create), 2, "nothing is left to send");
@@ -101,7 +105,16 @@ fn broken_off_by_a_signal_the_rest_is_paused_and_goes_on_when_asked_for() {
     assert!(ran.err.contains("Interrupted: 1 of 3 prompts accepted, 2 paused"), "{}", ran.err);
     let paused = Some(DeliveryKind::Paused);
     assert_eq!(undelivered(&world), [None, paused, paused]);
+    let dry = world.run(&["new", "--batch", &file, "--rest", "--dry-run"]).ends(0);
+    assert!(
+        dry.out.starts_with("2 jobs: none now, 2 from ") || dry.out.starts_with("2 jobs: 0 now, 2 from "),
+        "{dry:?}"
+    );
+    assert!(dry.err.contains("2 of these wait here already.") && dry.err.contains("1 prompt of this file went out"));
+    let dry = world.run(&["new", "--batch", &file, "--dry-run", "--json"]).ends(0).json();
+    assert_eq!(["prompts", "known", "ahead"].map(|name| dry[name].as_i64()), [Some(2), Some(1), Some(0)], "{dry}");
     let ran = world.run(&["new", "--batch", &file, "--rest", "--timeout", "1"]).ends(124);
+    assert!(ran.err.contains("2 jobs: ") && !ran.err.contains("0 jobs: "), "{}", ran.err);
     assert!(ran.err.contains("1 prompt went out before and left alone"), "{}", ran.err);
     assert!(ran.err.contains("Timed out: 0 of 2 prompts accepted, 2 paused"), "{}", ran.err);
     assert_eq!((rows(&world).len(), world.sim.requests(Operation::Create)), (3, 1));
