@@ -347,7 +347,14 @@ impl Batch {
             None if options.json => out.json(&known),
             None => tell(&format!("all accepted: {}", plural(waiting.rows.len(), "job")), out),
         }
-        Ok(code)
+        match out.failed() {
+            Some(_) => Err(Refusal::new(
+                Code::Unconfirmed,
+                "All prompts were accepted and must not be sent again; only the answer could not be written. Their ids \
+                 stand above, and `docdeck jobs` lists them.",
+            )),
+            None => Ok(code),
+        }
     }
 
     /// What has not gone out stays on disk and goes nowhere by itself.

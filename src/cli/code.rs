@@ -20,7 +20,7 @@ pub(super) enum Code {
     Service = 4,
     /// The ledger is full, or a 429.
     Limited = 5,
-    /// A POST without a readable answer.
+    /// A POST without a readable answer, or one whose answer could not be handed on: not to be sent again unseen.
     Unconfirmed = 6,
     /// Timed out while waiting.
     TimedOut = 124,

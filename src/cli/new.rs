@@ -29,7 +29,8 @@ With --json: a JOB as `docdeck jobs --help` tells, for a batch {\"jobs\": [JOB, 
 
 Exit code: 0 accepted, with --wait done; 1 with --wait: the job failed; 2 usage, configuration or store; 3 key refused; 4 \
 not sent or refused; 5 the limit is used up: the prompt is kept, paused; 6 unconfirmed: the answer was lost, so nobody \
-knows whether there is a job, and the command must not simply be run again; 124 the time was up; 130 Ctrl-C.";
+knows whether there is a job, or the job was accepted and its id could not be written to stdout (a full disk: stderr has \
+it), and the command must not simply be run again; 124 the time was up; 130 Ctrl-C.";
 
 /// The prompt, and what to wait for.
 #[derive(Debug, Args)]

@@ -309,7 +309,10 @@ impl Letter {
     }
 
     /// The result: a row on a terminal, the bare id when piped.
-    async fn write(&self, desk: &Desk, in_json: bool, out: &mut Out) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// The record can't be read; or nobody got the result, and must hear all the same that it was accepted.
+    async fn write(&self, desk: &Desk, in_json: bool, out: &mut Out) -> Result<(), Refusal> {
         if in_json {
             out.json(&self.as_json(desk).await?);
         } else if out.is_terminal() {
@@ -317,7 +320,18 @@ impl Letter {
         } else {
             out.line(&id(&self.row));
         }
-        Ok(())
+        match out.failed() {
+            Some(_) => Err(Refusal::new(
+                Code::Unconfirmed,
+                format!(
+                    "The {} was accepted: {} (job {}). It must not be sent again; only the answer could not be written.",
+                    self.what(),
+                    self.row.title,
+                    id(&self.row)
+                ),
+            )),
+            None => Ok(()),
+        }
     }
 
     /// The job; for a follow-up with the follow-up itself.

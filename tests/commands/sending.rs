@@ -301,3 +301,26 @@ fn the_recipe_for_all_that_failed_follows_up_on_each_of_them_and_on_no_other() {
     let statuses = world.run(&["jobs", "--status", "active", "--json"]).json();
     assert_eq!(statuses["jobs"].as_array().map(Vec::len), Some(2));
 }
+
+#[test]
+fn an_accepted_prompt_whose_id_can_not_be_written_is_said_with_its_id_and_not_to_be_sent_again() {
+    let world = World::new(&[]);
+    let on_a_full_disk = |words: &[&str]| {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_docdeck"));
+        command.env_clear().envs(world.variables()).current_dir(world.home.path()).args(words);
+        let output = command.stdin(std::process::Stdio::null()).stdout(full).output().expect("it ran");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for words in [&["new", "Fix the links"][..], &["new", "Fix the menu", "--json"]] {
+        let (code, said) = on_a_full_disk(words);
+        let (id, _) = world.sim.prompts().last().cloned().expect("a job");
+        assert_eq!(code, Some(6), "{said}");
+        assert!(said.contains(&format!("was accepted: {} (job {id})", words[1])), "{said}");
+        assert!(said.contains("must not be sent again") && said.contains("No space left"), "{said}");
+    }
+    let (id, _) = world.sim.prompts().last().cloned().expect("a job");
+    let (code, said) = on_a_full_disk(&["follow", &id, "And the footer"]);
+    assert_eq!(code, Some(6), "{said}");
+    assert!(said.contains("The follow-up was accepted: ") && said.contains(&id), "{said}");
+}
