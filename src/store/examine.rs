@@ -42,6 +42,8 @@ pub struct Content {
     pub undelivered: i64,
     /// Prompts that wait for their turn.
     pub queued: i64,
+    /// Prompts that are held until the user lets them go out.
+    pub paused: i64,
     pub drafts: i64,
     /// Names of the instances that are sending a prompt.
     pub senders: Vec<String>,
@@ -99,7 +101,8 @@ fn content(connection: &Connection, scope: Option<&Scope>, now: Time) -> R<Conte
         jobs: count("SELECT count(*) FROM job WHERE merged_into IS NULL")?,
         jobs_here,
         undelivered: count("SELECT count(*) FROM prompt WHERE state IN ('not sent', 'rejected', 'unconfirmed')")?,
-        queued: count("SELECT count(*) FROM prompt WHERE state = 'queued'")?,
+        queued: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND held = 0")?,
+        paused: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND held = 1")?,
         drafts: count("SELECT count(*) FROM draft")?,
         senders,
         a_job,

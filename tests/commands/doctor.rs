@@ -1,6 +1,7 @@
 //! `docdeck doctor`: what it finds, that it changes nothing, and that what it prints can be pasted anywhere.
 
 use assert_cmd::Command;
+use docdeck::model::change::QueueChange;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::ledger::Limited;
 use docdeck::model::log::Operation;
@@ -206,6 +207,8 @@ async fn the_store_is_counted_and_left_as_it_is() {
     let now = chrono::Utc::now();
     let (store, _) = Store::open(&home.data(), now).expect("a store");
     store.add_new_job(&scope, "Fix the links", now).await.expect("stored");
+    let (_, held) = store.add_new_job(&scope, "Fix the menu", now).await.expect("stored");
+    store.change_queue(&[held.key], QueueChange::Pause, now).await.expect("paused");
     store.spend(&scope, Limited::Views, now).await.expect("written").expect("a place");
     store.mark_full(&scope, Limited::Create, now + chrono::TimeDelta::minutes(5)).await.expect("written");
     store.close().await;
@@ -218,8 +221,15 @@ async fn the_store_is_counted_and_left_as_it_is() {
         state == "ok" && says.starts_with("sound, ") && says.contains(", schema ") && says.ends_with(", mode 600"),
         "{says}"
     );
-    assert_eq!(check(&report, "Files", "jobs").1, "1 known here, 1 of this project; 1 prompts queued, 0 drafts");
-    assert_eq!(check(&report, "Budgets", "creates").0, "warning");
+    assert_eq!(
+        check(&report, "Files", "jobs").1,
+        "2 known here, 2 of this project; 1 prompt queued, 1 paused until `p` in the dashboard lets them go, 0 drafts"
+    );
+    let (state, _, remedy) = check(&report, "Budgets", "creates");
+    assert!(
+        state == "warning" && remedy.is_some_and(|remedy| remedy.ends_with("; what is paused stays")),
+        "{remedy:?}"
+    );
     assert!(check(&report, "Budgets", "views").1.starts_with("1 of 100, the next place is free at "));
     assert_eq!(home.inventory(), before);
 }

@@ -2,6 +2,7 @@
 
 use super::report::Report;
 use super::settings::Known;
+use crate::app::format::plural;
 use crate::engine::Alive;
 use crate::model::job::JobId;
 use crate::model::ledger::{Budget, Limited};
@@ -126,16 +127,28 @@ fn damaged(report: &mut Report, why: &str) {
 }
 
 fn jobs(report: &mut Report, content: &Content) {
-    let Content { jobs, jobs_here, undelivered, queued, drafts, .. } = content;
-    let says = format!("{jobs} known here, {jobs_here} of this project; {queued} prompts queued, {drafts} drafts");
-    match undelivered {
+    let Content { jobs, jobs_here, undelivered, queued, paused, drafts, .. } = content;
+    let held = match paused {
+        0 => String::new(),
+        n => format!(", {n} paused until `p` in the dashboard lets them go"),
+    };
+    let says = format!(
+        "{jobs} known here, {jobs_here} of this project; {} queued{held}, {}",
+        of(*queued, "prompt"),
+        of(*drafts, "draft")
+    );
+    match *undelivered {
         0 => report.ok("jobs", says),
         n => report.warning(
             "jobs",
-            format!("{says}; {n} prompts undelivered"),
+            format!("{says}; {} undelivered", of(n, "prompt")),
             "the dashboard lists them first; ! decides",
         ),
     }
+}
+
+fn of(count: i64, what: &str) -> String {
+    plural(usize::try_from(count).unwrap_or_default(), what)
 }
 
 /// Stores that were moved aside, and word of a damaged page.
@@ -186,13 +199,15 @@ fn budgets(report: &mut Report, content: Option<&Content>) {
         match blocked_until {
             Some(until) => {
                 let says = format!("{used} of {limit}, and the service said that the limit is used up");
-                report.warning(name, says, format!("docdeck goes on by itself at {}", until.format("%H:%M:%S UTC")));
+                let at = until.format("%H:%M:%S UTC");
+                let goes = format!("what is queued goes out from {at} on, while a docdeck runs; what is paused stays");
+                report.warning(name, says, goes);
             }
             None if budget.left() == 0 => {
                 report.warning(
                     name,
                     format!("{used} of {limit}{frees}"),
-                    "what is queued goes out when a place is free",
+                    "what is queued goes out when a place is free, while a docdeck runs; what is paused stays",
                 );
             }
             None => report.ok(name, format!("{used} of {limit}{frees}")),

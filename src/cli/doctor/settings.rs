@@ -3,6 +3,7 @@
 
 use super::report::{Report, masked};
 use crate::api::{Client, ClientOptions, ExtraRoots};
+use crate::app::format::plural;
 use crate::cli::own;
 use crate::config::environment::Environment;
 use crate::config::file::{ConfigFile, Found, Profile};
@@ -235,8 +236,8 @@ fn own_lines(report: &mut Report, file: &ConfigFile, path: &Path) {
     let read = own::keymap(&own, path).and_then(|keymap| own::commands(&own, &keymap, path));
     match read {
         Ok(commands) => {
-            let counts = [(own.keys.len(), "keys"), (commands.len(), "commands"), (own.filters.len(), "filters")];
-            let counts: Vec<String> = counts.iter().map(|(n, what)| format!("{n} {what}")).collect();
+            let counts = [(own.keys.len(), "key"), (commands.len(), "command"), (own.filters.len(), "filter")];
+            let counts: Vec<String> = counts.iter().map(|(n, what)| plural(*n, what)).collect();
             let hook = if own.on_change.is_empty() { "" } else { ", on_change" };
             report.ok("your own", format!("{}{hook}", counts.join(", ")));
         }
