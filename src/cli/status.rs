@@ -15,11 +15,11 @@ use serde_json::{Value, json};
 
 /// What is said, and how.
 pub(super) const JSON: &str = "\
-Says `2 need you · 3 active`, and how many are queued when some are. When the active ones were not looked at for ten \
+Says `2 need you · 3 active`, and how many are queued or paused when some are. When the active ones were not looked at for ten \
 minutes (no dashboard runs, or it can't reach the service), the age of that look stands behind it. Without a project it \
 says `not set up`, where nothing is known yet `no jobs known here`; both end with 0, so that a prompt stays quiet.
 
-With --json: {\"needYou\", \"active\", \"queued\", \"known\", \"asOf\"}; all null where it is not set up. asOf is the oldest last \
+With --json: {\"needYou\", \"active\", \"queued\", \"paused\", \"known\", \"asOf\"}; all null where it is not set up. asOf is the oldest last \
 look at an active job, null when none is active.
 
 In tmux: set -g status-right '#(docdeck status)'";
@@ -62,7 +62,7 @@ pub(super) fn run(flags: &Flags, environment: &Environment, options: &Options, o
 }
 
 fn sentence(glance: Glance, now: Time) -> String {
-    let Glance { known, needs_you, active, queued, as_of } = glance;
+    let Glance { known, needs_you, active, queued, paused, as_of } = glance;
     if known == 0 {
         return "no jobs known here".to_owned();
     }
@@ -70,6 +70,9 @@ fn sentence(glance: Glance, now: Time) -> String {
     let mut line = format!("{needs_you} {verb} you · {active} active");
     if queued > 0 {
         line.push_str(&format!(" · {queued} queued"));
+    }
+    if paused > 0 {
+        line.push_str(&format!(" · {paused} paused"));
     }
     if let Some(age) = as_of.map(|at| now - at).filter(|age| *age >= FRESH) {
         line.push_str(&format!(" · seen {} ago", coarse(age)));
@@ -83,6 +86,7 @@ fn as_json(glance: Option<Glance>) -> Value {
         "needYou": field(|glance| glance.needs_you),
         "active": field(|glance| glance.active),
         "queued": field(|glance| glance.queued),
+        "paused": field(|glance| glance.paused),
         "known": field(|glance| glance.known),
         "asOf": glance.and_then(|glance| glance.as_of).map(rfc3339),
     })
@@ -95,10 +99,11 @@ mod tests {
     #[test]
     fn the_line_counts_and_tells_the_age_of_what_is_old() {
         let now: Time = "2026-11-20T12:00:00Z".parse().expect("a time");
-        let glance = Glance { known: 5, needs_you: 2, active: 3, queued: 0, as_of: Some(now - TimeDelta::minutes(9)) };
+        let glance =
+            Glance { known: 5, needs_you: 2, active: 3, as_of: Some(now - TimeDelta::minutes(9)), ..Glance::default() };
         assert_eq!(sentence(glance, now), "2 need you · 3 active");
-        let old = Glance { needs_you: 1, queued: 4, as_of: Some(now - TimeDelta::hours(2)), ..glance };
-        assert_eq!(sentence(old, now), "1 needs you · 3 active · 4 queued · seen 2h ago");
+        let old = Glance { needs_you: 1, queued: 4, paused: 1, as_of: Some(now - TimeDelta::hours(2)), ..glance };
+        assert_eq!(sentence(old, now), "1 needs you · 3 active · 4 queued · 1 paused · seen 2h ago");
         assert_eq!(sentence(Glance { known: 1, ..Glance::default() }, now), "0 need you · 0 active");
         assert_eq!(sentence(Glance::default(), now), "no jobs known here");
     }

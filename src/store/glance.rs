@@ -1,11 +1,11 @@
 //! One quick look at the jobs of a scope: the file is opened for reading only, nothing is checked that takes long, and
-//! rows that can only be done are not read.
+//! jobs are counted by an index.
 
+use super::columns::Ms;
 use super::error::StoreError;
-use super::{columns, open, schema, scopes};
+use super::{open, schema, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::row::{Group, JobRow};
 use rusqlite::Connection;
 use std::path::Path;
 use std::time::Duration;
@@ -15,6 +15,12 @@ type R<T> = Result<T, StoreError>;
 /// How long another process's lock is waited for: a status line that comes late is of no use.
 const BUSY: Duration = Duration::from_millis(250);
 
+/// What the column `need` says: the order of `Group` in the model.
+const NEEDS_YOU: i64 = 0;
+const WORKING: i64 = 1;
+const QUEUED: i64 = 2;
+const PUT_AWAY: i64 = 4;
+
 /// How the jobs of a scope stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Glance {
@@ -23,6 +29,8 @@ pub struct Glance {
     pub needs_you: usize,
     pub active: usize,
     pub queued: usize,
+    /// Held until the user lets them go out.
+    pub paused: usize,
     /// The oldest last look at a job that is active; none when none was looked at, or none is active.
     pub as_of: Option<Time>,
 }
@@ -52,39 +60,42 @@ fn look(folder: &Path, scope: &Scope, may_roll_back: bool) -> R<Option<Glance>> 
     }
 }
 
+/// By the virtual column `need` alone, which has an index: what has no need is counted without being read.
 fn count(connection: &Connection, scope: &Scope) -> R<Option<Glance>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(None) };
-    let known: i64 = connection.query_row(
-        "SELECT count(*) FROM job WHERE scope = ?1 AND merged_into IS NULL AND dismissed = 0",
-        [scope],
-        |row| row.get(0),
-    )?;
-    let mut ask = connection.prepare(&format!(
-        "SELECT {} FROM job WHERE scope = ?1 AND merged_into IS NULL
-         AND NOT (undelivered IS NULL AND (dismissed = 1 OR gone = 1 OR (
-             status IN ('completed', 'archived', 'failed') AND coalesce(looked_at >= changed_at, 0))))",
-        columns::JOB
-    ))?;
-    let mut glance = Glance { known: usize::try_from(known).unwrap_or_default(), ..Glance::default() };
-    let rows = ask.query_map([scope], columns::job_row)?;
-    for row in rows {
-        glance.add(&row?);
-    }
-    Ok(Some(glance))
-}
-
-impl Glance {
-    fn add(&mut self, row: &JobRow) {
-        match row.group() {
-            Group::NeedsYou => self.needs_you += 1,
-            Group::Queued => self.queued += 1,
-            Group::Working => {
-                self.active += 1;
-                // One that nobody has looked at yet is as old as its beginning.
-                let looked = row.checked_at.unwrap_or(row.started_at);
-                self.as_of = Some(self.as_of.map_or(looked, |oldest| oldest.min(looked)));
-            }
-            Group::Done | Group::Dismissed => {}
+    let mut glance = Glance::default();
+    let mut ask =
+        connection.prepare("SELECT need, count(*) FROM job WHERE scope = ?1 AND merged_into IS NULL GROUP BY need")?;
+    for group in ask.query_map([scope], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))? {
+        let (need, count) = group?;
+        let count = usize::try_from(count).unwrap_or_default();
+        glance.known += if need == PUT_AWAY { 0 } else { count };
+        match need {
+            NEEDS_YOU => glance.needs_you = count,
+            WORKING => glance.active = count,
+            QUEUED => glance.queued = count,
+            _ => {}
         }
     }
+    if glance.queued > 0 {
+        let paused: i64 = connection.query_row(
+            "SELECT count(*) FROM job
+             WHERE scope = ?1 AND merged_into IS NULL AND need = ?2 AND undelivered = 'paused'",
+            [scope, QUEUED],
+            |row| row.get(0),
+        )?;
+        glance.paused = usize::try_from(paused).unwrap_or_default();
+        glance.queued = glance.queued.saturating_sub(glance.paused);
+    }
+    if glance.active > 0 {
+        // One that nobody has looked at yet is as old as its beginning.
+        let oldest: Option<Ms> = connection.query_row(
+            "SELECT min(coalesce(checked_at, started_at)) FROM job
+             WHERE scope = ?1 AND merged_into IS NULL AND need = ?2",
+            [scope, WORKING],
+            |row| row.get(0),
+        )?;
+        glance.as_of = oldest.map(|Ms(at)| at);
+    }
+    Ok(Some(glance))
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::change::QueueChange;
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::Group;
 use std::fs;
@@ -23,6 +24,8 @@ async fn a_glance_counts_as_the_groups_of_the_list_do() {
     }
     let (_, queued) = store.new_job("queued", at(0)).await;
     assert_eq!(queued.undelivered, Some(DeliveryKind::Queued));
+    let (_, held) = store.new_job("paused", at(0)).await;
+    store.change_queue(&[held.key], QueueChange::Pause, at(0)).await.expect("paused");
     let put_away = store.accepted("put away", Status::Failed, at(0)).await;
     store.change(put_away.key, LocalChange::Dismissed(true), at(90)).await;
     let gone = store.accepted("gone", Status::Active, at(0)).await;
@@ -31,10 +34,10 @@ async fn a_glance_counts_as_the_groups_of_the_list_do() {
     let count = |group| rows.iter().filter(|row| row.group() == group).count();
     let glance = Store::glance(folder.path(), &scope()).expect("read").expect("known");
     assert_eq!(
-        (glance.needs_you, glance.active, glance.queued, glance.known),
+        (glance.needs_you, glance.active, glance.queued + glance.paused, glance.known),
         (count(Group::NeedsYou), count(Group::Working), count(Group::Queued), rows.len() - 1)
     );
-    assert_eq!((glance.needs_you, glance.active, glance.queued), (3, 8, 1));
+    assert_eq!((glance.needs_you, glance.active, glance.queued, glance.paused), (3, 8, 1, 1));
     assert_eq!(glance.as_of, Some(at(60)));
 }
 
