@@ -3,7 +3,7 @@
 
 use super::out::Out;
 use super::refusal::Refusal;
-use crate::api::Client;
+use crate::api::{Client, Route};
 use crate::config::environment::Environment;
 use crate::config::{Flags, Setup, data_folder, resolve};
 use crate::engine::{Duties, Engine, PollOptions, Setup as EngineSetup};
@@ -15,6 +15,7 @@ use crate::runtime::logfile::Log;
 use crate::runtime::signals::{Signal, Signals, stop_group};
 use crate::store::{Opened, Store};
 use std::collections::VecDeque;
+use std::path::Path;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -64,6 +65,7 @@ impl Record {
         };
         out.dress(&look, environment, flags);
         let folder = data_folder(flags, environment)?;
+        can_be_known(&scope, &folder)?;
         let store = if writing || Store::is_there(&folder) {
             let (store, opened) = Store::open(&folder, chrono::Utc::now()).map_err(Refusal::unusable)?;
             tell_moved_aside(&opened, out);
@@ -287,6 +289,21 @@ async fn sleep_until(moment: Option<Instant>) {
         Some(moment) => tokio::time::sleep_until(moment).await,
         None => std::future::pending().await,
     }
+}
+
+/// Whether something can be known of such a service in such a folder: of another nothing is known, and that is not
+/// nothing.
+///
+/// # Errors
+/// No service can have this address, or nobody can look into the folder.
+pub(super) fn can_be_known(scope: &Scope, folder: &Path) -> Result<(), Refusal> {
+    Route::to(scope).map_err(Refusal::unusable)?;
+    Store::look_for(folder).map(|_| ()).map_err(|error| {
+        let folder = folder.display();
+        Refusal::unusable(format!(
+            "The data folder {folder} can't be used ({error}): choose another one with --data-dir."
+        ))
+    })
 }
 
 /// Says that the store had to be begun anew.

@@ -2,6 +2,7 @@
 //! the file is opened for reading only.
 
 use super::code::Code;
+use super::desk::can_be_known;
 use super::out::{Out, rfc3339};
 use super::refusal::Refusal;
 use crate::app::format::coarse;
@@ -43,7 +44,11 @@ pub(super) fn run(flags: &Flags, environment: &Environment, options: &Options, o
     };
     out.dress(&look, environment, flags);
     let glance = match &scope {
-        Some(scope) => Store::glance(&data_folder(flags, environment)?, scope)?.unwrap_or_default(),
+        Some(scope) => {
+            let folder = data_folder(flags, environment)?;
+            can_be_known(scope, &folder)?;
+            Store::glance(&folder, scope)?.unwrap_or_default()
+        }
         None => {
             if options.json {
                 out.json(&as_json(None));

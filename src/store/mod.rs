@@ -180,6 +180,14 @@ impl Store {
         open::is_there(folder)
     }
 
+    /// As [`Store::is_there`], told apart from a folder that can't be looked into.
+    ///
+    /// # Errors
+    /// It is no folder, or not for this user to look into.
+    pub fn look_for(folder: &Path) -> std::io::Result<bool> {
+        open::look_for(folder)
+    }
+
     /// How the jobs of a scope stand, read at once on this thread: for a prompt or a status line, which can't wait. None
     /// where there is no store, or nothing of this scope in it; makes nothing and changes nothing.
     ///

@@ -28,6 +28,15 @@ pub(super) fn is_there(folder: &Path) -> bool {
     folder.join(FILE).exists()
 }
 
+/// The same, told apart from a folder that can't be looked into.
+pub(super) fn look_for(folder: &Path) -> std::io::Result<bool> {
+    match std::fs::metadata(folder.join(FILE)) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Opens the file in `folder` to read it: with the right to write only where a process that was killed left a journal
 /// to be rolled back.
 pub(super) fn to_read(folder: &Path, may_roll_back: bool) -> Result<Connection, StoreError> {

@@ -174,3 +174,27 @@ fn which_of_several_profiles_is_asked_by_every_command_the_dashboard_and_the_doc
     let (code, jobs) = run(text, &["jobs", "--profile", "bb"]);
     assert_eq!((code, jobs.as_str()), (Some(0), ""));
 }
+
+#[test]
+fn of_an_address_or_a_folder_that_can_not_be_it_is_not_said_that_nothing_is_known() {
+    let home = Home::new();
+    let file = home.write("file", "");
+    let file = file.to_str().expect("a path");
+    let below = format!("{file}/below");
+    let cases = [
+        ("--base-url", "ftp://x", "The base URL starts with neither"),
+        ("--base-url", "http://example.com", "would send the key unencrypted"),
+        ("--base-url", "nonsense", "The base URL"),
+        ("--data-dir", file, "can't be used (Not a directory"),
+        ("--data-dir", &below, "can't be used (Not a directory"),
+    ];
+    for (option, value, said) in cases {
+        for words in [&["jobs"][..], &["jobs", "--json"], &["status"], &["show", "j"]] {
+            let mut command = home.docdeck(words);
+            let output = command.args([option, value, "--project", "p"]).output().expect("it runs");
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{words:?} {value}: {stderr}");
+            assert!(stderr.contains(said), "{words:?} {value}: {stderr}");
+        }
+    }
+}
