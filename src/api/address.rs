@@ -36,7 +36,9 @@ pub(super) enum AddressError {
         "The base URL contains a ? or #, so the operations can't be put behind it: end it with the host or a path."
     )]
     Query,
-    #[error("The project id is missing or can't stand in an address: copy it from the dashboard's API keys page.")]
+    #[error(
+        "The project id is missing or can't stand in an address: copy it from the API keys page of the service's dashboard."
+    )]
     Project,
 }
 

@@ -57,10 +57,10 @@ pub enum ApiError {
     #[error("The service refused the request (400{}); {}.", said(.words), correct_it(*.operation))]
     BadRequest { operation: Operation, words: CleanText },
     /// 401.
-    #[error("The service does not accept the key (401{}); it is wrong, expired or revoked: make a new one on the dashboard's API keys page.", said(.words))]
+    #[error("The service does not accept the key (401{}); it is wrong, expired or revoked: make a new one on the API keys page of the service's dashboard.", said(.words))]
     Unauthorized { words: CleanText },
     /// 403.
-    #[error("The key may not do this (403{}): it lacks the {} scope, or this computer's address is not on its list; look at the dashboard's API keys page.", said(.words), scope(*.operation))]
+    #[error("The key may not do this (403{}): it lacks the {} scope, or this computer's address is not on its list; look at the API keys page of the service's dashboard.", said(.words), scope(*.operation))]
     Forbidden { operation: Operation, words: CleanText },
     /// 404. A page for browsers in place of the service's error says more about the base URL than about the job.
     #[error("{}", not_found(*.operation, .words, *.is_page))]
@@ -257,7 +257,7 @@ fn redirected(operation: Operation, status: u16, host: Option<&CleanText>) -> St
 fn maybe_done(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => {
-            "the job may have been started all the same, so docdeck does not send it again by itself: look for it on the dashboard"
+            "the job may have been started all the same, so docdeck does not send it again by itself: look for it on the service's dashboard"
         }
         Operation::FollowUp => {
             "the follow-up may have arrived all the same, so docdeck does not send it again by itself: look at the job"

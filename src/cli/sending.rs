@@ -201,10 +201,7 @@ impl Letter {
                 }
                 return Ok(());
             }
-            (Delivery::Sending, _) => Refusal::new(
-                Code::Interrupted,
-                format!("Interrupted before the answer came: the {what} is unconfirmed. {}", self.unconfirmed()),
-            ),
+            (Delivery::Sending, _) => Refusal::new(Code::Interrupted, self.interrupted()),
             (Delivery::Unconfirmed(_), _) => {
                 Refusal::new(Code::Unconfirmed, format!("{reason} {}", self.unconfirmed()))
             }
@@ -272,19 +269,32 @@ impl Letter {
         Some(Refusal::new(code, format!("{begin}{limit} {kept}{hint}")))
     }
 
-    fn unconfirmed(&self) -> String {
+    /// What to do, after the sentence that says why nobody knows.
+    fn unconfirmed(&self) -> &'static str {
         match self.kind {
             PromptKind::Create => {
-                "The job may or may not have been made, so docdeck does not send the prompt again by \
-                itself, and a script must not either. Look for the job in the service's dashboard; then `!` on it in \
-                docdeck's links it by its id, sends it again, or lets it go."
-                    .to_owned()
+                "A script must not either. Once you have looked, `!` on the prompt in docdeck links the job by its id, sends \
+                 it again, or lets it go."
             }
-            PromptKind::FollowUp => "The follow-up may or may not have arrived, so docdeck does not send it again by \
-                itself, and a script must not either. `!` on it in the dashboard looks at the job, sends it again, or \
-                lets it go; follow-ups behind it wait for that."
-                .to_owned(),
+            PromptKind::FollowUp => {
+                "A script must not either. `!` on it in docdeck looks at the job, sends it again, or lets it go; follow-ups \
+                 behind it wait for that."
+            }
         }
+    }
+
+    /// The same where no answer says why.
+    fn interrupted(&self) -> String {
+        let (made, look) = match self.kind {
+            PromptKind::Create => ("the job may have been started", "look for it on the service's dashboard"),
+            PromptKind::FollowUp => ("the follow-up may have arrived", "look at the job"),
+        };
+        let what = self.what();
+        format!(
+            "Interrupted before the answer came: the {what} is unconfirmed. As {made} all the same, docdeck does not send it \
+             again by itself: {look}. {}",
+            self.unconfirmed()
+        )
     }
 
     fn what(&self) -> &'static str {

@@ -90,7 +90,8 @@ fn a_lost_answer_is_unconfirmed_ends_with_6_and_is_not_sent_again() {
     for fault in ["create=lost", "create=500-done", "create=malformed"] {
         let world = World::new(&[fault]);
         let ran = new(&world, &["Once only", "--json"]).ends(6);
-        assert!(ran.err.contains("a script must not either") && ran.err.contains("`!` on it"), "{}", ran.err);
+        assert!(ran.err.contains("A script must not either") && ran.err.contains("`!` on the prompt"), "{}", ran.err);
+        assert_eq!(ran.err.matches("send it again by itself").count(), 1, "{}", ran.err);
         let json = ran.json();
         assert_eq!((json["delivery"].as_str(), json["exitCode"].as_i64()), (Some("unconfirmed"), Some(6)));
         assert_eq!((json["id"].as_str(), json["prompt"].as_str()), (None, Some("Once only")));

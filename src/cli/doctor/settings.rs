@@ -168,7 +168,7 @@ async fn key_line(
     report.private.key = Some(key.clone());
     if scope.is_some_and(|scope| scope.base_url == DEFAULT_BASE_URL) && !key.expose().starts_with("mint_") {
         let says = format!("from {from}; it does not begin with mint_, as keys of this service do");
-        report.warning("key", says, "copy it again from the dashboard's API keys page");
+        report.warning("key", says, "copy it again from the API keys page of the service's dashboard");
     } else {
         report.ok("key", format!("from {from}"));
     }
