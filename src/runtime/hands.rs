@@ -211,11 +211,8 @@ impl Hands {
             let about = drafts.iter().find(|draft| draft.slot == DraftSlot::AboutPages);
             let draft_pages = about.map(|draft| draft.pages.clone()).unwrap_or_default();
             let drafts = drafts.into_iter().map(|draft| (draft.slot, draft.text)).collect();
-            let tips = match self.store.recall(TIPS).await? {
-                // A record from before there were tips is that of somebody who found the way.
-                None if jobs.is_empty() => Some(String::new()),
-                seen => seen,
-            };
+            // Where none is kept, none was given: a record that the command line began has jobs as well.
+            let tips = Some(self.store.recall(TIPS).await?.unwrap_or_default());
             Ok(Known { jobs, drafts, draft_pages, log, tips })
         };
         read.await.map_err(failure)
