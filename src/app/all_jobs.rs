@@ -9,7 +9,7 @@ use crate::model::failure::Failure;
 use crate::model::load::{Load, Stamped};
 use crate::model::row::{Group, JobRow};
 
-/// A job, and the place of its profile.
+/// A job, and the place of the profile that Enter tries first, of those that share its project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
     pub profile: usize,
@@ -84,10 +84,36 @@ impl App {
         self.overlays.push(Overlay::AllJobs(Box::new(AllJobs { jobs, selected: 0, top: 0 })));
     }
 
-    /// Reads the record of each project once, whatever the number of its profiles; the present profile's comes first.
-    fn list_all_jobs(&self) -> Effect {
+    /// The places of all profiles in the order in which they are preferred for what they share: the present one, the
+    /// default one, then those with a key; the present one is known to work.
+    fn preferred(&self) -> Vec<usize> {
         let mut places: Vec<usize> = (0..self.start.profiles.len()).collect();
-        places.sort_by_key(|at| *at != self.start.current);
+        let lacks = |at: usize| self.start.profiles.get(at).is_none_or(|profile| profile.lacks.is_some());
+        let start = &self.start;
+        places.sort_by_key(|&at| (at != start.current, lacks(at), Some(at) != start.default));
+        places
+    }
+
+    /// The places of the profiles of the same project as this one, itself among them, the preferred ones first.
+    fn sharing(&self, profile: usize) -> Vec<usize> {
+        let project = |at: usize| {
+            let scope = self.start.profiles.get(at)?.scope.as_ref()?;
+            Some((&scope.base_url, &scope.project))
+        };
+        self.preferred().into_iter().filter(|&at| project(at) == project(profile)).collect()
+    }
+
+    /// Whose a job is: the present profile's, else the default one's, else of each that shares its project.
+    pub fn owners(&self, known: &Known) -> String {
+        let is_sure = [Some(self.start.current), self.start.default].contains(&Some(known.profile));
+        let places = if is_sure { vec![known.profile] } else { self.sharing(known.profile) };
+        let names = places.into_iter().filter_map(|at| self.start.profiles.get(at));
+        names.map(|profile| profile.name.to_string()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Reads the record of each project once, whatever the number of its profiles; the preferred profile stands for it.
+    fn list_all_jobs(&self) -> Effect {
+        let places = self.preferred();
         let mut scopes: Vec<(usize, Scope)> = Vec::new();
         for at in places {
             let Some(scope) = self.start.profiles.get(at).and_then(|profile| profile.scope.clone()) else { continue };
@@ -138,7 +164,7 @@ impl App {
         if profile == self.start.current {
             self.jobs.select(key);
         } else {
-            self.choose_profile(profile, Some(key), effects);
+            self.choose_profile(self.sharing(profile), key, effects);
         }
     }
 
@@ -247,6 +273,62 @@ mod tests {
         app.update(Msg::Loaded(Ok(Box::new(crate::app::Known { jobs, ..crate::app::Known::default() }))), at(1003));
         assert_eq!(app.start.profile.as_str(), "b");
         assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(2)));
+    }
+
+    /// On `here`; `bad`, `good` and `none` share a project, and the last of them has no key at all.
+    fn sharing(default: Option<usize>) -> App {
+        let mut none = profile("none", "shared");
+        none.lacks = Some(CleanText::line("It has no key of its own."));
+        let profiles = vec![none, profile("bad", "shared"), profile("good", "shared"), profile("here", "a")];
+        let utc = FixedOffset::east_opt(0).expect("UTC");
+        let start = Start { size: (120, 40), profiles, current: 3, default, ..Start::new(scope("a"), utc) };
+        let (mut app, _) = App::new(start, at(0));
+        app.update(Msg::Loaded(Ok(Box::default())), at(0));
+        press(&mut app, KeyCode::Char('A'));
+        app
+    }
+
+    #[test]
+    fn a_shared_projects_jobs_are_the_default_profiles_else_of_all_by_name() {
+        let listed = |app: &mut App, first: usize| {
+            assert_eq!(app.list_all_jobs(), Effect::ListAllJobs(vec![(3, scope("a")), (first, scope("shared"))]));
+            app.owners(&Known { profile: first, row: row(9, Status::Active) })
+        };
+        assert_eq!(listed(&mut sharing(Some(2)), 2), "good");
+        assert_eq!(listed(&mut sharing(None), 1), "bad, good, none");
+    }
+
+    #[test]
+    fn enter_goes_on_to_a_profile_of_the_project_whose_key_can_be_read() {
+        let mut app = sharing(None);
+        app.update(Msg::AllJobs(Ok(vec![(1, row(9, Status::Active))])), at(1000));
+        assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(1)]);
+        let failed = || Failure::new(crate::model::failure::FailureKind::Local, "The key command failed.");
+        assert_eq!(app.update(Msg::ProfileKey(1, Err(failed())), at(1001)), [Effect::ReadProfileKey(2)]);
+        let key = || ApiKey::new("mint_b").expect("a key");
+        assert_eq!(app.update(Msg::ProfileKey(2, Ok(key())), at(1002)), [Effect::TryProfileKey(2, key())]);
+        app.update(Msg::KeyTried(2, Ok(key())), at(1003));
+        let jobs = vec![row(8, Status::Active), row(9, Status::Active)];
+        app.update(Msg::Loaded(Ok(Box::new(crate::app::Known { jobs, ..crate::app::Known::default() }))), at(1004));
+        assert_eq!(app.start.profile.as_str(), "good");
+        assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(9)));
+    }
+
+    #[test]
+    fn after_a_refused_key_enter_tries_the_next_profile_and_still_goes_to_the_job() {
+        let mut app = sharing(None);
+        app.update(Msg::AllJobs(Ok(vec![(1, row(9, Status::Active))])), at(1000));
+        press(&mut app, KeyCode::Enter);
+        app.update(Msg::ProfileKey(1, Ok(ApiKey::new("mint_a").expect("a key"))), at(1001));
+        let refused = Failure::new(crate::model::failure::FailureKind::KeyRefused, "The key is not accepted.");
+        assert_eq!(app.update(Msg::KeyTried(1, Err(refused)), at(1002)), [], "no second request unasked");
+        assert!(
+            matches!(app.overlays.last(), Some(Overlay::Profiles(open))
+                if open.said.as_ref().is_some_and(|said| said.as_str().contains("Enter tries good"))),
+            "{:?}",
+            app.overlays.last()
+        );
+        assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(2)]);
     }
 
     #[test]

@@ -305,6 +305,8 @@ pub struct Start {
     /// All profiles, and the place of this one among them.
     pub profiles: Vec<Profile>,
     pub current: usize,
+    /// The place of the one that holds where none is named.
+    pub default: Option<usize>,
     /// The demo: said in the header, nothing is kept.
     pub demo: bool,
     /// Columns and rows.
@@ -342,6 +344,7 @@ impl Start {
             profile: CleanText::default(),
             profiles: Vec::new(),
             current: 0,
+            default: None,
             demo: false,
             size: (0, 0),
             calm: false,

@@ -49,6 +49,8 @@ pub struct Profiles {
     pub step: Step,
     /// The job to go to on the other one.
     goal: Option<JobKey>,
+    /// Places of others that lead to the same project, to be tried should this one not be usable.
+    others: Vec<usize>,
     /// Why the last one that was chosen was not turned to.
     pub said: Option<CleanText>,
     selected: usize,
@@ -71,6 +73,7 @@ impl Profiles {
         if self.step == Step::Choosing {
             self.selected = to(self.selected, total);
             self.goal = None;
+            self.others.clear();
             self.said = None;
         }
         self.keep_in_sight(rows, total);
@@ -91,7 +94,14 @@ impl App {
         if matches!(self.overlays.last(), Some(Overlay::Profiles(_))) {
             return;
         }
-        let open = Profiles { step: Step::Choosing, goal: None, said: None, selected: self.start.current, top: 0 };
+        let open = Profiles {
+            step: Step::Choosing,
+            goal: None,
+            others: Vec::new(),
+            said: None,
+            selected: self.start.current,
+            top: 0,
+        };
         self.overlays.push(Overlay::Profiles(open));
     }
 
@@ -117,9 +127,13 @@ impl App {
         effects.push(Effect::ReadProfileKey(at));
     }
 
-    /// Turns to the profile at this place, to go to this job there.
-    pub(super) fn choose_profile(&mut self, at: usize, goal: Option<JobKey>, effects: &mut Vec<Effect>) {
-        let open = Profiles { step: Step::Choosing, goal, said: None, selected: at, top: 0 };
+    /// Turns to the first of the profiles at these places that can be used, to go to this job there.
+    pub(super) fn choose_profile(&mut self, mut places: Vec<usize>, goal: JobKey, effects: &mut Vec<Effect>) {
+        if places.is_empty() {
+            return;
+        }
+        let (selected, others) = (places.remove(0), places);
+        let open = Profiles { step: Step::Choosing, goal: Some(goal), others, said: None, selected, top: 0 };
         self.overlays.push(Overlay::Profiles(open));
         self.take_profile(effects);
     }
@@ -139,6 +153,11 @@ impl App {
             Ok(key) => {
                 open.step = Step::Asking(at);
                 effects.push(Effect::TryProfileKey(at, key));
+            }
+            // Reading a key costs nothing, so the next one of the same project is tried at once.
+            Err(_) if !open.others.is_empty() => {
+                (open.step, open.selected) = (Step::Choosing, open.others.remove(0));
+                self.take_profile(effects);
             }
             Err(failure) => self.stay(at, &failure),
         }
@@ -175,7 +194,14 @@ impl App {
         });
         if let Some(open) = open {
             open.step = Step::Choosing;
-            open.said = Some(CleanText::line(&format!("Still on {here}: {name} can't be used. {}", failure.sentence)));
+            // Each try is a request: another one is made by another press.
+            let next = (!open.others.is_empty()).then(|| open.others.remove(0));
+            let next = next.and_then(|next| Some((next, &self.start.profiles.get(next)?.name)));
+            let further =
+                next.map(|(_, next)| format!(" Enter tries {next}, of the same project.")).unwrap_or_default();
+            open.selected = next.map_or(open.selected, |(next, _)| next);
+            let sentence = &failure.sentence;
+            open.said = Some(CleanText::line(&format!("Still on {here}: {name} can't be used. {sentence}{further}")));
         }
     }
 

@@ -100,6 +100,7 @@ fn start(settings: &Settings, opened: &Opened) -> Start {
         profile: settings.profile.clone(),
         profiles: settings.profiles.iter().map(profile).collect(),
         current: settings.current,
+        default: settings.default,
         calm: settings.look.calm,
         mouse: settings.look.mouse,
         notice,

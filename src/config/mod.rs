@@ -101,6 +101,8 @@ pub struct Settings {
     /// All profiles by name, and the place of this one among them.
     pub profiles: Vec<KnownProfile>,
     pub current: usize,
+    /// The place of `default_profile` among them.
+    pub default: Option<usize>,
     /// GETs a minute for polling.
     pub per_minute: u32,
     pub look: Look,
@@ -293,6 +295,10 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) ->
         data_folder: data_folder(flags, environment)?,
         templates: path.with_file_name("templates"),
         ca_file,
+        default: found.file.default_profile.as_deref().and_then(|name| {
+            let name = CleanText::line(name);
+            profiles.iter().position(|profile| profile.name == name)
+        }),
         profiles,
         current,
         per_minute,

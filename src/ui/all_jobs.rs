@@ -43,9 +43,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: 
         frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inside);
         return;
     }
-    let names = view.app.start.profiles.iter().map(|profile| profile.name.as_str().width()).max().unwrap_or(0);
     let g = view.app.geometry();
     let (lines, rows) = (g.all_jobs_lines(), g.all_jobs_rows());
+    let names = view.app.start.profiles.iter().map(|profile| profile.name.as_str().width());
+    let shown = open.visible(rows).map(|(known, _)| view.app.owners(known).width());
+    let names = names.chain(shown).max().unwrap_or(0);
     for (n, (known, chosen)) in open.visible(rows).enumerate() {
         put(frame, lines, n, line(view, known, chosen, names.min(PROFILE), usize::from(inner.width)));
     }
@@ -63,7 +65,7 @@ fn line<'a>(view: View<'_>, known: &Known, chosen: bool, names: usize, width: us
     row.push(if chosen { "▌" } else { " " }, theme.mark);
     row.push(if needs { "● " } else { "  " }, theme.warning);
     row.push(glyph, glyph_style).push(" ", theme.text);
-    let name = app.start.profiles.get(known.profile).map(|profile| profile.name.to_string()).unwrap_or_default();
+    let name = app.owners(known);
     // In a narrow terminal half of a name has to do.
     let names = if width < 60 { names.min(8) } else { names };
     row.push(left(&name, names), theme.muted).push("  ", theme.text);
