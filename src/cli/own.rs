@@ -23,7 +23,7 @@ pub(super) fn filters(own: &Own) -> Vec<SavedFilter> {
 ///
 /// # Errors
 /// A context, action or key that there is not, a key that would type a character, the last way to leave taken away, or a
-/// key that two rows of a context have: with its place.
+/// key that two rows of a context have, or that hides one that holds everywhere: with its place.
 pub(super) fn keymap(own: &Own, path: &Path) -> Result<Keymap, ConfigError> {
     let mut keymap = Keymap::default();
     for keys in &own.keys {
@@ -50,6 +50,16 @@ pub(super) fn keymap(own: &Own, path: &Path) -> Result<Keymap, ConfigError> {
             let what = format!("{} has no action {}; there are {}", keys.context, keys.action, known.join(", "));
             return Err(wrong(of_action, what));
         }
+    }
+    if let Some((chord, row, general)) = keymap.hidden() {
+        let is_of = |keys: &&OwnKeys| {
+            [row, general].iter().any(|row| row.context.word() == keys.context && row.action.word() == keys.action)
+        };
+        let place = own.keys.iter().rev().find(is_of).map_or((1, 1), |keys| keys.places[2]);
+        let (name, hidden, context) = (row.action.word(), general.action.word(), row.context.word());
+        let what =
+            format!("{name} ({context}) hides {hidden} (everywhere) with the key {chord}; give one of them another");
+        return Err(mistake(path, place, &what));
     }
     let Some((chord, one, other)) = keymap.conflict() else { return Ok(keymap) };
     // The row that the file changed, the later one of two.
@@ -180,9 +190,22 @@ mod tests {
     }
 
     #[test]
+    fn a_key_that_everywhere_gave_up_is_free_and_where_text_is_typed_it_hides_nothing() {
+        assert!(read("[keys.jobs]\nnew-job = \"q\"\n[keys.everywhere]\nquit = \"Q\"\n").is_ok());
+        assert!(read("[keys.editor]\nsend = \"Ctrl-l\"\n").is_ok());
+        assert!(read("[keys.all-jobs]\nrefresh = [\"r\", \"F5\"]\n").is_ok());
+    }
+
+    #[test]
     fn what_is_wrong_with_a_key_is_said_with_its_place() {
         let cases = [
             ("[keys.jobs]\nnew-job = \"D\"\n", "2:11: new-job and drafts have the same key D (jobs)"),
+            (
+                "[keys.jobs]\nnote = []\nnew-job = \"q\"\n",
+                "3:11: new-job (jobs) hides quit (everywhere) with the key q; give one of them another",
+            ),
+            ("[keys.jobs]\nfilter = \"?\"\n", "2:10: filter (jobs) hides help (everywhere) with the key ?;"),
+            ("[keys.everywhere]\nquit = \"x\"\n", "2:8: queue-remove (jobs) hides quit (everywhere) with the key x;"),
             ("[keys.job]\nnew-job = \"N\"\n", "1:7: there are no keys of job; there are everywhere, lists, jobs,"),
             ("[keys.jobs]\nnew = \"N\"\n", "2:1: jobs has no action new; there are new-job,"),
             ("[keys.jobs]\nnew-job = \"Hyper-x\"\n", "2:11: \"Hyper-x\" is no key that docdeck knows; write it like"),

@@ -90,6 +90,22 @@ impl Keymap {
             })
         })
     }
+
+    /// A row whose key, given by the user, hides one that holds everywhere, or the other way round: the key, the row, and
+    /// the one of everywhere that could not be reached there. Where text is typed, and where only its own keys are asked,
+    /// other rules hold.
+    pub fn hidden(&self) -> Option<(Chord, &'static Binding, &'static Binding)> {
+        let is_apart = |context: Context| {
+            context.takes_text() || matches!(context, Context::Everywhere | Context::Question | Context::CalendarLine)
+        };
+        BINDINGS.iter().filter(|row| !is_apart(row.context)).find_map(|row| {
+            self.keys(row).iter().find_map(|&chord| {
+                let general = self.binding(Context::Everywhere, chord)?;
+                let is_ours = row.keys.contains(&chord) && general.keys.contains(&chord);
+                (general.action != row.action && !is_ours).then_some((chord, row, general))
+            })
+        })
+    }
 }
 
 #[cfg(test)]
@@ -102,6 +118,7 @@ mod tests {
     #[test]
     fn no_key_is_bound_twice_in_a_context() {
         assert!(Keymap::default().conflict().is_none());
+        assert_eq!(Keymap::default().hidden(), None);
     }
 
     #[test]
