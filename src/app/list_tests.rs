@@ -2,7 +2,7 @@
 
 use super::jobs::tests::{at, row};
 use super::overlay::Overlay;
-use super::{App, Effect, Known, Msg, Start};
+use super::{App, Effect, Known, Msg, Start, Tone};
 use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
@@ -322,8 +322,6 @@ fn a_notice_gives_way_to_the_keys_of_a_layer_that_opens_but_a_problem_stays() {
     let mut app = app();
     press(&mut app, "d");
     assert!(app.notice.is_some(), "the dismissal is said");
-    press(&mut app, "j");
-    assert!(app.notice.is_some(), "moving leaves it");
     press(&mut app, "n");
     assert_eq!(app.notice, None);
     key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
@@ -408,4 +406,23 @@ fn news_that_comes_while_all_is_read_is_newer_than_what_is_read() {
     app.update(Msg::Loaded(Ok(Box::new(Known { jobs: all, ..Known::default() }))), at(0));
     assert_eq!(shown(&app), jobs(&[8, 2, 7, 6, 5, 4, 1]));
     assert_eq!(app.jobs.count_of(Group::Working), 2);
+}
+
+#[test]
+fn what_was_said_for_information_goes_with_the_next_key_that_acts_and_a_problem_stays() {
+    let said = |app: &App| app.notice.as_ref().map(|notice| notice.text.to_string());
+    let mut app = app();
+    for keys in ["j", "2", "?"] {
+        app.say(Tone::Info, "Accepted: Fix the links", at(0));
+        press(&mut app, "=");
+        assert!(said(&app).is_some(), "a key that does nothing");
+        press(&mut app, keys);
+        assert_eq!(said(&app), None, "{keys}");
+    }
+    app.say(Tone::Info, "Accepted: Fix the links", at(0));
+    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    assert_eq!((said(&app), app.overlays.len()), (None, 0), "Esc closed the help");
+    app.say(Tone::Problem, "Not sent: no answer.", at(0));
+    press(&mut app, "1j");
+    assert_eq!(said(&app).as_deref(), Some("Not sent: no answer."));
 }

@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn a_notice_comes_first() {
         let (mut app, _) = read(start((80, 24)), Some("jobs"));
-        app.say(Tone::Info, "Something", at(0));
+        app.say(Tone::Problem, "Something", at(0));
         press(&mut app, KeyCode::Char('2'));
         assert_eq!(app.tip(), None);
         app.update(Msg::Wake, at(60));

@@ -165,25 +165,35 @@ impl App {
             [first, ..] if takes_text && chord.types_text() => std::slice::from_ref(first),
             all => all,
         };
-        let (layers, said) = (self.overlays.len(), self.notice.clone());
-        match self.start.keymap.action(asked, chord) {
+        let layers = self.overlays.len();
+        let action = self.start.keymap.action(asked, chord);
+        // Esc has to know what was said before it: it may be asked for twice.
+        let closes = action == Some(Action::Close);
+        let said = if closes { self.notice.clone() } else { self.take_info() };
+        match action {
             Some(action) => self.act(action, now, effects),
             None if takes_text => self.type_key(key, now),
             None if matches!(self.overlays.last(), Some(Overlay::Question(_))) => {
                 self.overlays.pop();
             }
-            None => self.run_own(chord, now, effects),
+            None => {
+                self.run_own(chord, now, effects);
+                self.notice = self.notice.take().or_else(|| said.clone());
+            }
         }
-        self.layer_opened(layers, said.as_ref(), effects);
+        if closes && self.notice == said {
+            self.take_info();
+        }
+        self.layer_opened(layers, effects);
     }
 
-    /// After what may have opened a layer: there were `layers` before it, and this was said. A layer that opens shows its
-    /// keys, not what was said before it; a problem stays.
-    pub(super) fn layer_opened(&mut self, layers: usize, said: Option<&Notice>, effects: &mut Vec<Effect>) {
-        let is_stale = |notice: &Notice| notice.tone == Tone::Info && said == Some(notice);
-        if self.overlays.len() > layers && self.notice.as_ref().is_some_and(is_stale) {
-            self.notice = None;
-        }
+    /// Takes away what was said for information: whatever acts next shows its keys again. A problem stays its time.
+    pub(super) fn take_info(&mut self) -> Option<Notice> {
+        self.notice.take_if(|notice| notice.tone == Tone::Info)
+    }
+
+    /// After what may have opened a layer: there were `layers` before it.
+    pub(super) fn layer_opened(&mut self, layers: usize, effects: &mut Vec<Effect>) {
         if let Some(Overlay::Editor(editor)) = self.overlays.get(layers) {
             effects.push(Effect::ReadDraft(editor.slot));
         }

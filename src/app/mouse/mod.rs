@@ -94,7 +94,8 @@ impl App {
             }
             return;
         }
-        let (layers, said) = (self.overlays.len(), self.notice.clone());
+        let layers = self.overlays.len();
+        self.take_info();
         if !self.screen_is_on_top() {
             self.click_layer(at, now, effects);
         } else if g.header.contains(at) {
@@ -106,7 +107,7 @@ impl App {
                 Screen::Log | Screen::Welcome => {}
             }
         }
-        self.layer_opened(layers, said.as_ref(), effects);
+        self.layer_opened(layers, effects);
     }
 
     /// Whether the jobs are not all read yet: a click could be meant for a line that is about to move.
