@@ -28,7 +28,7 @@ impl Hint {
         self.key.width() + self.word.width() + 3
     }
 
-    /// Help and quit have a place come what may.
+    /// Help and quit have a place come what may, at the right: they stay where they are whatever is selected.
     fn is_kept(&self) -> bool {
         matches!(self.word.as_str(), "help" | "quit")
     }
@@ -44,18 +44,20 @@ impl App {
         let own = self.own_hints().map(|own| Hint::new(own.key, own.name.to_string()));
         items.splice(place..place, own.collect::<Vec<_>>());
         let reserved: usize = items.iter().filter(|item| item.is_kept()).map(Hint::width).sum();
-        let (mut used, mut at) = (0, 0);
+        let (mut used, mut kept) = (0, width.saturating_sub(reserved));
         items.retain_mut(|item| {
-            let fits = item.is_kept() || used + item.width() + reserved <= width;
+            let at = if item.is_kept() { &mut kept } else { &mut used };
+            let fits = item.is_kept() || *at + item.width() + reserved <= width;
             if fits {
-                used += if item.is_kept() { 0 } else { item.width() };
-                item.at = at;
-                at += item.width();
+                item.at = *at;
+                *at += item.width();
             }
             fits
         });
+        items.sort_by_key(|item| item.at);
         items
     }
+
     /// What there is to say at the foot in lines of so many cells, the lowest last; empty when there is nothing.
     pub fn notice_lines(&self, width: usize) -> Vec<String> {
         match &self.notice {
@@ -88,6 +90,35 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::jobs::tests::row;
+    use crate::app::signals::tests::{app, press};
+    use crate::model::job::Status;
+
+    #[test]
+    fn help_and_quit_stay_where_they_are_whatever_job_is_selected() {
+        let mut bare = row(2, Status::Active);
+        bare.id = None;
+        let mut app = app(vec![row(1, Status::Completed), bare]);
+        for width in [40, 80, 120, 160] {
+            let places = |app: &App| {
+                let hints = app.footer(width);
+                assert!(hints.windows(2).all(|two| two[0].at + two[0].width() <= two[1].at), "{hints:?}");
+                let kept = hints.iter().filter(|hint| hint.is_kept()).map(|hint| (hint.word.clone(), hint.at));
+                (kept.collect::<Vec<_>>(), hints.last().map(|hint| hint.at + hint.width()), hints.len())
+            };
+            press(&mut app, 'g');
+            let before = places(&app);
+            press(&mut app, 'G');
+            let after = places(&app);
+            assert_eq!((&before.0, before.1), (&after.0, Some(width)));
+            assert_eq!((before.0.len(), after.1), (2, Some(width)));
+        }
+        press(&mut app, 'g');
+        let words = |app: &App| app.footer(160).into_iter().map(|hint| hint.word).collect::<Vec<_>>();
+        let first = words(&app);
+        press(&mut app, 'G');
+        assert_ne!(first, words(&app), "the keys of the job are others");
+    }
 
     #[test]
     fn a_problem_that_needs_more_lines_is_parted_between_words() {

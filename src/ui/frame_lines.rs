@@ -80,7 +80,7 @@ pub(super) fn footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         return;
     }
     for hint in app.footer(width) {
-        row.push(" ", theme.text);
+        row.to(hint.at).push(" ", theme.text);
         row.push(&hint.key, theme.key);
         row.push(format!(" {} ", hint.word), theme.muted);
     }
