@@ -277,15 +277,21 @@ fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> 
         }
         ThreadLine::Delivery(delivery) => {
             row.to(INDENT);
-            let (text, style) = delivery_text(view, delivery);
+            let (text, style) = delivery_text(view, delivery, row.room());
             row.push(text, style);
         }
     }
     row.line()
 }
 
-fn delivery_text(view: View<'_>, delivery: &Delivery) -> (String, Style) {
+/// How a delivery stands and what to do about it, in a form that fits the room.
+fn delivery_text(view: View<'_>, delivery: &Delivery, room: usize) -> (String, Style) {
     let theme = view.theme;
+    let fitting = |how: &str, forms: [&str; 3]| {
+        let whole = |form: &&str| format!("{how}{form}").chars().count() <= room;
+        let form = forms.iter().find(|form| whole(form)).or(forms.last());
+        format!("{how}{}", form.unwrap_or(&""))
+    };
     let decide = view.app.told(Context::Detail, Action::Resolve);
     match delivery {
         Delivery::Queued { until: Some(until) } if *until > view.now => {
@@ -295,8 +301,14 @@ fn delivery_text(view: View<'_>, delivery: &Delivery) -> (String, Style) {
         Delivery::Queued { .. } => ("… queued".to_owned(), theme.muted),
         Delivery::Sending => ("↑ sending".to_owned(), theme.working),
         Delivery::Accepted => (String::new(), theme.text),
-        Delivery::NotSent(_) => (format!("! not sent: {decide} sends it again"), theme.bad),
-        Delivery::Rejected(_) => (format!("! rejected: {decide} edits and sends it again"), theme.bad),
+        Delivery::NotSent(_) => {
+            let how = format!("! not sent: {decide} ");
+            (fitting(&how, ["sends it again", "resends it", "decides"]), theme.bad)
+        }
+        Delivery::Rejected(_) => {
+            let how = format!("! rejected: {decide} ");
+            (fitting(&how, ["edits and sends it again", "edits and resends it", "edits it"]), theme.bad)
+        }
         Delivery::Unconfirmed(_) => (format!("! unconfirmed: {decide} decides"), theme.warning),
         Delivery::Dismissed => ("let go".to_owned(), theme.muted),
     }
