@@ -97,7 +97,8 @@ impl App {
         let contexts = help.contexts.as_slice();
         let typing = contexts.first().is_some_and(|context| takes_text(*context));
         for (n, &context) in contexts.iter().enumerate() {
-            let rows = self.start.keymap.rows(contexts).filter(|row| row.context == context);
+            let rows =
+                self.start.keymap.rows(contexts).filter(|row| row.context == context && self.is_offered(row.action));
             // Where text is typed, plain letters of the contexts below are text.
             let works = |chord: &&Chord| !typing || n == 0 || !chord.types_text();
             let texts = rows.filter(|row| holds(&self.said_of(row))).filter_map(|row| {

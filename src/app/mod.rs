@@ -339,6 +339,20 @@ impl App {
         self.say(Tone::Problem, text.as_str(), now);
     }
 
+    /// Whether an action is one of this screen's at all: there is no other screen behind the first page.
+    fn is_offered(&self, action: Action) -> bool {
+        let of_others = matches!(
+            action,
+            Action::ShowJobs
+                | Action::ShowViews
+                | Action::ShowLog
+                | Action::NextPane
+                | Action::Refresh
+                | Action::Profiles
+        );
+        self.screen != Screen::Welcome || !of_others
+    }
+
     /// Whether an action would do something now: such keys are hinted at, others stay out of the footer.
     fn is_possible(&self, action: Action) -> bool {
         if self.screen == Screen::Views
@@ -346,6 +360,9 @@ impl App {
             && let Some(possible) = self.can_shape_table(action)
         {
             return possible;
+        }
+        if !self.is_offered(action) {
+            return false;
         }
         let selected = self.jobs.selected();
         let ready = self.record == Record::Read;

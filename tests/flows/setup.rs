@@ -275,3 +275,16 @@ async fn a_record_that_the_command_line_began_is_given_tips_as_well() {
     desk.assert_shows("Fix the links");
     desk.assert_shows("Tip: ? lists the keys of the moment");
 }
+
+#[tokio::test]
+async fn the_first_page_lists_no_keys_of_screens_that_are_not_there_yet() {
+    let folder = folder();
+    let mut desk = page(folder.path());
+    desk.key(KeyCode::F(1));
+    desk.assert_shows("repaint the screen");
+    assert!(!desk.shows("ask the service again") && !desk.shows("profiles: turn"), "{}", desk.screen());
+    desk.key(KeyCode::Esc);
+    desk.key(KeyCode::F(2));
+    desk.keys("profiles turn to another");
+    desk.assert_shows("Nothing does that here.");
+}
