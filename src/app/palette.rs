@@ -116,7 +116,7 @@ impl App {
                     choice: Choice::Row(row),
                     text: CleanText::line(row.help),
                     keys: keys.join("  "),
-                    place: row.context.name(),
+                    place: row.context.short_name(),
                 });
             }
         }
@@ -124,7 +124,7 @@ impl App {
             choice: Choice::Own(own.key),
             text: own.name.clone(),
             keys: own.key.to_string(),
-            place: "your commands",
+            place: "commands",
         }));
         entries.extend(self.start.themes.iter().map(|name| Entry {
             choice: Choice::Theme(name.clone()),

@@ -16,8 +16,8 @@ use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
 /// Cells of the keys, and of the place before them where there is room.
-const KEYS: usize = 16;
-const PLACE: usize = 16;
+const KEYS: usize = 14;
+const PLACE: usize = 10;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &Palette, area: Rect) {
     let theme = view.theme;
@@ -41,18 +41,15 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &Palette, are
         row.push(if chosen { "▌" } else { " " }, theme.mark);
         let first = entry.keys.split("  ").take(2).collect::<Vec<_>>().join("  ");
         let shown = if first.width() <= most { first } else { entry.keys.split("  ").next().unwrap_or("").to_owned() };
-        // A long text takes what keys and place leave of their columns; a place gives way to it.
-        let room = width.saturating_sub(shown.width() + 2);
-        let place_cells = entry.place.width().min(place);
-        let end = entry.text.as_str().width() + 3;
-        let column = end.max(width.saturating_sub(most + place + 2));
-        let has_place = place > 0 && column + place_cells <= room;
-        row.push(fit(entry.text.as_str(), room.saturating_sub(1)), style);
-        if has_place {
+        // Every place stands in one column; what has no room before it is cut, unless there is no such column.
+        let keys_at = width.saturating_sub(shown.width() + 1);
+        let column = width.saturating_sub(most + place + 2);
+        let end = if place > 0 { column } else { keys_at };
+        row.push(fit(entry.text.as_str(), end.saturating_sub(2)), style);
+        if place > 0 {
             row.to(column).push(fit(entry.place, place), theme.muted);
         }
-        let room = room + 1;
-        row.to(room).push(shown, theme.key);
+        row.to(keys_at).push(shown, theme.key);
         put(frame, lines, n, row.line());
     }
     if left == 0 {

@@ -78,6 +78,37 @@ impl Context {
         )
     }
 
+    /// A word for where it holds, of at most ten cells.
+    pub fn short_name(self) -> &'static str {
+        match self {
+            Self::Detail => "detail",
+            Self::Text => "text",
+            Self::Pick => "texts",
+            Self::Palette => "palette",
+            Self::BatchText | Self::Batch => "prompts",
+            Self::Filter => "filter",
+            Self::Help => "help",
+            Self::Ask => "input",
+            Self::Resolve => "prompt",
+            Self::Question => "question",
+            Self::Calendar | Self::CalendarLine => "range",
+            Self::Card => "card",
+            Self::Trend => "trend",
+            Self::Kept => "kept",
+            Self::Welcome | Self::WelcomeText => "setting up",
+            Self::AllJobs => "all jobs",
+            Self::Everywhere
+            | Self::Lists
+            | Self::Jobs
+            | Self::Views
+            | Self::Editor
+            | Self::Drafts
+            | Self::Movers
+            | Self::Export
+            | Self::Profiles => self.name(),
+        }
+    }
+
     /// The heading over its keys in the help.
     pub fn name(self) -> &'static str {
         match self {
