@@ -192,16 +192,17 @@ fn state(view: View<'_>, job: &JobRow) -> (String, Style) {
     let View { theme, now, .. } = view;
     if let Some(kind) = job.undelivered {
         let text = match kind {
-            DeliveryKind::Unconfirmed => "a prompt is unconfirmed: ! decides",
-            DeliveryKind::NotSent => "a prompt was not sent: ! decides",
-            DeliveryKind::Rejected => "a prompt was rejected: ! decides",
+            DeliveryKind::Unconfirmed => "a prompt is unconfirmed",
+            DeliveryKind::NotSent => "a prompt was not sent",
+            DeliveryKind::Rejected => "a prompt was rejected",
             DeliveryKind::Sending => "sending…",
             DeliveryKind::Queued => "a prompt waits to be sent",
             DeliveryKind::Paused => "a prompt is paused",
             DeliveryKind::Accepted | DeliveryKind::Dismissed => "",
         };
         let style = if kind.needs_user() { theme.warning } else { theme.text };
-        return (text.to_owned(), style);
+        let decides = format!(": {} decides", view.app.told(Context::Detail, Action::Resolve));
+        return (format!("{text}{}", if kind.needs_user() { &decides } else { "" }), style);
     }
     if job.gone {
         return ("gone: the service no longer knows this job".to_owned(), theme.warning);

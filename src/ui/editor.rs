@@ -4,6 +4,7 @@ use super::text::{Row, fit};
 use super::{View, boxed, cursor, put};
 use crate::app::editor::{Editor, Progress, Saved};
 use crate::app::format::plural;
+use crate::app::keymap::Action;
 use crate::model::ledger::Limited;
 use crate::model::prompt::DraftSlot;
 use ratatui::Frame;
@@ -50,17 +51,21 @@ fn said(view: View<'_>, editor: &Editor) -> (String, Style) {
         Progress::Outside(_) => ("your own editor has the text".to_owned(), theme.working),
         Progress::Back(_, reason) => (format!("It came back. {reason}"), theme.warning),
         Progress::Editing if editor.saved == Saved::Unchanged && editor.is_unchanged() && !editor.input.is_blank() => {
-            ("Esc closes; unchanged it is no draft".to_owned(), theme.muted)
+            (format!("{} closes; unchanged it is no draft", close_key(view)), theme.muted)
         }
         Progress::Editing => draft_said(view, &editor.saved),
     }
+}
+
+fn close_key(view: View<'_>) -> String {
+    view.app.contexts().first().map_or_else(String::new, |context| view.app.told(*context, Action::Close))
 }
 
 /// Where the draft is.
 pub(super) fn draft_said(view: View<'_>, saved: &Saved) -> (String, Style) {
     let theme = view.theme;
     match saved {
-        Saved::Unchanged => ("Esc closes and keeps the draft".to_owned(), theme.muted),
+        Saved::Unchanged => (format!("{} closes and keeps the draft", close_key(view)), theme.muted),
         Saved::Due(_) => ("draft not on disk yet".to_owned(), theme.muted),
         Saved::Writing => ("writing the draft…".to_owned(), theme.muted),
         Saved::At(_) if view.app.start.demo => ("draft kept as long as the demo runs".to_owned(), theme.muted),

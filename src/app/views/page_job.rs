@@ -2,6 +2,7 @@
 
 use super::super::editor::Editor;
 use super::super::format;
+use super::super::keymap::{Action, Context};
 use super::super::overlay::{Consequence, Overlay, Question};
 use super::super::picker::Picking;
 use super::super::templates::Values;
@@ -95,8 +96,9 @@ impl App {
         let hidden = self.views.table.marks_hidden();
         if self.overlays.is_empty() && hidden > 0 && self.views.table.marked() == 0 {
             let marked = format::plural(hidden, "marked page");
+            let clears = self.told(Context::Views, Action::Close);
             let verb = if hidden == 1 { "is" } else { "are" };
-            self.say(Tone::Info, &format!("{marked} {verb} hidden by the filter: Esc clears it."), now);
+            self.say(Tone::Info, &format!("{marked} {verb} hidden by the filter: {clears} clears it."), now);
             return;
         }
         if self.record != Record::Read {

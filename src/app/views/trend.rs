@@ -1,6 +1,7 @@
 //! The trend: human and AI views per day of the range, or per week of a long one, from the site's totals. Days that are
 //! known cost nothing; what the others cost is said before they are asked for, one request each.
 
+use super::super::keymap::{Action, Context};
 use super::super::overlay::{Consequence, Overlay, Question};
 use super::super::scroll::Scroll;
 use super::super::{App, Effect, Screen, Tone, format};
@@ -244,13 +245,14 @@ impl App {
         let (missing, all, unit) = (open.missing(&self.views.totals, now).len(), open.len(), open.unit());
         let awaited = self.views.totals.still_to_come();
         let left = self.views_left();
+        let asks = self.told(Context::Trend, Action::LoadAll);
         match missing {
             _ if awaited > 0 => format!("asking, {} to come", format::plural(awaited, unit)),
             0 if all == 1 => format!("the {unit} is known"),
             0 => format!("all {all} {unit}s known"),
-            n if short => format!("{n} of {all} to ask: a, {}, {left} left", format::plural(n, "request")),
+            n if short => format!("{n} of {all} to ask: {asks}, {}, {left} left", format::plural(n, "request")),
             n => format!(
-                "{n} of {all} {unit}s not known or not fresh: a asks, {}, {left} left here",
+                "{n} of {all} {unit}s not known or not fresh: {asks} asks, {}, {left} left here",
                 format::plural(n, "request")
             ),
         }
@@ -293,7 +295,8 @@ impl App {
         let open = self.views.totals.still_to_come();
         self.views.totals.asked.clear();
         if let Err(failure) = result {
-            let kept = if open > 0 { " What came is kept; a asks for the rest." } else { "" };
+            let asks = self.told(Context::Trend, Action::LoadAll);
+            let kept = if open > 0 { format!(" What came is kept; {asks} asks for the rest.") } else { String::new() };
             self.say(Tone::Problem, &format!("{}{kept}", failure.sentence), now);
         }
         self.dirty = true;

@@ -18,6 +18,7 @@
 use super::totals::{lengths, overlap};
 use super::{count_text, describe, mark};
 use crate::app::format::{coarse, count, number, plural};
+use crate::app::keymap::{Action, Context};
 use crate::app::views::card::{Card, CardLine, NARROW};
 use crate::model::about::{PageHistory, PagePeriod, PageViews, after, windows_of};
 use crate::model::load::{Load, Stamped};
@@ -156,7 +157,8 @@ fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViews>, width
             row.push("   not listed: no views in this range", theme.muted);
         }
         Some(PageViews::Unknown) | None => {
-            let how = if label == "before" { ": c on the list compares" } else { "" };
+            let key = view.app.told(Context::Views, Action::Compare);
+            let how = if label == "before" { format!(": {key} on the list compares") } else { String::new() };
             row.push(format!("   not known{how}"), theme.muted);
         }
     }
@@ -248,7 +250,8 @@ fn head<'a>(view: View<'_>, title: &str, n: Option<usize>, none: &str, card: &Ca
 
 fn jobs_head<'a>(view: View<'_>, card: &Card, history: Option<&PageHistory>, width: usize) -> Line<'a> {
     let n = history.map(|known| known.jobs.len());
-    head(view, "JOBS ABOUT IT", n, "none was started from here: n starts one", card, width)
+    let none = format!("none was started from here: {} starts one", view.app.told(Context::Card, Action::NewJob));
+    head(view, "JOBS ABOUT IT", n, &none, card, width)
 }
 
 fn periods_head<'a>(view: View<'_>, card: &Card, history: Option<&PageHistory>, width: usize) -> Line<'a> {

@@ -22,6 +22,7 @@ pub(super) mod trend;
 
 use super::{View, put};
 use crate::app::format::number;
+use crate::app::keymap::{Action, Context};
 use crate::app::views::price::STILL_SEEN;
 use crate::model::failure::FailureKind;
 use crate::model::load::Load;
@@ -69,7 +70,7 @@ fn nothing_yet(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         (Load::Loading { .. }, _) => ("Loading…".to_owned(), theme.muted),
         // A limit that has passed is no reason any more.
         (Load::Idle | Load::Ready(_) | Load::Failed { .. }, _) => {
-            ("Not loaded; r asks for it.".to_owned(), theme.muted)
+            (format!("Not loaded; {} asks for it.", view.app.told(Context::Views, Action::Refresh)), theme.muted)
         }
     };
     let inner = Rect {

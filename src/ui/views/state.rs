@@ -1,6 +1,7 @@
 //! The line that says how fresh what is listed is, what it is when it isn't what was asked for, and how far loading is.
 
 use crate::app::format::{coarse, count, plural, until};
+use crate::app::keymap::{Action, Context};
 use crate::app::views::all::UnderWay;
 use crate::app::views::price::percent;
 use crate::model::Time;
@@ -37,13 +38,22 @@ pub(super) fn as_of(view: View<'_>, as_of: Time) -> String {
     if age == "now" { format!("as of {clock}") } else { format!("as of {clock}, {age} ago") }
 }
 
+fn ask_key(view: View<'_>) -> String {
+    view.app.told(Context::Views, Action::Refresh)
+}
+
+fn load_key(view: View<'_>) -> String {
+    view.app.told(Context::Views, Action::LoadAll)
+}
+
 fn loading<'a>(view: View<'_>, under_way: UnderWay, width: usize) -> Line<'a> {
     let theme = view.theme;
     let wanted = view.app.views.query().range;
     let of = if under_way.range == wanted { String::new() } else { format!(" of {}", under_way.range) };
     let mut row = Row::new(width);
     row.push(" ", theme.text);
-    let end = if under_way.stopping { " · stopping after this answer" } else { " · Esc stops" };
+    let stops = format!(" · {} stops", view.app.told(Context::Views, Action::Close));
+    let end = if under_way.stopping { " · stopping after this answer" } else { &stops };
     let Some(progress) = under_way.progress else {
         row.push(format!("loading all pages{of}…"), theme.working).push(end, theme.muted);
         return row.line();
@@ -84,19 +94,20 @@ fn of_report<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
     let mut row = Row::new(width);
     row.push(" ", theme.text);
     let failure = views.trouble(now);
-    let goes_on = views.all.broken_off(report.range).map(|rows| format!("a goes on after {} rows", count(rows)));
+    let goes_on =
+        views.all.broken_off(report.range).map(|rows| format!("{} goes on after {} rows", load_key(view), count(rows)));
     if report.complete {
         let fresh = report.range.is_fresh(report.as_of, now);
         row.push(format!("all pages {as_of}"), if fresh { theme.muted } else { theme.warning });
         match goes_on {
             Some(goes_on) => row.push(format!("; {goes_on}"), theme.muted),
-            None if !fresh && failure.is_none() => row.push("; r asks anew", theme.muted),
+            None if !fresh && failure.is_none() => row.push(format!("; {} asks anew", ask_key(view)), theme.muted),
             None => &mut row,
         };
     } else {
         let share = views.loaded_share().map(|share| format!(", {} of views", percent(share))).unwrap_or_default();
         row.push(format!("! not all pages: {} rows{share}", count(report.rows.len())), theme.warning);
-        row.push("; a goes on", theme.muted);
+        row.push(format!("; {} goes on", load_key(view)), theme.muted);
         if let Some(from) = failure.and_then(|failure| limited_until(view, failure)) {
             row.push(from.goes_on(), theme.warning);
         }
@@ -138,7 +149,7 @@ fn of_answer<'a>(view: View<'_>, width: usize) -> Line<'a> {
         _ => row.push(as_of, theme.muted),
     };
     if let Some(rows) = views.all.broken_off(views.query().range) {
-        row.push(format!("   a goes on after {} rows", count(rows)), theme.muted);
+        row.push(format!("   {} goes on after {} rows", load_key(view), count(rows)), theme.muted);
     }
     if let Some(failure) = views.trouble(now) {
         row.push("  ", theme.text);
@@ -157,7 +168,7 @@ fn of_another<'a>(view: View<'_>, shown: &str, as_of: &str, width: usize) -> Lin
     let why = match (app.views.trouble(now), app.views.load()) {
         (_, Load::Loading { .. }) => "loading…".to_owned(),
         (Some(failure), _) => failure_words(view, failure, row.room()),
-        (None, _) => "r asks".to_owned(),
+        (None, _) => format!("{} asks", ask_key(view)),
     };
     row.push(why, theme.warning);
     let as_of = format!("  {as_of}");
@@ -220,10 +231,16 @@ fn failure_words(view: View<'_>, failure: &Failure, room: usize) -> String {
                 Until::Soon(left) => (format!("limit used up for {left}"), format!("no requests for {left}")),
             };
             forms.push(format!("{used_up}; t, H and what is cached can still be seen"));
-            forms.extend([format!("{used_up}, r asks then"), used_up, none, "limit used up".to_owned()]);
+            forms.extend([
+                format!("{used_up}, {} asks then", ask_key(view)),
+                used_up,
+                none,
+                "limit used up".to_owned(),
+            ]);
         }
         None => {
             forms.push(failure.sentence.to_string());
+            let r = ask_key(view);
             let kind = match failure.kind {
                 FailureKind::Offline => "offline",
                 FailureKind::KeyRefused => "key refused",
@@ -233,7 +250,7 @@ fn failure_words(view: View<'_>, failure: &Failure, room: usize) -> String {
                 FailureKind::Store => "record failed",
                 FailureKind::Local => "failed here",
             };
-            forms.extend([format!("{kind}, r tries again"), format!("{kind}, r again"), kind.to_owned()]);
+            forms.extend([format!("{kind}, {r} tries again"), format!("{kind}, {r} again"), kind.to_owned()]);
         }
     }
     let last = forms.last().cloned().unwrap_or_default();

@@ -8,6 +8,7 @@
 
 use super::count_text;
 use crate::app::format::{count, number, plural};
+use crate::app::keymap::{Action, Context};
 use crate::app::views::columns::{AIR, Cell, Columns};
 use crate::app::views::table::{Change, Column, Figures, Kind, Metric, Shown, Then};
 use crate::model::views::as_f64;
@@ -41,7 +42,8 @@ fn empty(view: View<'_>) -> Vec<String> {
     let table = &views.table;
     if table.is_filtered() && !table.rows().is_empty() {
         let none = format!("  None of the {} passes.", plural(table.rows().len(), "page"));
-        let mut lines = vec![none, "  Esc clears the filter.".to_owned(), String::new()];
+        let mut lines =
+            vec![none, format!("  {} clears the filter.", view.app.told(Context::Views, Action::Close)), String::new()];
         lines.push("  words  !word  ai>50%  share<10%  human>1000  total<=1k".to_owned());
         if table.before().is_some() {
             lines.push("  Δ<-20%  Δhuman>100  Δai>5%  new  gone".to_owned());

@@ -2,6 +2,7 @@
 
 use super::{count_text, mark};
 use crate::app::format::plural;
+use crate::app::keymap::{Action, Context};
 use crate::app::views::compare::{Before, change};
 use crate::model::Time;
 use crate::model::period::DateRange;
@@ -89,7 +90,7 @@ pub(super) fn against<'a>(view: View<'_>, totals: &Counts, width: usize) -> Line
     }
     row.push(warning, theme.warning);
     if !before.by_page {
-        let text = "  c compares page by page";
+        let text = format!("  {} compares page by page", app.told(Context::Views, Action::Compare));
         if row.room() > text.width() {
             row.push(text, theme.muted);
         }
