@@ -857,3 +857,29 @@ fn a_notice_of_trouble_is_marked_by_more_than_colour() {
     let shown = text(&render(&world.app, Depth::None));
     assert!(shown.ends_with(" ! The store was moved aside."), "{shown}");
 }
+
+#[test]
+fn sentences_name_the_keys_of_ones_own() {
+    let mut world = World::new((120, 40));
+    world.jobs();
+    let f8 = Chord::parse("F8").expect("a key");
+    assert!(world.app.start.keymap.change(Context::Detail, "resolve", vec![f8]));
+    world.unconfirmed_selected();
+    let shown = text(&render(&world.app, Depth::None));
+    assert!(shown.contains("a prompt is unconfirmed: F8 decides"), "{shown}");
+}
+
+#[test]
+fn what_to_do_about_a_rejected_prompt_is_said_whole_beside_the_list_and_alone() {
+    for size in SIZES {
+        let mut world = World::new(size);
+        world.jobs();
+        world.undelivered_follow_up(DeliveryKind::Rejected);
+        if size.0 < 120 {
+            world.keys("Enter G");
+        }
+        let shown = text(&render(&world.app, Depth::None));
+        let is_whole = ["edits and sends it again", "edits and resends it", "edits it"];
+        assert!(is_whole.iter().any(|form| shown.contains(&format!("! rejected: ! {form}"))), "{shown}");
+    }
+}
