@@ -875,9 +875,7 @@ fn what_to_do_about_a_rejected_prompt_is_said_whole_beside_the_list_and_alone() 
         let mut world = World::new(size);
         world.jobs();
         world.undelivered_follow_up(DeliveryKind::Rejected);
-        if size.0 < 120 {
-            world.keys("Enter G");
-        }
+        world.keys(if size.0 < 120 { "Enter G" } else { "Tab G" });
         let shown = text(&render(&world.app, Depth::None));
         let is_whole = ["edits and sends it again", "edits and resends it", "edits it"];
         assert!(is_whole.iter().any(|form| shown.contains(&format!("! rejected: ! {form}"))), "{shown}");

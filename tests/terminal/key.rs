@@ -25,7 +25,8 @@ fn a_key_command_can_ask_for_a_password_in_the_terminal() {
 
 #[test]
 fn an_interrupt_while_a_key_command_asks_ends_the_command_and_the_start() {
-    let ask = "printf 'PIN: ' >/dev/tty; read pin </dev/tty; echo mint_$pin";
+    // Who sets the terminal is stopped until it is his own: the interrupt comes after that.
+    let ask = "stty -echo </dev/tty; printf 'PIN: ' >/dev/tty; read pin </dev/tty; echo mint_$pin";
     let config = format!("[profiles.a]\n{NOWHERE}api_key_command = [\"sh\", \"-c\", \"{ask}\"]\n");
     let mut pty = Pty::spawn(Setup::dashboard_with(&config));
     pty.wait_for_text("PIN:");
