@@ -122,6 +122,13 @@ impl Home {
     }
 
     #[track_caller]
+    /// After a dashboard has ended.
+    fn assert_neither_was_told(&self, pty: &mut Pty) {
+        assert_unmarked("the terminal", pty.sent().as_bytes());
+        self.assert_nothing_is_kept();
+        assert!(self.files().iter().any(|path| path.ends_with("docdeck.log")), "{:?}", self.files());
+    }
+
     fn assert_nothing_is_kept(&self) {
         for path in self.files() {
             assert_unmarked(&path.display().to_string(), &std::fs::read(&path).expect("read"));
@@ -196,27 +203,32 @@ fn neither_key_nor_proxy_password_is_said_when_the_proxy_is_of_no_use() {
 }
 
 #[test]
-fn the_dashboard_shows_and_keeps_neither_and_no_panic_tells_it() {
+fn the_dashboard_shows_and_keeps_neither() {
     let service = Echo::start(400);
-    for panic in [None, Some("loop"), Some("task")] {
+    let home = Home::new(&service.url);
+    let mut pty = Pty::spawn(home.dashboard());
+    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.send("nA first job\x13");
+    pty.wait_for_text("It came back.");
+    pty.send("\x1b");
+    for keys in ["2", "3", "1", "?", "\x1b", "P", "\x1b"] {
+        pty.send(keys);
+        pty.wait_for_quiet();
+    }
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    home.assert_neither_was_told(&mut pty);
+}
+
+/// Debug builds alone panic when they are asked to.
+#[test]
+fn a_panic_tells_neither() {
+    let service = Echo::start(400);
+    for place in ["loop", "task"] {
         let home = Home::new(&service.url);
-        let setup = panic.map_or_else(|| home.dashboard(), |place| home.dashboard().with("DOCDECK_TEST_PANIC", place));
-        let mut pty = Pty::spawn(setup);
-        if panic.is_none() {
-            pty.wait_for_text("No jobs are known on this computer yet.");
-            pty.send("nA first job\x13");
-            pty.wait_for_text("It came back.");
-            pty.send("\x1b");
-            for keys in ["2", "3", "1", "?", "\x1b", "P", "\x1b"] {
-                pty.send(keys);
-                pty.wait_for_quiet();
-            }
-            pty.send("q");
-        }
-        assert_eq!(pty.wait_for_end(), if panic.is_some() { 101 } else { 0 });
-        assert_unmarked("the terminal", pty.sent().as_bytes());
-        home.assert_nothing_is_kept();
-        assert!(home.files().iter().any(|path| path.ends_with("docdeck.log")), "{:?}", home.files());
+        let mut pty = Pty::spawn(home.dashboard().with("DOCDECK_TEST_PANIC", place));
+        assert_eq!(pty.wait_for_end(), 101);
+        home.assert_neither_was_told(&mut pty);
     }
 }
 
