@@ -8,6 +8,15 @@ use docdeck::model::ledger::Limited;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
 use docdeck::model::text::CleanText;
+use docdeck::sim::Sim;
+use tempfile::TempDir;
+
+/// At work for `one` as the profile acme; beta is known and belongs to `two`.
+async fn acme_and_beta(one: &Sim, two: &Sim, folder: &TempDir) -> Desk {
+    let mut desk = Desk::begin(one, folder.path()).await;
+    desk.know(&[("acme", scope_of(one), one.api_key()), ("beta", scope_of(two), two.api_key())]);
+    desk
+}
 
 /// Chooses the profile so many places below the first one.
 fn choose(desk: &mut Desk, below: usize) {
@@ -31,8 +40,7 @@ fn other(of: &Scope) -> Scope {
 #[tokio::test]
 async fn the_other_profile_shows_its_own_jobs_and_the_first_ones_are_there_again_after_the_way_back() {
     let (one, two, folder) = (sim(&[]).await, sim(&[]).await, folder());
-    let mut desk = Desk::begin(&one, folder.path()).await;
-    desk.know(&[("acme", scope_of(&one), one.api_key()), ("beta", scope_of(&two), two.api_key())]);
+    let mut desk = acme_and_beta(&one, &two, &folder).await;
     desk.accepted("Work for acme [sim:seconds=900000]").await;
     choose(&mut desk, 1);
     turned_to(&mut desk, "beta").await;
@@ -50,8 +58,7 @@ async fn the_other_profile_shows_its_own_jobs_and_the_first_ones_are_there_again
 #[tokio::test]
 async fn a_prompt_on_its_way_is_waited_for_and_recorded_for_the_profile_that_sent_it() {
     let (one, two, folder) = (sim(&["create=latency-700"]).await, sim(&[]).await, folder());
-    let mut desk = Desk::begin(&one, folder.path()).await;
-    desk.know(&[("acme", scope_of(&one), one.api_key()), ("beta", scope_of(&two), two.api_key())]);
+    let mut desk = acme_and_beta(&one, &two, &folder).await;
     let store = desk.store.clone();
     desk.send_new("Slow to be taken");
     desk.until("a prompt on its way", |desk| {
@@ -95,8 +102,7 @@ async fn a_refused_key_leaves_the_old_profile_at_work() {
 #[tokio::test]
 async fn a_service_that_is_not_there_can_be_turned_to_and_shows_what_is_known() {
     let (one, two, folder) = (sim(&[]).await, sim(&[]).await, folder());
-    let mut desk = Desk::begin(&one, folder.path()).await;
-    desk.know(&[("acme", scope_of(&one), one.api_key()), ("beta", scope_of(&two), two.api_key())]);
+    let mut desk = acme_and_beta(&one, &two, &folder).await;
     choose(&mut desk, 1);
     turned_to(&mut desk, "beta").await;
     desk.accepted("Known here [sim:seconds=900000]").await;
@@ -131,8 +137,7 @@ async fn two_profiles_of_one_project_share_rows_ledger_and_lease() {
 #[tokio::test]
 async fn the_jobs_of_all_profiles_lead_to_each_on_its_own() {
     let (one, two, folder) = (sim(&[]).await, sim(&[]).await, folder());
-    let mut desk = Desk::begin(&one, folder.path()).await;
-    desk.know(&[("acme", scope_of(&one), one.api_key()), ("beta", scope_of(&two), two.api_key())]);
+    let mut desk = acme_and_beta(&one, &two, &folder).await;
     desk.accepted("Work for acme [sim:seconds=900000]").await;
     choose(&mut desk, 1);
     turned_to(&mut desk, "beta").await;
