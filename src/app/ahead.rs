@@ -6,7 +6,7 @@
 use super::keymap::{Action, Chord};
 use super::{App, Effect, Record, Screen};
 use crate::model::Time;
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{JobKey, JobRow, Left};
 use crossterm::event::{Event, KeyEventKind};
 
 /// Keys that are kept at most; a disk that takes longer to answer gets no more.
@@ -18,6 +18,7 @@ pub(super) struct Ahead {
     typed: Vec<Event>,
     rows: Vec<JobRow>,
     merged: Vec<(JobKey, JobKey)>,
+    left: Option<Left>,
 }
 
 impl App {
@@ -70,6 +71,15 @@ impl App {
         reading
     }
 
+    /// Keeps word of the rows that are left. Whether it was kept.
+    pub(super) fn left_ahead(&mut self, left: &Left) -> bool {
+        let reading = self.record == Record::Reading;
+        if reading {
+            self.ahead.left = Some(left.clone());
+        }
+        reading
+    }
+
     /// Takes in what was told while the record was read.
     pub(super) fn catch_up_with_news(&mut self) {
         for row in std::mem::take(&mut self.ahead.rows) {
@@ -77,6 +87,9 @@ impl App {
         }
         for (gone, into) in std::mem::take(&mut self.ahead.merged) {
             self.merged(gone, into);
+        }
+        if let Some(left) = self.ahead.left.take() {
+            self.jobs.retain(|key| left.has(key));
         }
     }
 

@@ -230,6 +230,26 @@ impl JobList {
         true
     }
 
+    /// Lets go of the rows that are not to be kept; a selection among them moves to the job that took its place. How many
+    /// went.
+    pub(super) fn retain(&mut self, keep: impl Fn(JobKey) -> bool) -> usize {
+        let before = self.rows.len();
+        if self.begun || self.rows.iter().all(|row| keep(row.key)) {
+            return 0;
+        }
+        let position = self.selected_position();
+        let (mut rows, revision) = (std::mem::take(&mut self.rows), self.revision);
+        rows.retain(|row| keep(row.key));
+        self.marks.retain(&keep);
+        let is_left = self.selected.is_some_and(&keep);
+        self.replace(rows);
+        self.revision = revision;
+        if !is_left {
+            self.select_near(position.unwrap_or(0));
+        }
+        before - self.rows.len()
+    }
+
     /// All rows that have a line, in order.
     pub fn shown_rows(&self) -> impl Iterator<Item = &JobRow> {
         self.order.places().filter_map(|place| self.rows.get(place))

@@ -5,7 +5,7 @@ use super::overlay::{Ask, Overlay, Value, Wanted};
 use super::{App, Effect, Tone, format};
 use crate::model::Time;
 use crate::model::change::LocalChange;
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{JobKey, JobRow, Left};
 use crate::model::text::CleanText;
 
 /// How many changes can be taken back.
@@ -17,6 +17,15 @@ pub(super) struct Undo {
     /// What is taken back, in the words of the notice.
     what: String,
     changes: Vec<(Vec<JobKey>, LocalChange)>,
+}
+
+impl Undo {
+    /// Forgets the jobs that are no more; whether any is left.
+    pub(super) fn keep_only(&mut self, left: &Left) -> bool {
+        self.changes.iter_mut().for_each(|(keys, _)| keys.retain(|key| left.has(*key)));
+        self.changes.retain(|(keys, _)| !keys.is_empty());
+        !self.changes.is_empty()
+    }
 }
 
 /// Typed tags as changes: which to add and which to take away. `+x` adds, `-x` takes away, a bare word adds.

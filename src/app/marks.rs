@@ -34,6 +34,12 @@ impl Marks {
         }
     }
 
+    /// Forgets the marks of jobs that are no more.
+    pub(super) fn retain(&mut self, keep: impl Fn(JobKey) -> bool) {
+        self.keys.retain(|key| keep(*key));
+        self.last = self.last.filter(|key| keep(*key));
+    }
+
     /// Counts anew over the whole list.
     pub(super) fn recount(&mut self, jobs: impl Iterator<Item = (usize, JobKey)>) {
         self.counts = [0; SECTIONS];

@@ -38,6 +38,7 @@ mod own;
 pub mod palette;
 pub mod picker;
 pub mod profiles;
+mod pruned;
 pub mod question;
 mod queue;
 pub mod resolve;

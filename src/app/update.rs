@@ -210,6 +210,7 @@ impl App {
             News::Thread(job) => effects.extend(self.detail.stale(job).map(Effect::LoadThread)),
             News::Merged { gone, into } if self.merged_ahead(gone, into) => {}
             News::Merged { gone, into } => self.merged(gone, into),
+            News::Left(left) => self.pruned(&left, now, effects),
             News::Loading(progress) => self.loading(progress),
             News::Totals { range, totals } => self.totals_told(range, totals),
             News::Connection(connection) => {

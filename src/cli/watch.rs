@@ -120,6 +120,7 @@ impl Watch<'_> {
             News::Merged { gone, .. } => {
                 self.rows.remove(&gone);
             }
+            News::Left(left) => self.rows.retain(|key, _| left.has(*key)),
             News::Connection(Connection::Refused { reason }) => return Ok(Some(reason)),
             News::Connection(connection) => self.connect(&connection),
             News::Trouble(failure) => tell(failure.sentence.as_str(), self.out),

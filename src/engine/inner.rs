@@ -60,8 +60,8 @@ pub(super) struct Inner {
     sending: AtomicUsize,
     /// Changes that the user's program has not been run for to its end.
     pub(super) telling: AtomicUsize,
-    /// Highest revision seen by [`Inner::catch_up`].
-    revision: tokio::sync::Mutex<i64>,
+    /// Highest revision seen by [`Inner::catch_up`], and how often jobs were let go of by then.
+    seen: tokio::sync::Mutex<(i64, i64)>,
     trouble: Mutex<Option<(CleanText, Instant)>>,
 }
 
@@ -88,6 +88,7 @@ impl Inner {
         let remembered = store.recall(&scope.clock_key()).await.map_err(unread)?;
         let offset = remembered.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
         let revision = store.revision(&scope).await.map_err(unread)?;
+        let prunes = store.prunes().await.map_err(unread)?;
         let (instance, locked) = Instance::begin(lock_folder.clone());
         let trouble = locked.err().map(|_| {
             Failure::new(
@@ -121,7 +122,7 @@ impl Inner {
             orders,
             sending: AtomicUsize::new(0),
             telling: AtomicUsize::new(0),
-            revision: tokio::sync::Mutex::new(revision),
+            seen: tokio::sync::Mutex::new((revision, prunes)),
             trouble: Mutex::default(),
         };
         Ok((inner, receiver, Beginning { data_version, trouble, hook }))
@@ -196,10 +197,12 @@ impl Inner {
 
     /// Tells and schedules every row that changed since the last time, whoever changed it.
     pub(super) async fn catch_up(&self) -> Result<(), StoreError> {
-        let mut revision = self.revision.lock().await;
-        let Changes { rows, merged, revision: up_to } = self.store.jobs_changed_since(&self.scope, *revision).await?;
-        *revision = up_to;
-        drop(revision);
+        let mut seen = self.seen.lock().await;
+        let (after, known) = *seen;
+        let Changes { rows, merged, revision, prunes } = self.store.jobs_changed_since(&self.scope, after).await?;
+        let left = if prunes == known { None } else { Some(self.store.left(&self.scope).await?) };
+        *seen = (revision, prunes);
+        drop(seen);
         for row in &rows {
             self.tell(News::Job(Box::new(row.clone()))).await;
             self.tell_own_steps(row).await?;
@@ -207,6 +210,9 @@ impl Inner {
         }
         for (gone, into) in merged {
             self.tell(News::Merged { gone, into }).await;
+        }
+        if let Some(left) = left {
+            self.tell(News::Left(left)).await;
         }
         self.order(Order::Rows { rows, by_others: true });
         Ok(())

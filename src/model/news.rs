@@ -8,7 +8,7 @@ use super::log::LogEntry;
 use super::period::DateRange;
 use super::prompt::{Delivery, PromptId};
 use super::report::LoadProgress;
-use super::row::{JobKey, JobRow};
+use super::row::{JobKey, JobRow, Left};
 use super::text::CleanText;
 use super::views::Counts;
 
@@ -19,6 +19,8 @@ pub enum News {
     Job(Box<JobRow>),
     /// Two rows turned out to be one job: `gone` is no more, everything of it is in `into`.
     Merged { gone: JobKey, into: JobKey },
+    /// Jobs were let go of by another process: what is left.
+    Left(Left),
     /// A prompt went a step further; the job's row comes in the same breath.
     Prompt { prompt: PromptId, delivery: Delivery, job: Box<JobRow> },
     /// The thread of this job has more in it than before.

@@ -6,8 +6,24 @@ use super::prompt::DeliveryKind;
 use super::text::CleanText;
 
 /// Key of a job in the store on this computer; there before the service has given an id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct JobKey(pub i64);
+
+/// Which rows of a scope are left after some were let go of.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Left {
+    /// In their order.
+    pub keys: Vec<JobKey>,
+    /// What this tells about: keys beyond it were given out later.
+    pub up_to: JobKey,
+}
+
+impl Left {
+    /// Whether the row of this key is still there, as far as this tells.
+    pub fn has(&self, key: JobKey) -> bool {
+        key > self.up_to || self.keys.binary_search(&key).is_ok()
+    }
+}
 
 /// One row of the jobs list.
 #[derive(Debug, Clone, PartialEq, Eq)]

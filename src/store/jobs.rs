@@ -5,13 +5,13 @@
 
 use super::columns::{self, JOB, JOB_WITHOUT_PAGES, Ms, STATE, ms, status_word, text};
 use super::error::StoreError;
-use super::{Applied, Changes, Fetched, drafts, local, merge, pages, scopes};
+use super::{Applied, Changes, Fetched, drafts, local, memory, merge, pages, prune_jobs, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobId};
 use crate::model::log::{LogEntry, LogKind};
 use crate::model::prompt::{EventKind, JobEvent};
-use crate::model::row::{FirstRows, JobKey, JobRow};
+use crate::model::row::{FirstRows, JobKey, JobRow, Left};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, OptionalExtension as _, Params, Transaction, params};
 
@@ -75,7 +75,9 @@ pub(super) fn revision(connection: &Connection, scope: &Scope) -> R<i64> {
 
 /// Rows with a later revision, oldest change first, and rows that were merged into another one since.
 pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i64) -> R<Changes> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Changes { revision, ..Changes::default() }) };
+    let prunes = memory::counted(connection, prune_jobs::COUNT)?;
+    let nothing = Changes { revision, prunes, ..Changes::default() };
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(nothing) };
     let sql =
         format!("SELECT {JOB} FROM job WHERE scope = ?1 AND revision > ?2 AND merged_into IS NULL ORDER BY revision");
     let rows = rows(connection, &sql, [scope, revision])?;
@@ -87,7 +89,18 @@ pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i6
         .collect::<rusqlite::Result<_>>()?;
     let revision =
         rows.iter().map(|row| row.revision).chain(merged.iter().map(|merged| merged.2)).fold(revision, i64::max);
-    Ok(Changes { rows, merged: merged.into_iter().map(|(gone, into, _)| (gone, into)).collect(), revision })
+    let merged = merged.into_iter().map(|(gone, into, _)| (gone, into)).collect();
+    Ok(Changes { rows, merged, revision, prunes })
+}
+
+/// The rows of the scope, also those that were merged into others, and the last key that was given out at all.
+pub(super) fn left(connection: &Connection, scope: &Scope) -> R<Left> {
+    let up_to = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'job'";
+    let up_to = JobKey(connection.prepare_cached(up_to)?.query_row([], |row| row.get(0))?);
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Left { keys: Vec::new(), up_to }) };
+    let mut ask = connection.prepare_cached("SELECT key FROM job NOT INDEXED WHERE scope = ?1 ORDER BY key")?;
+    let keys = ask.query_map([scope], |row| row.get(0).map(JobKey))?.collect::<rusqlite::Result<_>>()?;
+    Ok(Left { keys, up_to })
 }
 
 /// Keys of rows that were merged into this one.

@@ -9,6 +9,16 @@ pub(super) fn remember(tx: &Transaction<'_>, key: &str, value: &str) -> Result<(
     Ok(())
 }
 
+/// A number under a key; 0 where there is none.
+pub(super) fn counted(connection: &Connection, key: &str) -> Result<i64, StoreError> {
+    Ok(recall(connection, key)?.and_then(|value| value.parse().ok()).unwrap_or(0))
+}
+
+/// Counts the number under a key up.
+pub(super) fn count_up(tx: &Transaction<'_>, key: &str) -> Result<(), StoreError> {
+    remember(tx, key, &counted(tx, key)?.saturating_add(1).to_string())
+}
+
 pub(super) fn recall(connection: &Connection, key: &str) -> Result<Option<String>, StoreError> {
     let mut ask = connection.prepare_cached("SELECT value FROM memory WHERE key = ?1")?;
     Ok(ask.query_row([key], |row| row.get(0)).optional()?)

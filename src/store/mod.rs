@@ -53,7 +53,7 @@ use crate::model::load::Stamped;
 use crate::model::log::LogEntry;
 use crate::model::period::DateRange;
 use crate::model::prompt::{DraftSlot, JobEvent, PromptId, PromptKind, Thread};
-use crate::model::row::{FirstRows, JobKey, JobRow};
+use crate::model::row::{FirstRows, JobKey, JobRow, Left};
 use crate::model::text::CleanText;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use handle::Handle;
@@ -138,6 +138,8 @@ pub struct Changes {
     pub merged: Vec<(JobKey, JobKey)>,
     /// The revision up to which this tells of changes.
     pub revision: i64,
+    /// How often jobs were let go of in all; see [`Store::left`].
+    pub prunes: i64,
 }
 
 /// A text not sent yet.
@@ -255,6 +257,17 @@ impl Store {
     pub async fn jobs_changed_since(&self, scope: &Scope, revision: i64) -> R<Changes> {
         let scope = scope.clone();
         self.handle.read(move |db| jobs::changed_since(db, &scope, revision)).await
+    }
+
+    /// How often jobs were let go of since the store was made.
+    pub async fn prunes(&self) -> R<i64> {
+        self.handle.read(|db| memory::counted(db, prune_jobs::COUNT)).await
+    }
+
+    /// The rows of the scope that are left, once some were let go of.
+    pub async fn left(&self, scope: &Scope) -> R<Left> {
+        let scope = scope.clone();
+        self.handle.read(move |db| jobs::left(db, &scope)).await
     }
 
     /// Keys of rows that turned out to be this job and were merged into its row.

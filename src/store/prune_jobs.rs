@@ -4,7 +4,7 @@
 use super::backup::Only;
 use super::error::StoreError;
 use super::prune::file_bytes;
-use super::{Store, drafts, jobs, prompts, scopes};
+use super::{Store, drafts, jobs, memory, prompts, scopes};
 use crate::model::Time;
 use crate::model::job::Status;
 use crate::model::prompt::DraftSlot;
@@ -13,6 +13,9 @@ use rusqlite::{Connection, Transaction};
 use std::collections::HashSet;
 
 type R<T> = Result<T, StoreError>;
+
+/// How often jobs were let go of, among the small facts: other instances see it change.
+pub(super) const COUNT: &str = "prunes";
 
 /// Which jobs go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,13 +51,16 @@ impl Store {
         self.handle.read(work).await
     }
 
-    /// Deletes the jobs with their threads in one transaction, then gives the room back to the disk. Other instances list
-    /// them until they are started again.
+    /// Deletes the jobs with their threads in one transaction, then gives the room back to the disk. Other instances find
+    /// out by [`Store::prunes`].
     pub async fn prune_jobs(&self, what: PruneJobs) -> R<PrunedJobs> {
         let work = move |tx: &Transaction<'_>| {
             let bytes_before = file_bytes(tx)?;
             let (keys, pruned) = over(tx, &what)?;
-            delete(tx, &keys)?;
+            if !keys.is_empty() {
+                delete(tx, &keys)?;
+                memory::count_up(tx, COUNT)?;
+            }
             Ok(PrunedJobs { bytes_before, ..pruned })
         };
         let pruned = self.handle.write(work).await?;

@@ -1,10 +1,12 @@
 //! Two instances on one store: one polls, both know, nothing goes out twice.
 
-use crate::desk::{Desk, sim};
+use crate::desk::{Desk, open, scope_of, sim};
+use docdeck::model::change::LocalChange;
 use docdeck::model::ledger::Limited;
 use docdeck::model::log::Operation;
 use docdeck::model::news::News;
 use docdeck::model::prompt::Delivery;
+use docdeck::store::{Only, PruneJobs};
 
 #[tokio::test]
 async fn one_of_two_instances_polls_and_the_other_hears_of_every_change() {
@@ -89,4 +91,25 @@ async fn what_an_instance_without_the_lease_queued_is_sent_after_its_end() {
     })
     .await;
     assert_eq!(sim.prompts().len(), 1);
+}
+
+#[tokio::test]
+async fn jobs_that_another_process_lets_go_of_are_told_as_what_is_left() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let (_, kept) = desk.accepted("Stays [sim:seconds=6000]").await;
+    let (_, over) = desk.accepted("Over [sim:seconds=0] [sim:no-pr]").await;
+    desk.engine.refresh(over.key).await.expect("a row");
+    let other = open(folder.path());
+    let what = PruneJobs { before: chrono::Utc::now() + chrono::TimeDelta::days(1), only: Only::default() };
+    other.change_jobs(&[over.key], LocalChange::Looked, chrono::Utc::now()).await.expect("written");
+    assert_eq!(other.prune_jobs(what).await.expect("pruned").jobs, 1);
+    let told = |news: &News| match news {
+        News::Left(left) => Some(left.clone()),
+        _ => None,
+    };
+    let left = desk.until("what is left", told).await;
+    assert!(left.has(kept.key) && !left.has(over.key));
+    let (_, later) = other.add_new_job(&scope_of(&sim), "Later", chrono::Utc::now()).await.expect("written");
+    assert!(left.has(later.key), "it was not there to be let go of");
 }
