@@ -10,6 +10,7 @@ use super::poll::Order;
 use super::views::Loading;
 use crate::api::{Answer, ApiError, Client};
 use crate::model::Time;
+use crate::model::connection::Connection;
 use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::log::{LogEntry, LogKind, Operation};
@@ -63,6 +64,8 @@ pub(super) struct Inner {
     /// Highest revision seen by [`Inner::catch_up`], and how often jobs were let go of by then.
     seen: tokio::sync::Mutex<(i64, i64)>,
     trouble: Mutex<Option<(CleanText, Instant)>>,
+    /// How the talk with the service goes as the store has it, as far as this instance knows.
+    pub(super) shared: Mutex<Option<Connection>>,
 }
 
 /// What was found while beginning.
@@ -124,6 +127,7 @@ impl Inner {
             telling: AtomicUsize::new(0),
             seen: tokio::sync::Mutex::new((revision, prunes)),
             trouble: Mutex::default(),
+            shared: Mutex::default(),
         };
         Ok((inner, receiver, Beginning { data_version, trouble, hook }))
     }

@@ -58,6 +58,8 @@ struct Held {
     dispatch: Option<Holding>,
     /// Between `release` and `allow`: nothing may be taken.
     forbidden: bool,
+    /// The service does not take this instance's key: another one may have a better one.
+    stands_back: bool,
 }
 
 /// A lease in hand; dropping the file gives it back.
@@ -96,7 +98,7 @@ impl Leases {
     /// must not happen twice is guarded by the store.
     pub(super) fn try_take(&self, duty: Duty) -> bool {
         let mut held = self.lock();
-        if held.forbidden || !self.duties.include(duty) {
+        if held.forbidden || !self.duties.include(duty) || (held.stands_back && duty == Duty::Poll) {
             return false;
         }
         let slot = slot(&mut held, duty);
@@ -115,7 +117,22 @@ impl Leases {
 
     /// Gives all leases back, and takes none until [`Leases::allow`].
     pub(super) fn release(&self) {
-        *self.lock() = Held { forbidden: true, ..Held::default() };
+        let mut held = self.lock();
+        *held = Held { forbidden: true, stands_back: held.stands_back, ..Held::default() };
+    }
+
+    /// Whether there can be no other instance.
+    pub(super) fn is_alone(&self) -> bool {
+        self.folder.is_none()
+    }
+
+    /// Whether looking at jobs is left to others, for it can't be done with this instance's key.
+    pub(super) fn stand_back(&self, stands_back: bool) {
+        let mut held = self.lock();
+        held.stands_back = stands_back;
+        if stands_back {
+            held.poll = None;
+        }
     }
 
     /// Leases may be taken again.

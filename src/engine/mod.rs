@@ -16,6 +16,7 @@ mod look;
 mod poll;
 mod reports;
 mod schedule;
+mod shared;
 mod submit;
 mod views;
 mod watch;

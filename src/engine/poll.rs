@@ -35,6 +35,8 @@ pub(super) enum Order {
     Retry,
     /// The poll lease came or went.
     Lease,
+    /// How the talk with the service goes for the instance that looks at jobs.
+    Told(Connection),
 }
 
 /// Whether and when requests may go out. Moments are steady time.
@@ -215,7 +217,11 @@ impl Poller {
                 if matches!(self.mode, Mode::Stalled { .. } | Mode::Down { .. }) {
                     self.enter(Mode::Running);
                 }
+                if self.leads() {
+                    self.inner.begin_to_share(&self.told).await;
+                }
             }
+            Order::Told(connection) => self.hear_told(connection).await,
         }
     }
 
@@ -267,6 +273,7 @@ impl Poller {
                 // A look that began before the 429 does not end the rest.
                 if !matches!(self.mode, Mode::Running | Mode::Resting { .. } | Mode::Stalled { .. }) {
                     self.run_again(now);
+                    self.inner.take_leases();
                 }
                 if !matches!(self.mode, Mode::Resting { .. }) {
                     self.tell(Connection::Live).await;
@@ -321,7 +328,10 @@ impl Poller {
     fn retry(&mut self) {
         let now = self.inner.clock.steady();
         match &mut self.mode {
-            Mode::Refused => self.run_again(now),
+            Mode::Refused => {
+                self.run_again(now);
+                self.inner.take_leases();
+            }
             Mode::Down { next_try, .. } => *next_try = now,
             Mode::Running | Mode::Resting { .. } | Mode::Stalled { .. } => {}
         }
@@ -333,8 +343,26 @@ impl Poller {
     }
 
     fn enter(&mut self, mode: Mode) {
+        // Another instance may have a key that is taken; with the same one it finds out with one request of its own.
+        self.inner.leases.stand_back(mode == Mode::Refused);
         self.mode = mode;
         self.since = local_now();
+    }
+
+    /// Another instance polls, and says how that goes.
+    async fn hear_told(&mut self, connection: Connection) {
+        if self.leads() || self.mode == Mode::Refused {
+            return;
+        }
+        match connection {
+            Connection::Live if self.mode != Mode::Running => self.enter(Mode::Running),
+            // It has only begun.
+            Connection::Unknown if !self.told.is_trouble() => return,
+            // Only a later look says that it is over.
+            _ if connection.is_trouble() => self.since = local_now(),
+            _ => {}
+        }
+        self.tell(connection).await;
     }
 
     /// Another instance polls: what it writes down says that the service answers.
@@ -350,6 +378,7 @@ impl Poller {
     async fn tell(&mut self, connection: Connection) {
         if self.told != connection {
             self.told = connection.clone();
+            self.inner.share(&connection).await;
             self.inner.tell(News::Connection(connection)).await;
         }
     }

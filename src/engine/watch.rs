@@ -20,6 +20,7 @@ pub(super) async fn run(inner: Arc<Inner>, mut version: i64) {
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut looks: u32 = 0;
     let mut led = false;
+    inner.hear_shared().await;
     loop {
         tokio::select! {
             _ = ticks.tick() => looks = looks.wrapping_add(1),
@@ -45,6 +46,7 @@ pub(super) async fn run(inner: Arc<Inner>, mut version: i64) {
                         version = now;
                         // What another instance spent counts here too.
                         inner.report_budgets().await;
+                        inner.hear_shared().await;
                     }
                     Err(error) => inner.trouble(error.failure()).await,
                 }

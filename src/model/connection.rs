@@ -1,4 +1,4 @@
-//! How the talk with the service goes, as the header says it.
+//! How the talk with the service goes, as the header says it, and in words for the instances that do not poll themselves.
 
 use super::Time;
 use super::text::CleanText;
@@ -17,4 +17,71 @@ pub enum Connection {
     Resting { until: Time },
     /// The key was refused; polling stopped until the user asks again.
     Refused { reason: CleanText },
+}
+
+/// No moment is known.
+const NO_TIME: &str = "-";
+
+impl Connection {
+    /// Whether it is worth telling the instances that do not poll: a service that can't be reached or asks for a rest. A
+    /// refused key is one's own.
+    pub fn is_trouble(&self) -> bool {
+        matches!(self, Self::Offline { .. } | Self::Resting { .. })
+    }
+
+    /// As a line of text that [`Connection::parse`] reads: a word, then milliseconds UTC, then the reason.
+    pub fn words(&self) -> String {
+        let ms = |at: &Time| at.timestamp_millis().to_string();
+        match self {
+            Self::Offline { reason, next_try } => {
+                let at = next_try.as_ref().map_or_else(|| NO_TIME.to_owned(), ms);
+                format!("offline {at} {reason}")
+            }
+            Self::Resting { until } => format!("resting {}", ms(until)),
+            Self::Live => "live".to_owned(),
+            Self::Unknown | Self::Refused { .. } => "unknown".to_owned(),
+        }
+    }
+
+    /// What [`Connection::words`] said; none for anything else.
+    pub fn parse(words: &str) -> Option<Self> {
+        let mut parts = words.splitn(3, ' ');
+        let (state, at, reason) = (parts.next()?, parts.next(), parts.next());
+        let moment = |at: &str| at.parse().ok().and_then(Time::from_timestamp_millis);
+        Some(match (state, at) {
+            ("live", None) => Self::Live,
+            ("unknown", None) => Self::Unknown,
+            ("resting", Some(at)) => Self::Resting { until: moment(at)? },
+            ("offline", Some(at)) => {
+                let next_try = if at == NO_TIME { None } else { Some(moment(at)?) };
+                Self::Offline { reason: CleanText::line(reason?), next_try }
+            }
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_to_other_instances_comes_back_as_it_was() {
+        let (at, reason) = (Time::from_timestamp_millis(1_800_000_000_123), CleanText::line("No network: try later."));
+        let told = [
+            Connection::Live,
+            Connection::Unknown,
+            Connection::Resting { until: at.expect("in range") },
+            Connection::Offline { reason: reason.clone(), next_try: at },
+            Connection::Offline { reason, next_try: None },
+        ];
+        for connection in told {
+            assert_eq!(Connection::parse(&connection.words()), Some(connection));
+        }
+        let refused = Connection::Refused { reason: CleanText::line("The key is not accepted.") };
+        assert_eq!(Connection::parse(&refused.words()), Some(Connection::Unknown), "another one may have another key");
+        for other in ["", "offline", "offline soon x", "resting", "resting x", "better 1"] {
+            assert_eq!(Connection::parse(other), None, "{other}");
+        }
+    }
 }

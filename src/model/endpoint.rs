@@ -24,6 +24,11 @@ impl Scope {
     pub fn clock_key(&self) -> String {
         format!("service-clock {}", self.base_url)
     }
+
+    /// Under which key the store keeps how the talk with the service goes for whoever looks at this project's jobs.
+    pub fn connection_key(&self) -> String {
+        format!("connection {} {}", self.base_url, self.project)
+    }
 }
 
 /// The environment variable that may hold the key. No program that docdeck starts inherits it.

@@ -102,3 +102,18 @@ fn a_finished_job_is_not_asked_for() {
     world.run(&["wait", &id]).ends(1);
     assert_eq!(world.sim.requests(docdeck::model::log::Operation::Get), asked);
 }
+
+#[test]
+fn behind_one_that_looks_it_hears_that_the_service_is_away_and_that_a_key_is_refused() {
+    let world = World::new(&["get=503"]);
+    world.faults(&[]);
+    let id = tracked(&world, "[sim:seconds=60000]");
+    world.faults(&["get=503"]);
+    let looks = world.start(&["wait", &id]);
+    looks.err_line("offline, next try");
+    let hears = world.start(&["wait", &id]);
+    hears.err_line("offline, next try");
+    world.faults(&["get=401"]);
+    let (looks, hears) = (looks.end().ends(3), hears.end().ends(3));
+    assert!(looks.err.contains("401") && hears.err.contains("401"), "{looks:?} {hears:?}");
+}

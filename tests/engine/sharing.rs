@@ -2,11 +2,14 @@
 
 use crate::desk::{Desk, open, scope_of, sim};
 use docdeck::model::change::LocalChange;
+use docdeck::model::connection::Connection;
 use docdeck::model::ledger::Limited;
 use docdeck::model::log::Operation;
 use docdeck::model::news::News;
 use docdeck::model::prompt::Delivery;
+use docdeck::sim::Sim;
 use docdeck::store::{Only, PruneJobs};
+use std::time::Duration;
 
 #[tokio::test]
 async fn one_of_two_instances_polls_and_the_other_hears_of_every_change() {
@@ -112,4 +115,80 @@ async fn jobs_that_another_process_lets_go_of_are_told_as_what_is_left() {
     assert!(left.has(kept.key) && !left.has(over.key));
     let (_, later) = other.add_new_job(&scope_of(&sim), "Later", chrono::Utc::now()).await.expect("written");
     assert!(left.has(later.key), "it was not there to be let go of");
+}
+
+fn trouble(news: &News) -> Option<Connection> {
+    match news {
+        News::Connection(connection) => Some(connection.clone()).filter(|connection| *connection != Connection::Live),
+        _ => None,
+    }
+}
+
+fn faults(sim: &Sim, faults: &[&str]) {
+    sim.set_faults(faults.iter().map(|fault| fault.parse().expect("a fault")).collect());
+}
+
+#[tokio::test]
+async fn an_instance_that_does_not_poll_is_told_that_the_service_is_away_and_when_it_is_back() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut one = Desk::begin(&sim, folder.path()).await;
+    let (_, row) = one.accepted("One [sim:seconds=6000]").await;
+    let mut two = Desk::begin(&sim, folder.path()).await;
+    faults(&sim, &["get=503"]);
+    one.engine.refresh(row.key).await.expect_err("down");
+    let state = two.until("word of it", trouble).await;
+    assert!(matches!(state, Connection::Offline { next_try: Some(_), .. }), "{state:?}");
+    // Who comes later hears it as well.
+    let mut three = Desk::begin(&sim, folder.path()).await;
+    assert!(matches!(three.until("word of it", trouble).await, Connection::Offline { .. }));
+    faults(&sim, &[]);
+    for desk in [&mut two, &mut three] {
+        let live = |news: &News| matches!(news, News::Connection(Connection::Live)).then_some(());
+        desk.until("the service is back", live).await;
+        assert_eq!(desk.requests_of(Operation::Get), 0);
+    }
+}
+
+#[tokio::test]
+async fn what_was_said_of_the_service_is_forgotten_by_whoever_polls_next() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut one = Desk::begin(&sim, folder.path()).await;
+    let (_, row) = one.accepted("One [sim:seconds=6000]").await;
+    faults(&sim, &["get=503"]);
+    one.engine.refresh(row.key).await.expect_err("down");
+    one.until("offline", trouble).await;
+    one.engine.stop().await;
+    let (store, key) = (open(folder.path()), scope_of(&sim).connection_key());
+    assert!(store.recall(&key).await.expect("read").is_some_and(|words| words.starts_with("offline ")));
+    // No answer of its own has come yet.
+    faults(&sim, &["get=latency-9000"]);
+    let _polls = Desk::begin(&sim, folder.path()).await;
+    let taken_back = async {
+        while store.recall(&key).await.expect("read").as_deref() != Some("unknown") {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(5), taken_back).await.expect("what it left is not true any more");
+}
+
+#[tokio::test]
+async fn an_instance_whose_key_is_refused_leaves_polling_to_one_with_another_key() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    {
+        let mut desk = Desk::begin(&sim, folder.path()).await;
+        desk.accepted("One [sim:seconds=6000]").await;
+        desk.engine.stop().await;
+    }
+    let mut refused = Desk::begin_with(scope_of(&sim), "mint_wrong", folder.path()).await;
+    let state = refused.until("refused", trouble).await;
+    assert!(matches!(state, Connection::Refused { .. }), "{state:?}");
+    let mut same = Desk::begin_with(scope_of(&sim), "mint_wrong", folder.path()).await;
+    let state = same.until("found out by itself", trouble).await;
+    assert!(matches!(state, Connection::Refused { .. }), "{state:?}");
+    let mut good = Desk::begin(&sim, folder.path()).await;
+    good.look().await;
+    good.look().await;
+    let seen = |news: &News| matches!(news, News::Connection(Connection::Live)).then_some(());
+    refused.until("the other one's answers", seen).await;
+    assert_eq!((refused.requests_of(Operation::Get), same.requests_of(Operation::Get)), (1, 1));
 }
