@@ -40,6 +40,7 @@ pub(super) struct After {
 
 /// Runs the dashboard with these settings.
 pub(super) async fn open(settings: Settings, environment: Environment, after: Option<After>) -> Result<Code, Refusal> {
+    let look = settings.look.clone().with_its_theme()?;
     let keymap = own::keymap(&settings.own, &settings.config)?;
     let commands = own::commands(&settings.own, &keymap, &settings.config)?;
     let kind = terminal(&environment)?.with_titles(settings.own.notify.title);
@@ -66,7 +67,7 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
     };
     let themes = themes::names(folders.themes.as_deref());
     let start = Start { themes, keymap, commands, greeting, ..start(&settings, &opened) };
-    let (look, notify, clipboard) = (settings.look.clone(), settings.own.notify.how, settings.own.clipboard.clone());
+    let (notify, clipboard) = (settings.own.notify.how, settings.own.clipboard.clone());
     let first_run = FirstRun::default();
     let profiles = Profiles {
         known: settings.profiles.clone(),

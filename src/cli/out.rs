@@ -73,6 +73,9 @@ impl Out {
         self.ascii = look.ascii;
         self.ascii_when_piped = flags.ascii;
         self.calm = look.calm || is_dumb;
+        if let Some(error) = look.without_theme.as_ref().filter(|_| wanted) {
+            self.note(&format!("docdeck: {error} These are the usual colours."));
+        }
     }
 
     /// Whether people read the results as they come.

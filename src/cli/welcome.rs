@@ -46,6 +46,7 @@ pub(super) async fn run(flags: &Flags, missing: Missing, environment: Environmen
 }
 
 fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Result<Parts, Refusal> {
+    let look = missing.look.clone().with_its_theme()?;
     let keymap = own::keymap(&missing.own, &missing.config)?;
     let kind = terminal(&environment)?.with_titles(missing.own.notify.title);
     let folder = missing.config.with_file_name("themes");
@@ -60,7 +61,7 @@ fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Res
     };
     Ok(Parts {
         start,
-        look: missing.look.clone(),
+        look,
         notify: How::Off,
         clipboard: Vec::new(),
         store: Store::in_memory().map_err(Refusal::unusable)?,

@@ -3,6 +3,7 @@
 
 use super::keys::{self, Keys, OwnKeys};
 use super::own::{self, Command, Filter, Notify, Own};
+use super::places::{Place, Places};
 use super::{ConfigError, PER_MINUTE, PER_MINUTE_MAX};
 use crate::model::palette::Ground;
 use crate::model::text::CleanText;
@@ -36,25 +37,17 @@ pub struct ConfigFile {
     #[serde(default)]
     commands: Vec<Command>,
     on_change: Option<Spanned<Vec<String>>>,
-    /// Line and column of each command's key.
+    /// Of each command's key.
     #[serde(skip)]
-    key_places: Vec<(usize, usize)>,
+    key_places: Vec<Place>,
     #[serde(skip)]
     own_keys: Vec<OwnKeys>,
 }
 
 impl ConfigFile {
     /// GETs a minute for polling.
-    ///
-    /// # Errors
-    /// It is out of range.
-    pub fn poll_rate(&self) -> Result<u32, ConfigError> {
-        let per_minute = self.poll.per_minute.unwrap_or(PER_MINUTE);
-        if (1..=PER_MINUTE_MAX).contains(&per_minute) {
-            Ok(per_minute)
-        } else {
-            Err(ConfigError::PerMinute(per_minute))
-        }
+    pub fn poll_rate(&self) -> u32 {
+        self.poll.per_minute.unwrap_or(PER_MINUTE)
     }
 
     /// What the user adds of their own.
@@ -89,7 +82,13 @@ pub struct Profile {
     pub api_key_file: Option<PathBuf>,
     /// The key itself; accepted only while nobody else can read the file.
     pub api_key: Option<InlineKey>,
+    /// Of these three, in the order of [`KEY_SOURCES`].
+    #[serde(skip)]
+    pub(super) key_places: [Place; 3],
 }
+
+/// What names a source of the key.
+pub(super) const KEY_SOURCES: [&str; 3] = ["api_key_command", "api_key_file", "api_key"];
 
 /// A key written into the file. Wiped when dropped; prints as `***`.
 #[derive(Deserialize)]
@@ -134,6 +133,8 @@ pub struct Ui {
     pub links: Option<bool>,
     /// A shipped theme, or a file in the folder `themes` beside this one.
     pub theme: Option<String>,
+    #[serde(skip)]
+    pub(super) theme_place: Place,
     /// What the terminal's ground is, where it does not tell.
     pub ground: Option<GroundChoice>,
     /// Whether the mouse comes to docdeck at the start; else the terminal selects text with it.
@@ -169,6 +170,8 @@ pub struct Found {
     pub readable_by_others: bool,
 }
 
+/// What keys begin with (api.md).
+const KEY_PREFIX: &str = "mint_";
 /// Largest file that is read: a configuration is a page, not a database.
 const MAX_BYTES: u64 = 1024 * 1024;
 
@@ -214,7 +217,7 @@ impl Mistake {
 }
 
 /// Line and column of a byte, both from 1.
-fn place(text: &str, byte: usize) -> (usize, usize) {
+pub(super) fn place(text: &str, byte: usize) -> Place {
     let before = text.get(..byte).unwrap_or_default();
     let line = before.matches('\n').count() + 1;
     (line, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1)
@@ -223,25 +226,68 @@ fn place(text: &str, byte: usize) -> (usize, usize) {
 pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     let mut file: ConfigFile = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        Mistake::at(text, at, &without_values(error.message()))
+        Mistake::at(text, at, &in_words(error.message()))
     })?;
     let programs = [("on_change", file.on_change.as_ref()), ("clipboard", file.ui.clipboard.as_ref())];
     own::check(&file.filters, &file.commands, programs).map_err(|wrong| own::mistake(text, wrong))?;
     file.key_places = file.commands.iter().map(|command| place(text, command.key.span().start)).collect();
     file.own_keys = keys::of(&file.keys, |byte| place(text, byte));
+    let places = Places::of(text);
+    if let Some(wrong) = file.poll.per_minute.filter(|rate| !(1..=PER_MINUTE_MAX).contains(rate)) {
+        let (line, column) = places.at(&["poll"], "per_minute");
+        let what = format!("per_minute is {wrong}, and has to be from 1 to {PER_MINUTE_MAX}");
+        return Err(Mistake { line, column, what: CleanText::line(&what) });
+    }
+    file.ui.theme_place = places.at(&["ui"], "theme");
+    for (name, profile) in &mut file.profiles {
+        profile.key_places = KEY_SOURCES.map(|source| places.at(&["profiles", name], source));
+    }
     Ok(file)
 }
 
-/// The message without the values that it quotes: a key in the wrong place must not reach the screen.
-fn without_values(message: &str) -> String {
-    let Some(rest) =
-        message.strip_prefix("invalid type: string ").or_else(|| message.strip_prefix("invalid value: string "))
-    else {
-        return message.to_owned();
-    };
+/// The reader's message in words for users, without the texts that it quotes: a key in the wrong place must not reach the
+/// screen.
+fn in_words(message: &str) -> String {
+    let wrong = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
     // The value is quoted and may hold anything; what was expected comes after its last quote.
-    let expected = rest.rsplit_once("\", expected ").map_or("something else", |(_, expected)| expected);
-    format!("a text stands where there should be {expected}")
+    if let Some((found, expected)) = wrong.and_then(|wrong| wrong.rsplit_once(", expected ")) {
+        return format!("{} stands where there should be {}", kind(found), wanted(expected));
+    }
+    // A table as well can be read from a list of all its values.
+    if message.starts_with("invalid length ") && message.contains(", expected struct ") {
+        return "an array stands where there should be a table".to_owned();
+    }
+    match message.strip_prefix("unknown variant `").and_then(|rest| rest.split_once("`, expected ")) {
+        Some((value, expected)) if value.contains(KEY_PREFIX) => format!("unknown value, expected {expected}"),
+        Some((value, expected)) => format!("unknown value `{value}`, expected {expected}"),
+        None => message.to_owned(),
+    }
+}
+
+/// A value by its kind.
+fn kind(found: &str) -> &str {
+    match found.split(' ').next() {
+        Some("string") => "a text",
+        Some("integer" | "floating") => "a number",
+        Some("boolean") => "true or false",
+        Some("sequence") => "an array",
+        Some("map") => "a table",
+        _ => "something else",
+    }
+}
+
+fn wanted(expected: &str) -> &str {
+    match expected {
+        "a string" => "a text in quotes",
+        "path string" => "a path in quotes",
+        "a boolean" => "true or false",
+        "a sequence" => "an array",
+        "u32" => "a whole number above 0",
+        "a map" => "a table",
+        table if table.starts_with("struct ") => "a table",
+        choice if choice.starts_with("enum ") => "a word in quotes",
+        other => other,
+    }
 }
 
 /// The system's words for an error, without its number.

@@ -2,7 +2,7 @@
 //! error; what a failing program says on its stderr does, cleaned.
 
 use super::environment::Environment;
-use super::file::{Profile, others_can_read, plain};
+use super::file::{KEY_SOURCES, Profile, others_can_read, plain};
 use super::{ConfigError, key_command};
 use crate::model::endpoint::{ApiKey, KEY_VARIABLE};
 use crate::model::setup::KeyFrom;
@@ -36,14 +36,20 @@ impl KeySource {
         config: &Path,
         readable_by_others: bool,
     ) -> Result<Option<Self>, ConfigError> {
-        let clean = || CleanText::line(name);
         let named = [profile.api_key_command.is_some(), profile.api_key_file.is_some(), profile.api_key.is_some()];
+        let last = named.into_iter().zip(profile.key_places).filter(|(named, _)| *named).map(|(_, place)| place).max();
+        let wrong = |what: &str| {
+            let (line, column) = last.unwrap_or((1, 1));
+            let what = CleanText::line(&format!("the profile {name} {what}"));
+            ConfigError::Invalid { path: config.into(), line, column, what }
+        };
         if named.iter().filter(|named| **named).count() > 1 {
-            return Err(ConfigError::SeveralKeySources { profile: clean() });
+            let which = KEY_SOURCES.join(", ");
+            return Err(wrong(&format!("names more than one source of the API key; keep one of {which}")));
         }
         if let Some(command) = &profile.api_key_command {
-            if command.first().is_none_or(String::is_empty) {
-                return Err(ConfigError::EmptyCommand { profile: clean() });
+            if command.first().is_none_or(|program| program.trim().is_empty()) {
+                return Err(wrong("has an empty api_key_command; it is an array: the program, then its arguments"));
             }
             return Ok(Some(Self::Command(command.clone())));
         }

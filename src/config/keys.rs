@@ -9,7 +9,7 @@ use toml::Spanned;
 pub(super) type Keys = BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<OneOrMany>>>;
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "there should be a key in quotes or an array of keys, like \"n\" or [\"n\", \"F5\"]")]
 pub(super) enum OneOrMany {
     One(String),
     Many(Vec<String>),

@@ -8,6 +8,7 @@ pub mod key;
 mod key_command;
 pub mod keys;
 pub mod own;
+mod places;
 pub mod profiles;
 pub mod sources;
 pub mod themes;
@@ -22,6 +23,7 @@ use environment::Environment;
 use file::{ConfigFile, Found, Profile};
 use key::KeySource;
 use own::Own;
+use places::Place;
 use profiles::KnownProfile;
 use serde::Deserialize;
 use sources::{Source, Sourced};
@@ -69,9 +71,22 @@ pub struct Look {
     pub calm: bool,
     /// Whether the terminal reports the mouse at the start.
     pub mouse: bool,
+    /// Why the theme is the usual one and not what the file names.
+    pub without_theme: Option<ConfigError>,
 }
 
 impl Look {
+    /// For who draws a whole screen of it.
+    ///
+    /// # Errors
+    /// The theme that the file names can't be had.
+    pub fn with_its_theme(self) -> Result<Self, ConfigError> {
+        match self.without_theme {
+            Some(error) => Err(error),
+            None => Ok(self),
+        }
+    }
+
     /// Where no configuration says anything, and nothing can be read.
     pub fn plain() -> Self {
         Self {
@@ -82,6 +97,7 @@ impl Look {
             links: false,
             calm: true,
             mouse: false,
+            without_theme: None,
         }
     }
 }
@@ -193,20 +209,12 @@ pub enum ConfigError {
         path.display()
     )]
     WhichProfile { path: PathBuf, known: CleanText },
-    #[error(
-        "The profile {profile} names more than one source of the API key. Keep one of api_key_command, api_key_file, api_key."
-    )]
-    SeveralKeySources { profile: CleanText },
-    #[error("api_key_command of the profile {profile} is empty. It is an array: the program, then its arguments.")]
-    EmptyCommand { profile: CleanText },
     #[error("Others on this computer can read {0}, which holds the API key, so it is not used. Make it yours alone: chmod 600 {0}", path.display())]
     KeyForAll { path: PathBuf },
     #[error("The API key command {program} {why}.")]
     KeyCommand { program: CleanText, why: CleanText },
     #[error("There is no usable API key in {source_name}: it is empty, or holds characters that a key can't have.")]
     NoKey { source_name: String },
-    #[error("per_minute in [poll] is {0}, and has to be from 1 to {PER_MINUTE_MAX}.")]
-    PerMinute(u32),
     #[error(transparent)]
     Theme(#[from] ThemeError),
     #[error(transparent)]
@@ -253,8 +261,8 @@ pub fn profile_of(flags: &Flags, environment: &Environment) -> Result<String, Co
 }
 
 fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) -> Result<Setup, ConfigError> {
-    let look = look(flags, environment, &found.file.ui, path)?;
-    let per_minute = found.file.poll_rate()?;
+    let look = look_anyway(flags, environment, &found.file.ui, path);
+    let per_minute = found.file.poll_rate();
     let nothing = Profile::default();
     let (name, profile) = sources::profile(flags, environment, path, &found.file)?;
     let (name, profile) = (name.value, profile.unwrap_or(&nothing));
@@ -328,20 +336,41 @@ pub fn named_file(flags: &Flags, environment: &Environment) -> Result<(ConfigFil
 /// # Errors
 /// There is no such theme, or its file is wrong.
 pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path) -> Result<Look, ConfigError> {
+    look_anyway(flags, environment, ui, path).with_its_theme()
+}
+
+/// As [`look`], in the usual colours where the theme can't be had: most of what is written has no colours at all.
+fn look_anyway(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path) -> Look {
     let from_environment = environment.no_color.then_some(ColorChoice::Never);
     // `--color auto` asks for what the terminal and the environment say, NO_COLOR among it.
     let flag = flags.color.filter(|flag| *flag != ColorChoice::Auto || from_environment.is_none());
     let choice = flag.or(from_environment).or(ui.color).unwrap_or_default();
-    let theme = ui.theme.as_deref().unwrap_or(themes::AUTO);
-    Ok(Look {
+    let theme = themes::named(ui.theme.as_deref().unwrap_or(themes::AUTO), Some(&path.with_file_name("themes")));
+    let (theme, without_theme) = match theme {
+        Ok(theme) => (theme, None),
+        Err(error) => (themes::usual(), Some(of_theme(error, ui.theme_place, path))),
+    };
+    Look {
         color: choice,
-        theme: themes::named(theme, Some(&path.with_file_name("themes")))?,
+        theme,
         ground: ui.ground.map(Ground::from),
         ascii: flags.ascii || ui.ascii.unwrap_or(environment.ascii_locale),
         links: ui.links.unwrap_or(true),
         calm: environment.ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
         mouse: ui.mouse.unwrap_or(true),
-    })
+        without_theme,
+    }
+}
+
+/// A name that no theme has is wrong where the name stands, all else in the theme's own file.
+fn of_theme(error: ThemeError, (line, column): Place, path: &Path) -> ConfigError {
+    match error {
+        ThemeError::Unknown { name, known } => {
+            let what = format!("there is no theme {name}; there are {known}");
+            ConfigError::Invalid { path: path.into(), line, column, what: CleanText::line(&what) }
+        }
+        other => other.into(),
+    }
 }
 
 /// Where store and log lie.

@@ -219,7 +219,7 @@ mod tests {
         let field = mistake("[[commands]]\nkey = \"D\"\nname = \"d\"\nrun = [\"x\"]\nshell = true\n");
         assert!(field.starts_with("5:1: unknown field `shell`"), "{field}");
         let how = mistake("[notify]\nhow = \"email\"\n");
-        assert!(how.starts_with("2:7: unknown variant `email`") && how.contains("`osc777`"), "{how}");
+        assert!(how.starts_with("2:7: unknown value `email`") && how.contains("`osc777`"), "{how}");
         assert!(mistake("[notify]\nsound = true\n").starts_with("2:1: unknown field `sound`"));
     }
 

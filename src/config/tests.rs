@@ -127,7 +127,8 @@ fn a_key_in_a_file_that_others_can_read_is_refused() {
 #[test]
 fn two_sources_of_the_key_are_refused() {
     let text = "[profiles.a]\nproject_id = \"p\"\napi_key = \"mint_a\"\napi_key_file = \"key\"\n";
-    assert!(matches!(joined(&Flags::default(), &environment(&[]), text), Err(ConfigError::SeveralKeySources { .. })));
+    let error = joined(&Flags::default(), &environment(&[]), text).expect_err("two").to_string();
+    assert!(error.starts_with("/etc/docdeck/config.toml:4:16: the profile a names more than one source"), "{error}");
 }
 
 #[test]
@@ -151,8 +152,20 @@ fn no_color_beats_the_file_and_a_flag_beats_no_color() {
 
 #[test]
 fn a_poll_rate_out_of_range_is_an_error() {
-    let result = joined(&Flags::default(), &environment(&[]), "[poll]\nper_minute = 0\n");
-    assert_eq!(result.expect_err("out of range"), ConfigError::PerMinute(0));
+    for (rate, at) in [("0", "2:14"), ("601", "2:14")] {
+        let mistake = file::parse(&format!("[poll]\nper_minute = {rate}\n")).expect_err("out of range");
+        assert_eq!(format!("{}:{}", mistake.line, mistake.column), at);
+        assert_eq!(mistake.what.as_str(), format!("per_minute is {rate}, and has to be from 1 to 600"));
+    }
+}
+
+#[test]
+fn a_theme_that_is_not_there_leaves_the_usual_colours_and_says_so_to_who_wants_it() {
+    let variables = environment(&[("DOCDECK_PROJECT_ID", "p"), ("DOCDECK_API_KEY", "mint_v")]);
+    let look = ready(&Flags::default(), &variables, "[ui]\ntheme = \"nope\"\n").look;
+    assert_eq!(look.theme, themes::usual());
+    let said = look.with_its_theme().expect_err("none").to_string();
+    assert!(said.starts_with("/etc/docdeck/config.toml:2:9: there is no theme nope; there are auto, dark, "), "{said}");
 }
 
 #[test]

@@ -125,7 +125,7 @@ struct File {
 type Table = BTreeMap<Spanned<String>, Spanned<Value>>;
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "there should be a colour in quotes, or a table like { fg = \"red\", bold = true }")]
 enum Value {
     Colour(String),
     Grounds(Vec<String>),

@@ -104,6 +104,7 @@ mod tests {
             links: true,
             calm: false,
             mouse: false,
+            without_theme: None,
         }
     }
 

@@ -3,45 +3,92 @@
 
 use crate::doctor::Home;
 
-/// A file, and what is said of it; `{}` is the file's path.
+/// A file, and what is said of it; `{}` is the file's path. Each setting there is has at least one row with a value that it
+/// can't have, each table one with a field that it doesn't know.
 const MISTAKES: &[(&str, &str)] = &[
     ("nonsense\n", "{}:1:9: "),
-    ("default_profile = 7\n", "{}:1:19: invalid type: integer `7`, expected a string"),
-    ("defautl_profile = \"a\"\n", "{}:1:1: unknown field `defautl_profile`, expected one of `default_profile`, "),
+    ("[ui\n", "{}:1:4: "),
     ("default_profile = \"a\"\ndefault_profile = \"b\"\n", "{}:2:1: duplicate key"),
+    ("defautl_profile = \"a\"\n", "{}:1:1: unknown field `defautl_profile`, expected one of `default_profile`, "),
+    ("default_profile = 7\n", "{}:1:19: a number stands where there should be a text in quotes."),
     ("default_profile = \"b\"\n[profiles.a]\n", "There is no profile b in {}. Known there: a."),
+    ("on_change = \"ntfy\"\n", "{}:1:13: a text stands where there should be an array."),
+    ("on_change = []\n", "{}:1:13: on_change is empty; it is an array: the program, then its arguments."),
+    ("profiles = \"a\"\n", "{}:1:12: a text stands where there should be a table."),
+    ("[profiles]\na = 1\n", "{}:2:5: a number stands where there should be a table."),
     (
         "[profiles.a]\nprojectid = \"p\"\n",
         "{}:2:1: unknown field `projectid`, expected one of `base_url`, `project_id`, ",
     ),
-    ("[profiles.a]\nproject_id = 12\n", "{}:2:14: invalid type: integer `12`, expected a string"),
-    (
-        "[profiles.a]\napi_key = \"mint_a\"\napi_key_file = \"key\"\n",
-        "The profile a names more than one source of the API key. Keep one of api_key_command, api_key_file, api_key.",
-    ),
+    ("[profiles.a]\nbase_url = true\n", "{}:2:12: true or false stands where there should be a text in quotes."),
+    ("[profiles.a]\nproject_id = 12\n", "{}:2:14: a number stands where there should be a text in quotes."),
+    ("[profiles.a]\norganization = 1.5\n", "{}:2:16: a number stands where there should be a text in quotes."),
+    ("[profiles.a]\nca_file = []\n", "{}:2:11: an array stands where there should be a path in quotes."),
+    ("[profiles.a]\napi_key_command = \"pass show x\"\n", "{}:2:19: a text stands where there should be an array."),
     (
         "[profiles.a]\napi_key_command = []\n",
-        "api_key_command of the profile a is empty. It is an array: the program, then its arguments.",
+        "{}:2:19: the profile a has an empty api_key_command; it is an array: the program, then its arguments.",
     ),
-    ("[profiles.a]\napi_key_command = \"pass show x\"\n", "{}:2:19: a text stands where there should be a sequence."),
+    ("[profiles.a]\napi_key_file = 7\n", "{}:2:16: a number stands where there should be a path in quotes."),
+    ("[profiles.a]\napi_key = 7\n", "{}:2:11: a number stands where there should be a text in quotes."),
     (
         "[profiles.a]\napi_key = \" \"\n",
         "There is no usable API key in api_key in {}: it is empty, or holds characters that a key can't have.",
     ),
-    ("[poll]\nper_minute = 0\n", "per_minute in [poll] is 0, and has to be from 1 to 600."),
-    ("[poll]\nper_minute = \"60\"\n", "{}:2:14: a text stands where there should be u32"),
-    ("[ui]\ntheme = \"no-such\"\n", "There is no theme no-such"),
-    ("[ui]\ncolor = \"sometimes\"\n", "{}:2:9: unknown variant `sometimes`, expected one of `auto`, `always`, `never`"),
-    ("[ui]\nground = \"blue\"\n", "{}:2:10: unknown variant `blue`, expected `dark` or `light`"),
-    ("[notify]\nhow = \"loud\"\n", "{}:2:7: unknown variant `loud`"),
-    ("on_change = []\n", "{}:1:13: on_change is empty; it is an array: the program, then its arguments."),
-    ("[[filters]]\nname = \"a\"\nfilter = \"\"\n", "{}:3:10: the filter a is empty."),
+    (
+        "[profiles.a]\napi_key = \"mint_a\"\napi_key_file = \"key\"\n",
+        "{}:3:16: the profile a names more than one source of the API key; keep one of api_key_command, api_key_file, api_key.",
+    ),
+    ("poll = 60\n", "{}:1:8: a number stands where there should be a table."),
+    ("[poll]\nper_hour = 60\n", "{}:2:1: unknown field `per_hour`, expected `per_minute`."),
+    ("[poll]\nper_minute = \"60\"\n", "{}:2:14: a text stands where there should be a whole number above 0."),
+    ("[poll]\nper_minute = -1\n", "{}:2:14: a number stands where there should be a whole number above 0."),
+    ("[poll]\nper_minute = 0\n", "{}:2:14: per_minute is 0, and has to be from 1 to 600."),
+    ("ui = []\n", "{}:1:6: an array stands where there should be a table."),
+    ("[ui]\ncolour = \"auto\"\n", "{}:2:1: unknown field `colour`, expected one of `color`, `ascii`, `links`, "),
+    ("[ui]\ncolor = \"sometimes\"\n", "{}:2:9: unknown value `sometimes`, expected one of `auto`, `always`, `never`."),
+    ("[ui]\nascii = \"yes\"\n", "{}:2:9: a text stands where there should be true or false."),
+    ("[ui]\nlinks = 1\n", "{}:2:9: a number stands where there should be true or false."),
+    ("[ui]\ntheme = 1\n", "{}:2:9: a number stands where there should be a text in quotes."),
+    ("[ui]\nground = \"blue\"\n", "{}:2:10: unknown value `blue`, expected `dark` or `light`."),
+    ("[ui]\nmouse = \"off\"\n", "{}:2:9: a text stands where there should be true or false."),
+    ("[ui]\nreduced_motion = 0\n", "{}:2:18: a number stands where there should be true or false."),
+    ("[ui]\nclipboard = \"wl-copy\"\n", "{}:2:13: a text stands where there should be an array."),
+    ("[ui]\nclipboard = []\n", "{}:2:13: clipboard is empty; it is an array: the program, then its arguments."),
+    ("keys = 1\n", "{}:1:8: a number stands where there should be a table."),
+    ("[keys]\njobs = \"n\"\n", "{}:2:8: a text stands where there should be a table."),
+    ("[keys.jobs]\nnew-job = 1\n", "{}:2:11: there should be a key in quotes or an array of keys, like \"n\" or "),
+    ("notify = \"bell\"\n", "{}:1:10: a text stands where there should be a table."),
+    ("[notify]\nsound = true\n", "{}:2:1: unknown field `sound`, expected `how` or `title`."),
+    ("[notify]\nhow = \"loud\"\n", "{}:2:7: unknown value `loud`, expected one of `osc9`, `osc777`, `bell`, `off`."),
+    ("[notify]\ntitle = \"no\"\n", "{}:2:9: a text stands where there should be true or false."),
+    ("filters = \"x\"\n", "{}:1:11: a text stands where there should be an array."),
+    ("[[filters]]\ntext = \"a\"\n", "{}:2:1: unknown field `text`, expected `name` or `filter`."),
+    ("[[filters]]\nname = \"a\"\n", "{}:1:1: missing field `filter`."),
+    ("[[filters]]\nname = 1\nfilter = \"x\"\n", "{}:2:8: a number stands where there should be a text in quotes."),
     ("[[filters]]\nname = \"\"\nfilter = \"x\"\n", "{}:2:8: the name of a filter is empty."),
+    ("[[filters]]\nname = \"a\"\nfilter = \"\"\n", "{}:3:10: the filter a is empty."),
+    ("commands = \"x\"\n", "{}:1:12: a text stands where there should be an array."),
+    (
+        "[[commands]]\nkey = \"X\"\nname = \"x\"\nrun = [\"a\"]\nshell = true\n",
+        "{}:5:1: unknown field `shell`, expected one of `key`, `name`, `run`.",
+    ),
+    ("[[commands]]\nkey = 1\n", "{}:2:7: a number stands where there should be a text in quotes."),
+    ("[[commands]]\nkey = \"X\"\nname = 1\n", "{}:3:8: a number stands where there should be a text in quotes."),
+    (
+        "[[commands]]\nkey = \"X\"\nname = \"x\"\nrun = \"gh pr\"\n",
+        "{}:4:7: a text stands where there should be an array.",
+    ),
     ("[[commands]]\nkey = \"X\"\nname = \"x\"\nrun = []\n", "{}:4:7: run of the command x is empty"),
     (
         "[[commands]]\nkey = \"X\"\nname = \"x\"\nrun = [\"a\", \"{b}\"]\n",
         "{}:4:13: the command x has the unknown placeholder {b}",
     ),
+];
+
+/// What only the dashboard looks at: a script goes on with it.
+const OF_THE_DASHBOARD: &[(&str, &str)] = &[
+    ("[ui]\ntheme = \"no-such\"\n", "{}:2:9: there is no theme no-such; there are auto, dark, light, "),
     ("[[commands]]\nkey = \"n\"\nname = \"x\"\nrun = [\"a\"]\n", "{}:2:7: the key n of the command x is docdeck's own"),
     ("[keys.jobs]\nno-such = \"x\"\n", "{}:2:1: jobs has no action no-such"),
     ("[keys.nowhere]\nclose = \"x\"\n", "{}:1:7: there are no keys of nowhere"),
@@ -96,11 +143,51 @@ fn run(text: &str, words: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn each_mistake_in_the_configuration_ends_a_start_with_its_message() {
-    for (text, message) in MISTAKES {
+    for (text, message) in MISTAKES.iter().chain(OF_THE_DASHBOARD) {
         let (code, said) = run(text, &[]);
         assert_eq!(code, Some(2), "{text}: {said}");
         assert!(said.starts_with("docdeck: ") && said.contains(message), "{text}: {said}");
         assert!(!said.contains("mint_"), "{text}: {said}");
+    }
+}
+
+#[test]
+fn a_script_ends_by_what_is_wrong_in_the_file_and_not_by_what_only_the_dashboard_needs() {
+    for (text, message) in MISTAKES {
+        let (code, said) = run(text, &["status"]);
+        assert_eq!(code, Some(2), "{text}: {said}");
+        assert!(said.starts_with("docdeck: ") && said.contains(message), "{text}: {said}");
+    }
+    for (text, message) in OF_THE_DASHBOARD {
+        assert_eq!(run(text, &["jobs"]), (Some(0), String::new()), "{text}");
+        assert_eq!(run(text, &["status"]), (Some(0), "no jobs known here\n".to_owned()), "{text}");
+        // Who asks for colours gets the usual ones, and the reason.
+        let (code, said) = run(text, &["jobs", "--color", "always"]);
+        assert_eq!((code, said.contains(message)), (Some(0), text.contains("theme")), "{text}: {said}");
+    }
+}
+
+/// The names that the message about an unknown field in this table tells.
+fn settings_of(table: &str) -> Vec<String> {
+    let (_, said) = run(&format!("{table}no-such = 1\n"), &["status"]);
+    let (_, known) = said.split_once("expected ").expect("the names that there are");
+    let names = known.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    assert!(said.contains("unknown field `no-such`"), "{said}");
+    names
+}
+
+#[test]
+fn no_setting_is_left_out_of_the_table_of_mistakes() {
+    let command = "[[commands]]\nkey = \"X\"\nname = \"x\"\nrun = [\"a\"]\n";
+    for table in ["", "[profiles.a]\n", "[poll]\n", "[ui]\n", "[notify]\n", "[[filters]]\n", command] {
+        for name in settings_of(table) {
+            let (head, _) = table.split_once('\n').unwrap_or_default();
+            let is_about = |(text, message): &&(&str, &str)| {
+                let sets = text.lines().any(|line| line.starts_with(&format!("{name} = ")));
+                sets && text.starts_with(head) && !message.contains("unknown field")
+            };
+            assert!(MISTAKES.iter().any(|row| is_about(&row)), "{head} {name}");
+        }
     }
 }
 
@@ -116,7 +203,7 @@ fn a_mistake_that_is_found_later_ends_the_command_before_anything_is_asked() {
 
 #[test]
 fn each_mistake_in_the_configuration_is_a_problem_for_the_doctor_who_goes_on() {
-    for (text, message) in MISTAKES.iter().chain(LATE) {
+    for (text, message) in MISTAKES.iter().chain(OF_THE_DASHBOARD).chain(LATE) {
         let (code, said) = run(text, &["doctor", "--offline"]);
         assert_eq!(code, Some(1), "{text}: {said}");
         assert!(said.contains(message), "{text}: {said}");

@@ -229,9 +229,6 @@ fn look(report: &mut Report, flags: &Flags, environment: &Environment, file: &Co
 }
 
 fn own_lines(report: &mut Report, file: &ConfigFile, path: &Path) {
-    if let Err(error) = file.poll_rate() {
-        report.problem_said("poll", error.to_string());
-    }
     let own = file.own();
     let read = own::keymap(&own, path).and_then(|keymap| own::commands(&own, &keymap, path));
     match read {
