@@ -100,6 +100,12 @@ fn new_text(profile: &NewProfile) -> Zeroizing<String> {
         Some(organization) => head.push_str(&format!("organization = {}\n", quoted(organization))),
         None => head.push_str("#organization = \"…\"    # where several projects share the limit of page views\n"),
     }
+    match &profile.ca_file {
+        Some(file) => head.push_str(&format!("ca_file = {}\n", quoted(&file.to_string_lossy()))),
+        None => {
+            head.push_str("#ca_file = \"corp-ca.pem\"    # certificates (PEM) trusted beside those of the system\n")
+        }
+    }
     head.push_str(
         "# One source of the key: a program (run without a shell), a file that only you can read, or the key itself.\n",
     );
@@ -163,6 +169,9 @@ fn changed_text(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mi
     set(table, "project_id", Some(profile.project.as_str().into()));
     set(table, "base_url", profile.base_url.as_deref().map(Value::from));
     set(table, "organization", profile.organization.as_deref().map(Value::from));
+    if let Some(file) = &profile.ca_file {
+        set(table, "ca_file", Some(Value::from(file.to_string_lossy().as_ref())));
+    }
     // The key itself comes in last, so that no part of the document holds it.
     let mut place = "the-key-goes-here".to_owned();
     while old.contains(&place) {

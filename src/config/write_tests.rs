@@ -6,7 +6,14 @@ use crate::config::key::KeySource;
 use crate::config::{Flags, Settings, Setup, resolve};
 
 fn profile(name: &str, key: KeyFrom) -> NewProfile {
-    NewProfile { name: name.to_owned(), base_url: None, project: "my-docs".to_owned(), organization: None, key }
+    NewProfile {
+        name: name.to_owned(),
+        base_url: None,
+        project: "my-docs".to_owned(),
+        organization: None,
+        ca_file: None,
+        key,
+    }
 }
 
 fn typed(key: &str) -> KeyFrom {
@@ -50,12 +57,14 @@ fn a_new_file_is_read_back_as_what_was_set() {
     let new = NewProfile {
         base_url: Some("http://127.0.0.1:1".to_owned()),
         organization: Some("acme \"inc\"".to_owned()),
+        ca_file: Some("/etc/corp \"ca\".pem".into()),
         ..profile("my docs", KeyFrom::Command(vec!["pass".to_owned(), "show \"it\"\\".to_owned()]))
     };
     save(&path, &new, Allowed::Nothing).expect("written");
     let read = settings(&path, None);
     assert_eq!(read.scope, new.scope());
     assert_eq!(read.profile.as_str(), "my docs");
+    assert_eq!(read.ca_file, new.ca_file);
     assert!(matches!(read.key, KeySource::Command(words) if words == ["pass", "show \"it\"\\"]));
 }
 
@@ -86,6 +95,20 @@ fn every_example_in_a_new_file_is_right_alone_and_with_all_others() {
     let own = rest.own();
     assert_eq!((own.filters.len(), own.commands.len(), own.keys.len()), (1, 1, 2));
     assert!(rest.ui.theme.is_some() && rest.poll.per_minute.is_some());
+}
+
+#[test]
+fn a_new_file_shows_every_setting() {
+    let text = new_text(&profile("docs", KeyFrom::Elsewhere));
+    for table in ["", "[profiles.a]\n", "[poll]\n", "[ui]\n", "[notify]\n"] {
+        let mistake = file::parse(&format!("{table}no-such = 1\n")).expect_err("no setting");
+        let names = mistake.what.as_str().split('`').skip(3).step_by(2);
+        // A key itself is written by who types one.
+        for name in names.filter(|name| *name != "api_key") {
+            let shown = [format!("\n{name} = "), format!("\n#{name} = "), format!("[{name}"), format!("[[{name}")];
+            assert!(shown.iter().any(|shown| text.contains(shown)), "{name}: {}", *text);
+        }
+    }
 }
 
 #[cfg(unix)]

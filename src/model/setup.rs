@@ -31,6 +31,8 @@ pub struct NewProfile {
     pub base_url: Option<String>,
     pub project: String,
     pub organization: Option<String>,
+    /// Certificates that are trusted beside those of the system; none leaves a profile that is there with what it has.
+    pub ca_file: Option<PathBuf>,
     pub key: KeyFrom,
 }
 

@@ -182,6 +182,7 @@ impl Form {
             base_url: typed(&self.base_url.text()).filter(|url| url != DEFAULT_BASE_URL),
             project,
             organization: typed(&self.organization.text()),
+            ca_file: None,
             key,
         })
     }

@@ -6,9 +6,9 @@ mod lines;
 use super::code::Code;
 use super::out::Out;
 use super::refusal::Refusal;
-use crate::api::{Client, ClientOptions};
+use crate::api::{Client, ClientOptions, ExtraRoots};
 use crate::config::environment::Environment;
-use crate::config::key::KeySource;
+use crate::config::key::{KeySource, beside};
 use crate::config::write::{needed, save};
 use crate::config::{self, ConfigError, Flags};
 use crate::engine::check::check;
@@ -33,6 +33,9 @@ pub(super) struct Options {
     /// Organization that the project belongs to, where several share the limit of page views
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
+    /// File of certificates (PEM) that are trusted beside those of the system
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
     /// Ask nothing: take the options and the environment
     #[arg(long)]
     yes: bool,
@@ -109,6 +112,7 @@ impl Given<'_> {
             base_url: self.base_url().filter(|url| url != DEFAULT_BASE_URL),
             project,
             organization: self.options.organization.as_deref().and_then(typed),
+            ca_file: self.ca_file(),
             key,
         })
     }
@@ -119,6 +123,10 @@ impl Given<'_> {
 
     fn base_url(&self) -> Option<String> {
         [&self.flags.base_url, &self.environment.base_url].into_iter().flatten().find_map(|text| typed(text))
+    }
+
+    fn ca_file(&self) -> Option<PathBuf> {
+        self.options.ca_file.as_deref().map(absolute)
     }
 
     /// The source of the key that an option names.
@@ -168,6 +176,7 @@ impl Given<'_> {
             base_url: typed(&base_url).filter(|url| url != DEFAULT_BASE_URL),
             project,
             organization: typed(&organization),
+            ca_file: self.ca_file(),
             key,
         };
         self.finish(&mut lines, &profile, out).await
@@ -246,7 +255,9 @@ impl Given<'_> {
             (None, Some(Some(key))) => key.clone(),
             (None, _) => return Err(ConfigError::NoKey { source_name: "DOCDECK_API_KEY".into() }.into()),
         };
-        let client = Client::new(profile.scope(), key, ClientOptions::default())?;
+        let roots = profile.ca_file.as_deref().map(|file| ExtraRoots::read(&beside(&self.path, file))).transpose();
+        let roots = roots.map_err(ConfigError::from)?;
+        let client = Client::new(profile.scope(), key, ClientOptions { roots, ..ClientOptions::default() })?;
         Ok(check(&client).await?)
     }
 
