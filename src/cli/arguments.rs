@@ -164,19 +164,19 @@ impl Command {
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// Profile of the configuration file
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(long, global = true, value_name = "NAME", value_parser = not_blank, add = super::live::profiles())]
     pub(super) profile: Option<String>,
     /// Base address of the service
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, global = true, value_name = "URL", value_parser = not_blank)]
     pub(super) base_url: Option<String>,
     /// Project id
-    #[arg(long, global = true, value_name = "ID")]
+    #[arg(long, global = true, value_name = "ID", value_parser = not_blank)]
     pub(super) project: Option<String>,
     /// Configuration file
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     /// Folder of the store and the log
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(super) data_dir: Option<PathBuf>,
     /// Whether to use colours
     #[arg(long, global = true, value_name = "WHEN")]
@@ -222,6 +222,19 @@ impl World {
         let Self { jobs, pages, speed, seed, faults } = self;
         SimOptions { port, jobs, pages, speed, seed, faults }
     }
+}
+
+/// A shell puts nothing where a variable is not set; what is meant then nobody can know.
+fn not_blank(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("it is blank; leave the option out to go by the environment and the configuration file".into()),
+        text => Ok(text.to_owned()),
+    }
+}
+
+/// Seconds of `--timeout`.
+pub(super) fn parse_seconds(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "a whole number of seconds, like 600".into())
 }
 
 fn parse_speed(text: &str) -> Result<f64, String> {

@@ -51,7 +51,7 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
     };
     let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
         .map_err(|failure| Refusal::unusable(failure.sentence))?;
-    let (store, opened) = Store::open(&settings.data_folder, chrono::Utc::now()).map_err(Refusal::unusable)?;
+    let (store, opened) = Store::open(&settings.data_folder, chrono::Utc::now()).map_err(Refusal::from)?;
     // A folder that can't be written keeps no log either; the dashboard says so.
     let log = Log::open(&settings.data_folder).ok();
     let connection = Some(Connection {

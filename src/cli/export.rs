@@ -2,14 +2,15 @@
 //! reads no configuration file.
 
 use super::code::Code;
-use super::desk::tell_moved_aside;
+use super::desk::{is_there, open_sound, unusable};
 use super::out::Out;
 use super::refusal::Refusal;
 use crate::config::environment::Environment;
 use crate::config::{Flags, data_folder};
-use crate::store::{Exported, Only, Store, StoreError};
+use crate::store::{Exported, Only, StoreError};
 use chrono::Utc;
-use clap::Args;
+use clap::builder::UnknownArgumentValueParser;
+use clap::{ArgAction, Args};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Seek as _};
 use std::path::{Path, PathBuf};
@@ -31,6 +32,11 @@ pub(super) struct Options {
     /// Write over FILE if it is there
     #[arg(long, requires = "file")]
     force: bool,
+    /// Not an option: what it would ask for is there without it.
+    #[arg(long = "json", hide = true, action = ArgAction::SetTrue, value_parser = UnknownArgumentValueParser::suggest(
+        "what export writes is JSON already, an object a line"
+    ))]
+    _json: String,
 }
 
 /// Exports, and says on stderr what went out.
@@ -41,7 +47,7 @@ pub(super) async fn run(
     out: &mut Out,
 ) -> Result<Code, Refusal> {
     let folder = data_folder(flags, environment)?;
-    if !Store::is_there(&folder) {
+    if !is_there(&folder)? {
         let why = format!("There is no store in {}: nothing is known here that could be exported.", folder.display());
         return Err(Refusal::unusable(why));
     }
@@ -71,8 +77,7 @@ async fn read_out(folder: &Path, flags: &Flags, out: &mut Out) -> Result<(File, 
     let mut spool = spool(folder).map_err(|error| {
         Refusal::unusable(format!("No room for the export in {} nor elsewhere: {error}.", folder.display()))
     })?;
-    let (store, opened) = Store::open(folder, now).map_err(Refusal::unusable)?;
-    tell_moved_aside(&opened, out);
+    let store = open_sound(folder, false, out).await?;
     let lines = spool.try_clone().map_err(Refusal::unusable)?;
     let exported = store.export(lines, only(flags), env!("CARGO_PKG_VERSION"), now).await;
     store.close().await;
@@ -81,7 +86,7 @@ async fn read_out(folder: &Path, flags: &Flags, out: &mut Out) -> Result<(File, 
             "The disk of {} is full, so nothing was exported: free some space, then try again.",
             folder.display()
         )),
-        other => Refusal::unusable(other),
+        other => unusable(folder, &other),
     })?;
     spool.rewind().map_err(Refusal::unusable)?;
     Ok((spool, exported))

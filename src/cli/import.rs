@@ -2,13 +2,13 @@
 //! configuration file.
 
 use super::code::Code;
-use super::desk::tell_moved_aside;
+use super::desk::{is_there, open_store, unusable};
 use super::export::{count, only, spool};
 use super::out::Out;
 use super::refusal::Refusal;
 use crate::config::environment::Environment;
 use crate::config::{Flags, data_folder};
-use crate::store::{ImportError, Imported, Store, StoreError, check_import};
+use crate::store::{ImportError, Imported, Store, check_import};
 use chrono::Utc;
 use clap::Args;
 use serde_json::{Value, json};
@@ -105,27 +105,16 @@ impl<R: Read> Read for Copied<'_, R> {
 }
 
 fn open(folder: &Path, dry_run: bool, out: &mut Out) -> Result<Store, Refusal> {
-    if dry_run && !Store::is_there(folder) {
+    if !is_there(folder)? && dry_run {
         return Store::in_memory().map_err(Refusal::unusable);
     }
-    let (store, opened) = Store::open(folder, Utc::now()).map_err(Refusal::unusable)?;
-    tell_moved_aside(&opened, out);
-    Ok(store)
+    open_store(folder, !dry_run, out)
 }
 
 fn refused(folder: &Path, file: &Path, error: &ImportError) -> Refusal {
-    let (folder, file) = (folder.display(), name(file));
+    let file = name(file);
     Refusal::unusable(match error {
-        ImportError::Store(StoreError::ReadOnly) => {
-            format!("The store in {folder} can't be written, so nothing was imported: make the folder writable.")
-        }
-        ImportError::Store(StoreError::Full) => {
-            format!("The disk of {folder} is full, so nothing was imported: free some space, then try again.")
-        }
-        ImportError::Store(StoreError::Busy) => {
-            format!("Another docdeck kept the store in {folder} locked, so nothing was imported: try again.")
-        }
-        ImportError::Store(other) => other.to_string(),
+        ImportError::Store(error) => return unusable(folder, error),
         wrong => format!("{file}: {}. Nothing was imported.", wrong.to_string().trim_end_matches(['.', '?'])),
     })
 }

@@ -31,7 +31,7 @@ Piped, a line a job: id, state, link of the pull request, time, title, apart by 
 pub(super) struct Options {
     /// Only these: active, completed, archived, failed, any other word of the service, a delivery (unconfirmed, queued,
     /// …), or a group (needs-you, working, done, dismissed)
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", add = super::live::statuses())]
     status: Option<String>,
     /// Answer as JSON
     #[arg(long)]

@@ -1,28 +1,100 @@
-//! What a shell completes that is known here: ids of jobs with their titles. From the record alone, which is only looked at:
-//! no request, nothing made, mended or moved, and no answer where anything is not as it should be.
+//! What a shell completes that is known here: ids of jobs with their titles, profiles, and words of docdeck's own. Record
+//! and configuration are only looked at: no request, nothing made, mended or moved, and no answer where anything is not as it
+//! should be.
 
+use super::arguments::Arguments;
 use super::job_line::state;
 use crate::config::environment::Environment;
-use crate::config::{Flags, Setup, data_folder, resolve};
+use crate::config::{self, Flags, Setup, data_folder, resolve};
 use crate::model::row::JobRow;
 use crate::model::text::CleanText;
 use crate::store::Store;
+use clap::CommandFactory as _;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use std::ffi::OsString;
 
 /// Ids that are offered, the newest first.
 const MOST: usize = 200;
+/// Statuses of the service, deliveries, groups, in this order.
+const STATUSES: [(&str, &str); 15] = [
+    ("active", "the agent works on it"),
+    ("completed", "finished"),
+    ("archived", "archived on the service"),
+    ("failed", "ended by an error"),
+    ("gone", "the service no longer knows it"),
+    ("queued", "waits to be sent"),
+    ("paused", "waits until it is released"),
+    ("sending", "on its way"),
+    ("not-sent", "never reached the service"),
+    ("rejected", "the service refused it"),
+    ("unconfirmed", "nobody knows whether it arrived"),
+    ("needs-you", "to be looked at"),
+    ("working", "at work"),
+    ("done", "over and looked at"),
+    ("dismissed", "put away"),
+];
+const SPANS: [(&str, &str); 6] = [
+    ("7d", "today and the six days before it"),
+    ("30d", "30 days up to today"),
+    ("90d", "90 days up to today"),
+    ("yesterday", "one day"),
+    ("month", "this month"),
+    ("quarter", "this quarter"),
+];
 /// Characters of a title beside its id.
 const TITLE: usize = 60;
 
 /// Ids of the jobs known here.
 pub(super) fn job_ids() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| candidates(std::env::args_os()).unwrap_or_default())
+    ArgValueCandidates::new(|| candidates(&words(std::env::args_os())).unwrap_or_default())
 }
 
-fn candidates(words: impl Iterator<Item = OsString>) -> Option<Vec<CompletionCandidate>> {
+/// Names of the profiles in the configuration file.
+pub(super) fn profiles() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let known = profile_names(&words(std::env::args_os()), &Environment::of_process()).unwrap_or_default();
+        known.iter().filter(|name| is_plain(name)).map(CompletionCandidate::new).collect()
+    })
+}
+
+/// What `jobs --status` knows by itself; the service may have more.
+pub(super) fn statuses() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| STATUSES.map(|(word, help)| offered(word, help)).into())
+}
+
+/// The spans that `views --last` is mostly given.
+pub(super) fn spans() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| SPANS.map(|(word, help)| offered(word, help)).into())
+}
+
+/// The commands that have a page in the manual.
+pub(super) fn commands() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let whole = Arguments::command();
+        let known = whole
+            .get_subcommands()
+            .map(|command| CompletionCandidate::new(command.get_name()).help(command.get_about().cloned()));
+        known.collect()
+    })
+}
+
+fn offered(word: &str, help: &'static str) -> CompletionCandidate {
+    CompletionCandidate::new(word).help(Some(help.into()))
+}
+
+fn profile_names(words: &[String], environment: &Environment) -> Option<Vec<String>> {
+    let path = config::path(&flags(words), environment).ok()?;
+    let found = config::file::read(&path).ok()??;
+    Some(found.file.profiles.into_keys().collect())
+}
+
+fn words(words: impl Iterator<Item = OsString>) -> Vec<String> {
+    words.filter_map(|word| word.into_string().ok()).collect()
+}
+
+fn candidates(words: &[String]) -> Option<Vec<CompletionCandidate>> {
     let environment = Environment::of_process();
-    let flags = flags(&words.filter_map(|word| word.into_string().ok()).collect::<Vec<_>>());
+    let flags = flags(words);
     let scope = match resolve(&flags, &environment).ok()? {
         Setup::Ready(settings) => settings.scope,
         Setup::Missing(missing) => missing.scope?,

@@ -44,10 +44,10 @@ const VARIABLES: [(&str, &str); 8] = [
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// Page of this command; of docdeck itself when left out
-    #[arg(value_name = "COMMAND", conflicts_with = "dir")]
+    #[arg(value_name = "COMMAND", conflicts_with = "dir", add = super::live::commands())]
     command: Option<String>,
     /// Write all pages into this folder, one file each, over those that are there
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     dir: Option<PathBuf>,
 }
 
@@ -62,10 +62,7 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, Refusal> {
     let wanted = match &options.command {
         None => &whole,
         Some(name) => pages(&whole).find(|page| page.get_name() == name).ok_or_else(|| {
-            Refusal::unusable(format!(
-                "docdeck has no command {}: `docdeck --help` lists them.",
-                super::out::clean(name)
-            ))
+            Refusal::unusable(format!("There is no command {}: `docdeck --help` lists them.", super::out::clean(name)))
         })?,
     };
     let page = page(wanted).map_err(|error| Refusal::unusable(format!("The page could not be made: {error}.")))?;

@@ -54,7 +54,10 @@ pub fn main() -> ExitCode {
     if completions::answer() {
         return ExitCode::SUCCESS;
     }
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return misread(&error),
+    };
     let environment = Environment::of_process();
     let flags = Flags::from(arguments.options);
     let mut out = Out::of_process();
@@ -70,6 +73,23 @@ pub fn main() -> ExitCode {
         }
         None => code.into(),
     }
+}
+
+/// Says what is wrong with the arguments, as JSON as well where that was asked for; or prints help or the version.
+fn misread(error: &clap::Error) -> ExitCode {
+    // Nobody may be reading it.
+    let _ = error.print();
+    if !error.use_stderr() {
+        return Code::Done.into();
+    }
+    if std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json") {
+        let text = error.to_string();
+        let what = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+        let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = serde_json::json!({ "error": what, "exitCode": Code::Unusable.number() });
+        Out::of_process().json(&words);
+    }
+    Code::Unusable.into()
 }
 
 fn carry_out(

@@ -2,14 +2,14 @@
 //! network, and reads no configuration file.
 
 use super::code::Code;
-use super::desk::tell_moved_aside;
+use super::desk::{is_there, open_sound, unusable};
 use super::out::Out;
 use super::prune_jobs;
 use super::refusal::Refusal;
 use crate::config::environment::Environment;
 use crate::config::{Flags, data_folder};
 use crate::model::Time;
-use crate::store::{Prune, Pruned, Store, StoreError};
+use crate::store::{Prune, Pruned};
 use chrono::{TimeDelta, Utc};
 use clap::Args;
 use std::path::Path;
@@ -78,7 +78,7 @@ pub(super) async fn run(
     if options.jobs {
         return prune_jobs::run(&folder, flags, options, out).await;
     }
-    let answer = if Store::is_there(&folder) {
+    let answer = if is_there(&folder)? {
         let pruned = prune(&folder, flags, options, out).await?;
         if options.json { as_json(&pruned, options.dry_run) } else { as_text(&pruned, options.dry_run) }
     } else if options.json {
@@ -92,29 +92,11 @@ pub(super) async fn run(
 
 async fn prune(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<Pruned, Refusal> {
     let now = Utc::now();
-    let (store, opened) = Store::open(folder, now).map_err(Refusal::unusable)?;
-    tell_moved_aside(&opened, out);
+    let store = open_sound(folder, !options.dry_run, out).await?;
     let rules = options.rules(flags, now);
     let pruned = if options.dry_run { store.would_prune(rules).await } else { store.prune_views(rules).await };
     store.close().await;
-    pruned.map_err(|error| refused(folder, &error))
-}
-
-/// The store's sentences are about prompts that were to be saved.
-pub(super) fn refused(folder: &Path, error: &StoreError) -> Refusal {
-    let folder = folder.display();
-    Refusal::unusable(match error {
-        StoreError::ReadOnly => {
-            format!("The store in {folder} can't be written, so nothing was removed: make the folder writable.")
-        }
-        StoreError::Full => {
-            format!("The disk of {folder} is full, so nothing was removed: free a little space, then try again.")
-        }
-        StoreError::Busy => {
-            format!("Another docdeck kept the store in {folder} locked, so nothing was removed: try again.")
-        }
-        other => other.to_string(),
-    })
+    pruned.map_err(|error| unusable(folder, &error))
 }
 
 fn as_json(pruned: &Pruned, dry_run: bool) -> String {

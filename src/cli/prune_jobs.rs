@@ -1,19 +1,19 @@
 //! `docdeck prune --jobs`: lets go of jobs that are over. Needs neither key nor network, and reads no configuration file.
 
 use super::code::Code;
-use super::desk::tell_moved_aside;
+use super::desk::{is_there, open_sound, unusable};
 use super::export::{count, only};
 use super::out::Out;
-use super::prune::{Options, days_before, refused, room};
+use super::prune::{Options, days_before, room};
 use super::refusal::Refusal;
 use crate::config::Flags;
-use crate::store::{PruneJobs, PrunedJobs, Store};
+use crate::store::{PruneJobs, PrunedJobs};
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// Removes them, or says what it would do.
 pub(super) async fn run(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
-    let there = Store::is_there(folder);
+    let there = is_there(folder)?;
     let pruned = if there { prune(folder, flags, options, out).await? } else { PrunedJobs::default() };
     if options.json {
         out.json(&as_json(&pruned, options.dry_run));
@@ -29,11 +29,10 @@ async fn prune(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -
     let now = chrono::Utc::now();
     let days = options.older_than.ok_or_else(|| Refusal::unusable("Say how old: --jobs needs --older-than DAYS."))?;
     let what = PruneJobs { before: days_before(days, now), only: only(flags) };
-    let (store, opened) = Store::open(folder, now).map_err(Refusal::unusable)?;
-    tell_moved_aside(&opened, out);
+    let store = open_sound(folder, !options.dry_run, out).await?;
     let pruned = if options.dry_run { store.would_prune_jobs(what).await } else { store.prune_jobs(what).await };
     store.close().await;
-    pruned.map_err(|error| refused(folder, &error))
+    pruned.map_err(|error| unusable(folder, &error))
 }
 
 fn as_json(pruned: &PrunedJobs, dry_run: bool) -> Value {

@@ -41,7 +41,7 @@ pub(super) struct Options {
 #[derive(Debug, Args)]
 pub(super) struct Patience {
     /// Give up waiting after this many seconds; the job goes on
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = super::arguments::parse_seconds)]
     timeout: Option<u32>,
 }
 

@@ -290,8 +290,13 @@ fn wanted(expected: &str) -> &str {
     }
 }
 
+/// Whether a name stands in a file without quotes.
+pub(super) fn is_bare(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
+
 /// The system's words for an error, without its number.
-pub(super) fn plain(error: &std::io::Error) -> CleanText {
+pub fn plain(error: &std::io::Error) -> CleanText {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     CleanText::line(&text.to_lowercase())

@@ -163,33 +163,46 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// What is missing, in words.
-    pub fn what(&self) -> &'static str {
+    /// What is missing, as a sentence.
+    fn what(&self) -> &'static str {
         match (self.key, self.project) {
-            (true, true) => "an API key and a project id",
-            (true, false) => "an API key",
-            (false, _) => "a project id",
+            (true, true) => "The API key and the project id are not set yet.",
+            (true, false) => "The API key is not set yet.",
+            (false, _) => "The project id is not set yet.",
         }
     }
 
     /// How to set docdeck up, for where there is no terminal to show a page on.
     pub fn how_to(&self) -> String {
-        let mut lines = vec![format!("{} has to be set first.", self.what())];
-        lines.push("In the shell (both are on the API keys page of the service's dashboard):".into());
+        let mut lines = vec![
+            self.what().to_owned(),
+            "In the shell (both are on the API keys page of the service's dashboard):".into(),
+        ];
         if self.key {
             lines.push("  export DOCDECK_API_KEY=mint_…".into());
         }
         if self.project {
             lines.push("  export DOCDECK_PROJECT_ID=…".into());
         }
+        let name = &self.known.profile;
+        let name = if file::is_bare(name) { name.clone() } else { format!("{name:?}") };
         lines.push(format!("or for good, in {}:", self.config.display()));
-        lines.push("  [profiles.default]".into());
-        lines.push("  project_id = \"…\"".into());
-        lines.push("  api_key_command = [\"pass\", \"show\", \"docdeck\"]".into());
+        lines.push(format!("  [profiles.{name}]"));
+        if self.project {
+            lines.push("  project_id = \"…\"".into());
+        }
+        if self.key {
+            lines.push("  api_key_command = [\"pass\", \"show\", \"docdeck\"]".into());
+        }
         lines.push(
             "`docdeck init` asks for them and writes that file; `docdeck demo`, in a terminal, needs nothing.".into(),
         );
         lines.join("\n")
+    }
+
+    /// The same for who only reads what is known here.
+    pub fn how_to_read(&self) -> String {
+        Self { key: false, ..self.clone() }.how_to()
     }
 }
 

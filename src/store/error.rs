@@ -16,7 +16,7 @@ pub enum StoreError {
     Newer { path: PathBuf, found: i64, known: i64 },
     /// The file is a sound database, but not one of docdeck's; it was not touched.
     #[error(
-        "{} is the database of another program and was left untouched: choose another folder with --data-dir",
+        "the file {} is the database of another program and was left untouched: choose another folder with --data-dir",
         .0.display()
     )]
     Foreign(PathBuf),

@@ -6,6 +6,7 @@
 
 mod batching;
 mod doctor;
+mod folders;
 mod help;
 mod http;
 mod listing;

@@ -272,8 +272,8 @@ fn of_an_address_or_a_folder_that_can_not_be_it_is_not_said_that_nothing_is_know
         ("--base-url", "ftp://x", "The base URL starts with neither"),
         ("--base-url", "http://example.com", "would send the key unencrypted"),
         ("--base-url", "nonsense", "The base URL"),
-        ("--data-dir", file, "can't be used (Not a directory"),
-        ("--data-dir", &below, "can't be used (Not a directory"),
+        ("--data-dir", file, "can't be used (not a directory)"),
+        ("--data-dir", &below, "can't be used (not a directory)"),
     ];
     for (option, value, said) in cases {
         for words in [&["jobs"][..], &["jobs", "--json"], &["status"], &["show", "j"]] {
@@ -284,4 +284,39 @@ fn of_an_address_or_a_folder_that_can_not_be_it_is_not_said_that_nothing_is_know
             assert!(stderr.contains(said), "{words:?} {value}: {stderr}");
         }
     }
+}
+
+#[test]
+fn a_blank_option_is_refused_and_not_taken_for_none() {
+    let home = Home::new();
+    for option in ["--project", "--base-url", "--profile"] {
+        for (value, words) in [("", &["jobs"][..]), (" ", &["status"]), ("", &["new", "x"]), ("", &[])] {
+            let output = home.docdeck(words).args([option, value]).output().expect("it runs");
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{option}: {stderr}");
+            assert!(stderr.contains(&format!("for '{option} <")) && stderr.contains("it is blank; leave"), "{stderr}");
+        }
+    }
+    for option in ["--config", "--data-dir"] {
+        let output = home.docdeck(&["jobs", option, ""]).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(2));
+    }
+}
+
+#[test]
+fn a_mistake_in_the_words_is_json_where_that_was_asked_for() {
+    let home = Home::new();
+    for words in
+        [&["show", "--json"][..], &["new", "--json", "--batch", "b", "--queue", "--wait"], &["jobs", "--json", "-x"]]
+    {
+        let output = home.docdeck(words).output().expect("it runs");
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!((output.status.code(), json["exitCode"].as_i64()), (Some(2), Some(2)), "{words:?}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let said = json["error"].as_str().expect("a sentence");
+        assert!(stderr.split_whitespace().collect::<Vec<_>>().join(" ").contains(said), "{said}: {stderr}");
+    }
+    let output = home.docdeck(&["export", "--json"]).output().expect("it runs");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("what export writes is JSON already"), "{stderr}");
 }

@@ -103,6 +103,26 @@ fn in_bash_ids_of_jobs_are_completed_without_a_request() {
 }
 
 #[test]
+fn words_of_docdecks_own_and_names_of_profiles_are_offered() {
+    let world = World::new(&[]);
+    let config = world.home.path().join("config.toml");
+    let text = "[profiles.docs]\nproject_id = \"p\"\n[profiles.blog]\n[profiles.\"two words\"]\n";
+    std::fs::write(&config, text).expect("written");
+    let config = config.to_str().expect("a path");
+    let offers = |words: &[&str]| offered(&world, "bash", words).out.lines().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(offers(&["docdeck", "--config", config, "jobs", "--profile", ""]), ["blog", "docs"]);
+    assert_eq!(offers(&["docdeck", "jobs", "--status", "un"]), ["unconfirmed"]);
+    assert_eq!(offers(&["docdeck", "jobs", "--status", "a"]), ["active", "archived"]);
+    assert_eq!(offers(&["docdeck", "man", "w"]), ["wait", "watch"]);
+    assert_eq!(offers(&["docdeck", "views", "--last", "3"]), ["30d"]);
+    assert_eq!(offers(&["docdeck", "views", "--format", "c"]), ["csv"]);
+    // Each status that is offered is one that the list is narrowed by.
+    for status in offers(&["docdeck", "jobs", "--status", ""]) {
+        world.run(&["jobs", "--status", &status]).ends(0);
+    }
+}
+
+#[test]
 fn titles_stand_beside_the_ids_and_what_was_put_away_is_not_offered() {
     let world = World::new(&[]);
     track(&world, &["job-1", "job-2"]);
@@ -163,5 +183,5 @@ fn the_manual_has_every_command_and_every_exit_code() {
     }
     assert!(!page.contains("debug build"));
     let unknown = world.run(&["man", "nothing"]).ends(2);
-    assert!(unknown.err.contains("docdeck has no command nothing: `docdeck --help` lists them."), "{unknown:?}");
+    assert!(unknown.err.contains("There is no command nothing: `docdeck --help` lists them."), "{unknown:?}");
 }

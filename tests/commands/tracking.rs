@@ -51,7 +51,7 @@ fn a_limit_ends_with_5_and_a_missing_key_with_2() {
     let ran = world.run(&["track", "a"]).ends(5);
     assert!(ran.err.contains("The limit for this hour is used up"), "{}", ran.err);
     let ran = world.run_with(&["track", "a"], &[("DOCDECK_API_KEY", "")], "").ends(2);
-    assert!(ran.err.contains("an API key has to be set first"), "{}", ran.err);
+    assert!(ran.err.contains("The API key is not set yet."), "{}", ran.err);
 }
 
 #[test]

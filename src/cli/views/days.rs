@@ -1,5 +1,7 @@
 //! Which days: `--from`, `--to`, `--last`, read by the rules of the dashboard's own field.
 
+use crate::cli::live;
+use crate::cli::out::Out;
 use crate::cli::refusal::Refusal;
 use crate::model::period::{DateRange, parse_period};
 use chrono::NaiveDate;
@@ -18,7 +20,7 @@ pub(super) struct Days {
     #[arg(long, value_name = "D", requires = "from")]
     to: Option<String>,
     /// Days up to today (30d), or month, quarter, "last month", "last quarter", yesterday [default: 7d]
-    #[arg(long, value_name = "SPAN", conflicts_with_all = ["from", "to"])]
+    #[arg(long, value_name = "SPAN", conflicts_with_all = ["from", "to"], add = live::spans())]
     last: Option<String>,
 }
 
@@ -30,12 +32,28 @@ pub(super) struct Asked {
     pub(super) cut: Option<NaiveDate>,
 }
 
+impl Asked {
+    /// Says that the range is shorter than it was asked for.
+    pub(super) fn say_cut(self, out: &mut Out) {
+        if let Some(last) = self.cut {
+            out.note(&format!("docdeck: {last} has not come yet: the range ends today, {} UTC.", self.range.to()));
+        }
+    }
+}
+
 impl Days {
     /// The range by this day.
     ///
     /// # Errors
     /// What is wrong with it (2).
     pub(super) fn range(&self, today: NaiveDate) -> Result<Asked, Refusal> {
+        if let Some(from) = self.from.as_deref().filter(|_| self.to.is_none()) {
+            // Alone it is refused for itself, and not for an end that nobody wrote.
+            parse_period(from, today).map_err(|what| refused("--from", &what))?;
+        }
+        if let Some(days) = self.last.as_deref().map(str::trim).filter(|last| is_number(last)) {
+            return Err(refused("--last", &format!("write {days}d for {days} days")));
+        }
         let (option, typed) = match (&self.from, &self.to, &self.last) {
             // One date alone would be one day.
             (Some(from), to, _) => ("--from, --to", format!("{from} {}", to.as_deref().unwrap_or("today"))),
@@ -44,9 +62,17 @@ impl Days {
         };
         match parse_period(&typed, today) {
             Ok(read) => Ok(Asked { range: read.range, cut: read.cut.filter(|_| self.to.is_some()) }),
-            Err(what) => Err(Refusal::unusable(format!("{option}: {what}. Nothing was asked."))),
+            Err(what) => Err(refused(option, &what)),
         }
     }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn refused(option: &str, what: &impl std::fmt::Display) -> Refusal {
+    Refusal::unusable(format!("{option}: {what}. Nothing was asked."))
 }
 
 #[cfg(test)]
@@ -74,6 +100,11 @@ mod tests {
     fn a_range_that_is_none_says_what_is_wrong() {
         let wrong = |from, to, last| read(from, to, last).expect_err("wrong");
         assert_eq!(wrong(None, None, Some("0d")), "--last: from 1 to 3660 days. Nothing was asked.");
+        assert_eq!(wrong(None, None, Some("7")), "--last: write 7d for 7 days. Nothing was asked.");
+        assert_eq!(
+            wrong(Some("2027-01-01"), None, None),
+            "--from: 2027-01-01 has not come yet: today is 2026-11-20 UTC. Nothing was asked."
+        );
         assert!(wrong(Some("2026-11-05"), Some("2026-11-01"), None).contains("comes after 2026-11-01"));
         assert!(wrong(Some("2026-02-30"), None, None).contains("February 2026 has 28 days"));
         assert!(wrong(Some("2027-01-01"), Some("2027-01-02"), None).contains("has not come yet"));

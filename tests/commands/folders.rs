@@ -1,0 +1,76 @@
+//! Data folders that can't be used: what each command says of them, and that nothing is done.
+
+use crate::doctor::Home;
+
+/// A folder that can't be used, and what is said of it.
+const FOLDERS: [(&str, &str); 4] = [
+    ("file", "can't be used (not a directory): choose another one with --data-dir."),
+    ("file/below", "can't be used (not a directory): choose another one with --data-dir."),
+    ("newer", "was written by a newer docdeck (its schema is 99999, this one knows "),
+    ("foreign", "is the database of another program and was left untouched: choose another folder with --data-dir."),
+];
+
+#[test]
+fn a_data_folder_that_can_not_be_used_is_said_by_every_command_that_needs_it() {
+    let home = Home::new();
+    home.write("file", "");
+    home.write("backup.jsonl", "{\"kind\":\"docdeck\",\"version\":1}\n{\"kind\":\"end\",\"jobs\":0,\"drafts\":0}\n");
+    for (name, sql) in [("newer", "PRAGMA user_version = 99999"), ("foreign", "CREATE TABLE other (a)")] {
+        let folder = home.path().join(name);
+        if name == "newer" {
+            let import = home.docdeck(&["import", "backup.jsonl"]).arg("--data-dir").arg(&folder).output();
+            assert!(import.expect("it runs").status.success());
+        } else {
+            std::fs::create_dir(&folder).expect("made");
+        }
+        let file = rusqlite::Connection::open(folder.join("docdeck.db")).expect("a file");
+        file.execute_batch(sql).expect("changed");
+    }
+    let commands: [&[&str]; 13] = [
+        &["export"],
+        &["import", "backup.jsonl"],
+        &["import", "backup.jsonl", "--dry-run"],
+        &["prune"],
+        &["prune", "--dry-run", "--json"],
+        &["prune", "--jobs", "--older-than", "3"],
+        &["jobs", "--json"],
+        &["show", "j"],
+        &["status"],
+        &["views"],
+        &["new", "x"],
+        &["watch"],
+        &["track", "j"],
+    ];
+    for (folder, said) in FOLDERS {
+        for words in commands {
+            let mut command = home.docdeck(words);
+            command
+                .args(["--project", "p", "--base-url", "http://127.0.0.1:1", "--data-dir"])
+                .arg(home.path().join(folder));
+            let output = command.env("DOCDECK_API_KEY", "mint_a").output().expect("it runs");
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{folder} {words:?}: {stderr}");
+            assert!(stderr.contains(said) && stderr.trim_end().ends_with('.'), "{folder} {words:?}: {stderr}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_store_is_moved_aside_and_never_exported_as_an_empty_one() {
+    let home = Home::new();
+    let backup = home.write("backup.jsonl", "the good one");
+    let commands: [&[&str]; 3] = [&["export", "backup.jsonl", "--force"], &["export"], &["prune", "--json"]];
+    for (number, words) in commands.into_iter().enumerate() {
+        let folder = home.path().join(number.to_string());
+        std::fs::create_dir(&folder).expect("made");
+        std::fs::write(folder.join("docdeck.db"), [7_u8; 20_000]).expect("written");
+        let output = home.docdeck(words).arg("--data-dir").arg(&folder).output().expect("it runs");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {stderr}");
+        assert!(
+            stderr.contains("The store was damaged. It was moved to ") && stderr.contains("it is empty"),
+            "{stderr}"
+        );
+    }
+    assert_eq!(std::fs::read_to_string(backup).expect("there"), "the good one");
+}
