@@ -31,8 +31,10 @@ pub(super) struct Out {
     ascii_when_piped: bool,
     /// No line is drawn over itself.
     calm: bool,
-    /// A live line stands on the terminal.
-    live: bool,
+    /// Whether it looks as configured.
+    dressed: bool,
+    /// The live line that stands on the terminal.
+    live: Option<String>,
     /// Nobody reads what is written.
     closed: bool,
     /// Why results could not be written.
@@ -49,7 +51,8 @@ impl Out {
             ascii: false,
             ascii_when_piped: false,
             calm: true,
-            live: false,
+            dressed: false,
+            live: None,
             closed: false,
             failed: None,
         }
@@ -73,7 +76,8 @@ impl Out {
         self.ascii = look.ascii;
         self.ascii_when_piped = flags.ascii;
         self.calm = look.calm || is_dumb;
-        if let Some(error) = look.without_theme.as_ref().filter(|_| wanted) {
+        let is_first = !std::mem::replace(&mut self.dressed, true);
+        if let Some(error) = look.without_theme.as_ref().filter(|_| wanted && is_first) {
             self.note(&format!("docdeck: {error} These are the usual colours."));
         }
     }
@@ -169,15 +173,18 @@ impl Out {
             return;
         }
         let line = cut(text, columns().saturating_sub(1));
-        let line = self.spelled(&line, true);
+        let line = self.spelled(&line, true).into_owned();
+        if self.live.as_ref() == Some(&line) {
+            return;
+        }
         let mut stderr = io::stderr().lock();
         let _ = write!(stderr, "\r{line}\x1b[K").and_then(|()| stderr.flush());
-        self.live = true;
+        self.live = Some(line);
     }
 
     /// Takes the live line away.
     pub(super) fn clear_live(&mut self) {
-        if std::mem::take(&mut self.live) {
+        if self.live.take().is_some() {
             let mut stderr = io::stderr().lock();
             let _ = write!(stderr, "\r\x1b[K").and_then(|()| stderr.flush());
         }

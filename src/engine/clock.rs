@@ -4,6 +4,8 @@
 //! The scheduler's own steady time is kept here too; what is written into the record is local wall time.
 
 use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::store::{Store, StoreError};
 use chrono::{SubsecRound, TimeDelta, Utc};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,6 +19,12 @@ const WORTH_KEEPING: TimeDelta = TimeDelta::seconds(2);
 /// The local wall clock, for the record: in whole milliseconds, as the store keeps them.
 pub(super) fn local_now() -> Time {
     Utc::now().trunc_subsecs(3)
+}
+
+/// How far the service's clock was ahead of the local one when an instance last saw its Date header; none before any.
+pub(super) async fn remembered_offset(store: &Store, scope: &Scope) -> Result<Option<TimeDelta>, StoreError> {
+    let remembered = store.recall(&scope.clock_key()).await?;
+    Ok(remembered.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds))
 }
 
 /// A moment of the service's time, tied to one of the monotonic clock.

@@ -2,7 +2,7 @@
 //! own state stays in its file.
 
 use super::Setup;
-use super::clock::{Observed, ServiceClock, local_now};
+use super::clock::{Observed, ServiceClock, local_now, remembered_offset};
 use super::hook::{Changed, Hook};
 use super::lease::{Duty, Instance, Leases};
 use super::load_all::LoadingAll;
@@ -21,7 +21,6 @@ use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
 use crate::model::views::ViewsQuery;
 use crate::store::{Changes, Store, StoreError};
-use chrono::TimeDelta;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -88,8 +87,7 @@ impl Inner {
             Some(_) => Some(store.data_version().await.map_err(unread)?),
             None => None,
         };
-        let remembered = store.recall(&scope.clock_key()).await.map_err(unread)?;
-        let offset = remembered.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
+        let offset = remembered_offset(&store, &scope).await.map_err(unread)?;
         let revision = store.revision(&scope).await.map_err(unread)?;
         let prunes = store.prunes().await.map_err(unread)?;
         let (instance, locked) = Instance::begin(lock_folder.clone());

@@ -70,8 +70,7 @@ impl Inner {
 
     /// Whether numbers about the range from this moment of the service's time need not be asked for again.
     pub(super) fn is_fresh(&self, range: DateRange, as_of: Time) -> bool {
-        let now = self.clock.now();
-        as_of <= now + AHEAD && range.is_fresh(as_of, now)
+        is_fresh(range, as_of, self.clock.now())
     }
 
     /// The load of this query that is under way, or a new one, which the second value says.
@@ -134,6 +133,11 @@ impl Inner {
         self.tell(News::Totals { range: query.range, totals }).await;
         (Ok(Stamped { value: page, as_of: now }), true)
     }
+}
+
+/// Whether numbers about the range from this moment need not be asked for again now, both of the service's time.
+pub(super) fn is_fresh(range: DateRange, as_of: Time, now: Time) -> bool {
+    as_of <= now + AHEAD && range.is_fresh(as_of, now)
 }
 
 fn broken_off() -> Failure {

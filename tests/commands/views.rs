@@ -46,8 +46,33 @@ fn a_page_of_rows_is_piped_by_tabs_and_the_same_again_costs_nothing() {
     assert_eq!(ran.err, "docdeck: There are more pages: --page 2 has the next rows, --all loads them all.\n");
     assert_eq!(world.run(&["views", "--last", "7d"]).ends(0).out, ran.out);
     assert_eq!(asked(&world), 1);
+    let json = world.run(&["views", "--json"]).ends(0).out;
+    assert_eq!(json, world.run(&["views", "--format", "json"]).ends(0).out);
+    assert_eq!(asked(&world), 1);
     world.run(&["views", "--fresh"]).ends(0);
     assert_eq!(asked(&world), 2);
+}
+
+#[test]
+fn what_is_kept_and_fresh_needs_no_key_and_says_when_it_was_asked_for() {
+    let world = world(&[]);
+    let without_key = |words: &[&str]| world.run_with(words, &[("DOCDECK_API_KEY", "")], "");
+    let ran = without_key(&["views"]).ends(2);
+    assert!(ran.err.contains("The API key is not set yet."), "{}", ran.err);
+    let page = world.run(&["views"]).ends(0);
+    let all = world.run(&["views", "--all", "--format", "csv"]).ends(0);
+    let asked_for = asked(&world);
+    let kept = without_key(&["views"]).ends(0);
+    assert_eq!(kept.out, page.out);
+    assert!(kept.err.contains("docdeck: Asked for at 20") && kept.err.contains("--fresh asks again."), "{}", kept.err);
+    let kept = without_key(&["views", "--all", "--format", "csv"]).ends(0);
+    assert_eq!(kept.out, all.out);
+    assert!(kept.err.contains(" rows as of 20") && kept.err.contains("without a request."), "{}", kept.err);
+    assert_eq!(asked(&world), asked_for);
+    // What has to be asked for needs one.
+    for words in [&["views", "--fresh"][..], &["views", "--page", "2"], &["views", "--all", "--last", "30d"]] {
+        assert!(without_key(words).ends(2).err.contains("The API key is not set yet."), "{words:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! All pages of a range: the price first, then how far it is, then all rows. What came before an end of any kind is kept,
 //! and the same command goes on from there.
 
-use super::{As, Options, write};
+use super::{Options, write};
 use crate::app::format::{count, number, plural};
 use crate::cli::code::Code;
 use crate::cli::desk::{Desk, Happening};
@@ -48,25 +48,31 @@ pub(super) async fn answer(
     let Some(report) = report else {
         return refusal.map_or(Ok(Code::Done), Err);
     };
-    let ranked = ranked(&report);
-    let extract = Extract::of_pages(&report, None, ranked.into_iter());
+    let Some(refusal) = refusal else {
+        write_whole(&report, requests, options, out)?;
+        return Ok(Code::Done);
+    };
+    let extract = Extract::of_pages(&report, None, ranked(&report).into_iter());
     match refusal {
-        None => {
-            write(&extract, 0, options.format, out)?;
-            for note in notes(&report, requests) {
-                out.note(&note);
-            }
-            Ok(Code::Done)
-        }
         // Of JSON there is one object, with the failure beside what is known.
-        Some(refusal) if options.format == As::Json => Err(refusal.with(known(&extract))),
-        Some(refusal) => {
-            write(&extract, 0, options.format, out)?;
+        refusal if options.is_json() => Err(refusal.with(known(&extract))),
+        refusal => {
+            write(&extract, 0, options.format(), out)?;
             let rows = plural(report.rows.len(), "row");
             out.note(&format!("docdeck: Not complete: {rows} of {range} so far. The same command goes on from there."));
             Err(refusal)
         }
     }
+}
+
+/// All rows, and what a reader of the numbers should know; `requests` is what they cost just now.
+pub(super) fn write_whole(report: &Report, requests: u32, options: &Options, out: &mut Out) -> Result<(), Refusal> {
+    let extract = Extract::of_pages(report, None, ranked(report).into_iter());
+    write(&extract, 0, options.format(), out)?;
+    for note in notes(report, requests) {
+        out.note(&note);
+    }
+    Ok(())
 }
 
 /// What is known of the price; none where all is known already and fresh.

@@ -3,17 +3,19 @@
 
 mod all;
 mod days;
+mod kept;
 mod table;
 
 use super::code::Code;
-use super::desk::{Desk, Interrupted};
+use super::desk::{Desk, Interrupted, Record};
 use super::out::Out;
 use super::refusal::Refusal;
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::engine::Duties;
 use crate::model::export::{Extract, Format};
-use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, ViewsQuery};
+use crate::model::load::Stamped;
+use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, ViewsPage, ViewsQuery};
 use chrono::Utc;
 use clap::{Args, ValueEnum};
 use days::Days;
@@ -24,6 +26,8 @@ table: on a terminal with headings and bars (human \u{2588}, AI \u{2592}); when 
 AI share, apart by tabs. json: {\"range\": {\"from\", \"to\"}, \"totals\": {\"human\", \"ai\", \"total\"}, \"views\": [{\"path\", \"human\", \
 \"ai\", \"total\"}, …], \"complete\", \"asOf\"}; when loading all pages broke off, what came, with error and exitCode beside it. csv \
 and md as the dashboard exports them. complete is true where all pages of the range are there.
+
+What is kept and fresh is read from the record: without a key, and without running a key command.
 
 Exit code: 3 the key was refused, 4 service or network, 5 the hour's requests are used up, 130 Ctrl-C. What came before is \
 kept: the same command goes on from there.";
@@ -49,6 +53,9 @@ pub(super) struct Options {
     /// How they are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = As::Table)]
     format: As,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
 }
 
 /// How they are written.
@@ -63,7 +70,11 @@ enum As {
 impl Options {
     /// Whether the answer is JSON.
     pub(super) fn is_json(&self) -> bool {
-        self.format == As::Json
+        self.format() == As::Json
+    }
+
+    fn format(&self) -> As {
+        if self.json { As::Json } else { self.format }
     }
 }
 
@@ -76,6 +87,14 @@ pub(super) async fn run(
 ) -> Result<Code, Refusal> {
     // Before anything else: a range that is none needs no key.
     options.days.range(Utc::now().date_naive())?;
+    // What can't be opened here can't be either by the desk, which says so.
+    if let Some(record) = Record::open(flags, environment, out).ok().filter(|_| !options.fresh) {
+        let answered = kept::answer(&record, options, out).await;
+        record.close().await;
+        if answered? {
+            return Ok(Code::Done);
+        }
+    }
     let mut desk = Desk::open(flags, environment, Duties::None, out).await?;
     let result = answer(&mut desk, options, out).await;
     desk.close(out).await;
@@ -85,9 +104,7 @@ pub(super) async fn run(
 async fn answer(desk: &mut Desk, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
     // By the service's clock, as far as it is known.
     let days = options.days.range(desk.engine.service_now().date_naive())?;
-    if let Some(last) = days.cut {
-        out.note(&format!("docdeck: {last} has not come yet: the range ends today, {} UTC.", days.range.to()));
-    }
+    days.say_cut(out);
     if options.all {
         return all::answer(desk, days.range, options, out).await;
     }
@@ -99,9 +116,15 @@ async fn answer(desk: &mut Desk, options: &Options, out: &mut Out) -> Result<Cod
     let loaded = loaded.map_err(|Interrupted| {
         Refusal::new(Code::Interrupted, "Interrupted. An answer that was under way is kept if it came.")
     })??;
+    write_page(query, &loaded, options, out)?;
+    Ok(Code::Done)
+}
+
+/// A page of rows, and what comes after it.
+fn write_page(query: ViewsQuery, loaded: &Stamped<ViewsPage>, options: &Options, out: &mut Out) -> Result<(), Refusal> {
     let is_all = options.page == 1 && !query.has_next(&loaded.value);
     let extract = Extract::of_answer(query.range, &loaded.value, is_all, loaded.as_of);
-    write(&extract, query.offset(), options.format, out)?;
+    write(&extract, query.offset(), options.format(), out)?;
     if loaded.value.rows.is_empty() && options.page > 1 {
         out.note(&format!("docdeck: Page {} is empty: the pages end before it.", options.page));
     } else if query.has_next(&loaded.value) {
@@ -110,7 +133,7 @@ async fn answer(desk: &mut Desk, options: &Options, out: &mut Out) -> Result<Cod
             options.page.saturating_add(1)
         ));
     }
-    Ok(Code::Done)
+    Ok(())
 }
 
 /// Writes what is there; `before` rows came before them.

@@ -65,7 +65,9 @@ fn heading(extract: &Extract<'_>, out: &Out) -> String {
     let days = extract.range.days();
     let days = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
     let range = out.paint(Meaning::Title, &extract.range.to_string());
-    format!("{range}, {days} UTC{partial}, as of {}", extract.as_of.format("%H:%M UTC"))
+    // A time of day alone is of today.
+    let moment = if chrono::Utc::now().date_naive() == today { "%H:%M UTC" } else { "%Y-%m-%d %H:%M UTC" };
+    format!("{range}, {days} UTC{partial}, as of {}", extract.as_of.format(moment))
 }
 
 fn totals(counts: &Counts, out: &Out) -> String {
