@@ -107,6 +107,14 @@ async fn plan(store: &Store, scope: &Scope, prompts: Vec<String>, options: &Opti
     )))
 }
 
+/// What is said of so many prompts that all went out.
+fn nothing_left(count: usize) -> String {
+    let them = if count == 1 { "its one prompt".to_owned() } else { format!("all {count} prompts") };
+    format!(
+        "Nothing of this file is left to send: {them} went out within the last 24 hours. --again sends them once more."
+    )
+}
+
 fn is_waiting(known: &KnownPrompt) -> bool {
     matches!(known.state, DeliveryKind::Queued | DeliveryKind::Paused | DeliveryKind::NotSent)
 }
@@ -131,6 +139,9 @@ async fn without_sending(
         let sent = (count - fresh.len()).saturating_sub(waiting.len());
         if options.json {
             out.json(&cost.as_json(sent));
+        } else if fresh.is_empty() && waiting.is_empty() {
+            out.line(&nothing_left(count));
+            return Ok(());
         } else {
             out.line(&cost.sentence());
         }
@@ -148,10 +159,21 @@ async fn without_sending(
         }
         return Ok(());
     }
-    // What waits here already stays as it is, queued or paused.
+    if fresh.is_empty() {
+        if options.json {
+            out.json(&json!({ "jobs": [] }));
+        }
+        // What waits here already stays as it is, queued or paused.
+        out.note(&match waiting.len() {
+            0 => nothing_left(count),
+            1 => "Nothing new to queue: 1 prompt of this file waits here already.".to_owned(),
+            n => format!("Nothing new to queue: {n} prompts of this file wait here already."),
+        });
+        return Ok(());
+    }
     let cost = Cost::of(store, scope, fresh.len(), &[]).await?;
     out.note(&cost.sentence());
-    let rows = if fresh.is_empty() { Vec::new() } else { store.add_batch(scope, &fresh, Utc::now()).await? };
+    let rows = store.add_batch(scope, &fresh, Utc::now()).await?;
     if options.json {
         out.json(&json!({ "jobs": as_json(store, &rows).await? }));
     }
@@ -166,7 +188,15 @@ async fn send(
     timer: Timer,
     out: &mut Out,
 ) -> Result<Code, Refusal> {
+    let count = prompts.len();
     let Plan { fresh, known } = plan(&desk.store, &desk.scope, prompts, options).await?;
+    if fresh.is_empty() && waiting(&known).is_empty() {
+        if options.json {
+            out.json(&json!({ "jobs": [] }));
+        }
+        out.note(&nothing_left(count));
+        return Ok(Code::Done);
+    }
     tell(&Cost::of(&desk.store, &desk.scope, fresh.len(), &waiting(&known)).await?.sentence(), out);
     if !desk.engine.dispatches() {
         tell("another docdeck on this computer sends what is queued; this one waits beside it", out);

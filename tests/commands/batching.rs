@@ -6,7 +6,7 @@ use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
 use docdeck::model::row::JobRow;
 use rustix::process::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn batch(world: &World, prompts: &[&str]) -> String {
     let file = world.home.path().join("prompts.txt");
@@ -89,6 +89,14 @@ fn the_same_file_again_is_refused_until_it_is_said_what_is_meant() {
     assert_eq!(world.sim.requests(Operation::Create), 2);
     world.run(&["new", "--batch", &file, "--rest"]).ends(0);
     assert_eq!(world.sim.requests(Operation::Create), 2, "nothing is left to send");
+    let left = "Nothing of this file is left to send: all 2 prompts went out within the last 24 hours.";
+    for more in [&["--rest"][..], &["--rest", "--queue"]] {
+        let ran = world.run(&[&["new", "--batch", &file], more].concat()).ends(0);
+        assert!(ran.err.starts_with(left) && ran.out.is_empty(), "{ran:?}");
+        let ran = world.run(&[&["new", "--batch", &file, "--json"], more].concat()).ends(0);
+        assert!(ran.err.starts_with(left) && ran.json() == json!({ "jobs": [] }), "{ran:?}");
+    }
+    assert!(world.run(&["new", "--batch", &file, "--dry-run"]).ends(0).out.starts_with(left));
     world.run(&["new", "--batch", &file, "--again"]).ends(0);
     assert_eq!(world.sim.requests(Operation::Create), 4);
 }
