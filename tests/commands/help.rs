@@ -4,8 +4,12 @@ use crate::world::World;
 
 /// The long help of a command at the width of a page, whatever the terminal.
 fn help(words: &[&str]) -> String {
+    help_at(words, "100")
+}
+
+fn help_at(words: &[&str], columns: &str) -> String {
     let world = World::new(&[]);
-    let ran = world.run_with(&[words, &["--help"]].concat(), &[("COLUMNS", "100")], "").ends(0);
+    let ran = world.run_with(&[words, &["--help"]].concat(), &[("COLUMNS", columns)], "").ends(0);
     assert_eq!(ran.err, "");
     ran.out
 }
@@ -37,4 +41,23 @@ help_texts! {
     the_help_of_completions: ["completions"];
     the_help_of_man: ["man"];
     the_help_of_doctor: ["doctor"];
+    the_help_of_demo: ["demo"];
+    the_help_of_sim: ["sim"];
+}
+
+#[test]
+fn no_command_is_without_help_and_none_is_wider_than_a_terminal_of_80_columns() {
+    let whole = help_at(&[], "80");
+    let (_, commands) = whole.split_once("Commands:\n").expect("commands");
+    let (commands, _) = commands.split_once("\nOptions:").expect("options");
+    let names = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let names: Vec<&str> = names.filter(|name| !name.is_empty() && *name != "help").collect();
+    assert_eq!(names.len(), 18, "{names:?}");
+    let this = include_str!("help.rs");
+    for name in names {
+        assert!(this.contains(&format!("the_help_of_{name}: [\"{name}\"];")), "{name} has no snapshot");
+        let text = help_at(&[name], "80");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+    assert!(whole.lines().all(|line| line.chars().count() <= 80), "{whole}");
 }
