@@ -75,10 +75,16 @@ impl App {
 
     fn tab_names(&self) -> [(String, Screen); 3] {
         let jobs = match self.jobs.len() {
-            0 => "1 Jobs".to_owned(),
-            n => format!("1 Jobs {}", count(n)),
+            0 => "Jobs".to_owned(),
+            n => format!("Jobs {}", count(n)),
         };
-        [(jobs, Screen::Jobs), ("2 Views".to_owned(), Screen::Views), ("3 Log".to_owned(), Screen::Log)]
+        let key = |action| self.start.keymap.key(&[Context::Everywhere], action);
+        let tab = |action, name: &str| key(action).map_or_else(|| name.to_owned(), |key| format!("{key} {name}"));
+        [
+            (tab(Action::ShowJobs, &jobs), Screen::Jobs),
+            (tab(Action::ShowViews, "Views"), Screen::Views),
+            (tab(Action::ShowLog, "Log"), Screen::Log),
+        ]
     }
 
     fn connection_text(&self, now: Time) -> String {

@@ -2,6 +2,7 @@
 //! before the first frame and written quietly, a second after a change at the latest.
 
 use super::geometry::{Arrangement, Panes};
+use super::keymap::{Action, Context};
 use super::order::{Sort, Sorting};
 use super::{App, Effect, Screen, Start, Tone};
 use crate::model::Time;
@@ -146,13 +147,14 @@ impl App {
     /// The key that hides the detail or shows it again. Where there is no room beside the list, that is said.
     pub(super) fn toggle_detail(&mut self, now: Time) {
         self.panes.hidden = !self.panes.hidden;
+        let opens = self.told(Context::Jobs, Action::Open);
         let text = match self.geometry().arrangement {
-            Arrangement::Right => "The detail stands beside the list.",
-            Arrangement::Below => "The detail stands below the list.",
-            Arrangement::Alone if self.panes.hidden => "The detail is hidden: Enter opens it.",
-            Arrangement::Alone => "There is no room for list and detail: Enter opens it.",
+            Arrangement::Right => "The detail stands beside the list.".to_owned(),
+            Arrangement::Below => "The detail stands below the list.".to_owned(),
+            Arrangement::Alone if self.panes.hidden => format!("The detail is hidden: {opens} opens it."),
+            Arrangement::Alone => format!("There is no room for list and detail: {opens} opens it."),
         };
-        self.say(Tone::Info, text, now);
+        self.say(Tone::Info, &text, now);
         self.detail.fit(self.geometry().detail_columns());
     }
 }

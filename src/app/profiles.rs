@@ -2,6 +2,7 @@
 //! only then everything begins anew on the other.
 
 use super::editor::Saved;
+use super::keymap::{Action, Context};
 use super::overlay::Overlay;
 use super::{App, Effect, Screen, Start, Tone, scroll};
 use crate::model::Time;
@@ -187,7 +188,7 @@ impl App {
     /// The present profile goes on.
     fn stay(&mut self, at: usize, failure: &Failure) {
         let Some(name) = self.start.profiles.get(at).map(|profile| profile.name.clone()) else { return };
-        let here = self.start.profile.clone();
+        let (here, tries) = (self.start.profile.clone(), self.told(Context::Profiles, Action::Confirm));
         let open = self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
             Overlay::Profiles(open) => Some(open),
             _ => None,
@@ -197,11 +198,13 @@ impl App {
             // Each try is a request: another one is made by another press.
             let next = (!open.others.is_empty()).then(|| open.others.remove(0));
             let next = next.and_then(|next| Some((next, &self.start.profiles.get(next)?.name)));
-            let further =
-                next.map(|(_, next)| format!(" Enter tries {next}, of the same project.")).unwrap_or_default();
+            let further = next.map(|(_, next)| format!(" {tries} tries {next}, of the same project."));
             open.selected = next.map_or(open.selected, |(next, _)| next);
             let sentence = &failure.sentence;
-            open.said = Some(CleanText::line(&format!("Still on {here}: {name} can't be used. {sentence}{further}")));
+            open.said = Some(CleanText::line(&format!(
+                "Still on {here}: {name} can't be used. {sentence}{}",
+                further.unwrap_or_default()
+            )));
         }
     }
 

@@ -5,8 +5,8 @@ use super::overlay::Question;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr as _;
 
-/// What is said for yes, from its key on, and for no.
-pub const YES: [&str; 2] = ["y", " yes"];
+/// What is said behind the key for yes; what is said for no.
+pub const YES: &str = " yes";
 pub const NO: [&str; 2] = ["anything else", " no"];
 /// Cells between the answers.
 pub const GAP: usize = 3;
@@ -24,8 +24,8 @@ pub struct QuestionPlace {
 }
 
 impl Question {
-    /// Its text above the answers, a gap between, in a box in the middle.
-    pub fn place(&self, g: Geometry) -> QuestionPlace {
+    /// Its text above the answers, a gap between, in a box in the middle; `key` is what is pressed for yes.
+    pub fn place(&self, g: Geometry, key: &str) -> QuestionPlace {
         let columns = usize::from(g.small(7).width.saturating_sub(4)).max(1);
         let lines = self.lines(columns);
         let area = g.small(lines.saturating_add(4).max(7));
@@ -37,9 +37,9 @@ impl Question {
         };
         let row = lines.saturating_add(1).min(inner.height.saturating_sub(1));
         let answers = Rect { y: inner.y + row, height: 1, ..inner };
-        let cells = |words: [&str; 2]| u16::try_from(words.concat().width()).unwrap_or(0);
+        let cells = |[one, other]: [&str; 2]| u16::try_from(one.width() + other.width()).unwrap_or(0);
         let gap = u16::try_from(GAP).unwrap_or(0);
-        let yes = Rect { width: cells(YES), ..answers };
+        let yes = Rect { width: cells([key, YES]), ..answers };
         let no = Rect { x: yes.right() + gap, width: cells(NO), ..answers };
         let text = Rect { height: row, ..inner };
         QuestionPlace { area, text, answers, yes: yes.intersection(inner), no: no.intersection(inner) }

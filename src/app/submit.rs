@@ -99,6 +99,8 @@ impl App {
 
     pub(super) fn send(&mut self, effects: &mut Vec<Effect>) {
         let read_only = self.start.read_only;
+        let (copies, next) =
+            (self.told(Context::Editor, Action::CopyMain), self.told(Context::Editor, Action::NextBlank));
         let Some(Overlay::Editor(editor)) = self.overlays.last_mut() else { return };
         if !editor.is_writable() {
             return;
@@ -109,15 +111,14 @@ impl App {
             return;
         }
         if read_only {
-            editor.message = Some(CleanText::line(
-                "Not sent: the data folder can't be written, so nothing could be kept. Ctrl-Y copies the text.",
-            ));
+            let why = "Not sent: the data folder can't be written, so nothing could be kept.";
+            editor.message = Some(CleanText::line(&format!("{why} {copies} copies the text.")));
             return;
         }
         if editor.input.has_blank() && !editor.is_warned {
             // It may be meant: pages about templates have them.
-            let why = "A {{blank}} is left: Tab goes to it. Sent again, it goes out as it is.";
-            editor.message = Some(CleanText::line(why));
+            let why = format!("A {{{{blank}}}} is left: {next} goes to it. Sent again, it goes out as it is.");
+            editor.message = Some(CleanText::line(&why));
             editor.is_warned = true;
             return;
         }
@@ -172,7 +173,8 @@ impl App {
                 }
             }
             Err(failure) => {
-                let sentence = format!("Not sent: {} The text stays here; Ctrl-Y copies it.", failure.sentence);
+                let copies = self.told(Context::Editor, Action::CopyMain);
+                let sentence = format!("Not sent: {} The text stays here; {copies} copies it.", failure.sentence);
                 match self.editor().filter(|editor| editor.slot == slot) {
                     Some(editor) => {
                         editor.progress = Progress::Editing;

@@ -2,6 +2,7 @@
 //! user's own.
 
 use super::editor::{Editor, Progress, Saved};
+use super::keymap::{Action, Context};
 use super::overlay::{Consequence, Overlay, Question};
 use super::picker::{Entry, Picker, Picking};
 use super::templates::{Values, fill};
@@ -182,7 +183,8 @@ impl App {
             (false, _) => editor.change(now, |input| input.paste(&text)),
         }
         if editor.input.has_blank() {
-            self.say(Tone::Info, "Tab goes to the next blank.", now);
+            let next = self.told(Context::Editor, Action::NextBlank);
+            self.say(Tone::Info, &format!("{next} goes to the next blank."), now);
         }
     }
 

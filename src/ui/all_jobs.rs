@@ -11,6 +11,7 @@ use super::text::{Row, left, right};
 use super::{View, boxed, more_below, put};
 use crate::app::all_jobs::{AllJobs, Known};
 use crate::app::format::{coarse, count};
+use crate::app::keymap::{Action, Context};
 use crate::model::load::Load;
 use crate::model::row::Group;
 use ratatui::Frame;
@@ -95,7 +96,7 @@ fn foot<'a>(view: View<'_>, open: &AllJobs, width: usize) -> Line<'a> {
     let name = app.start.profiles.get(known.profile).map(|profile| profile.name.to_string()).unwrap_or_default();
     let watched = match known.profile == app.start.current {
         true => String::new(),
-        false => format!("; not being watched: Enter turns to {name}"),
+        false => format!("; not being watched: {} turns to {name}", app.told(Context::AllJobs, Action::Open)),
     };
     let mut row = Row::new(width);
     row.push(" ", theme.text).push(super::text::fit(&format!("{seen}{watched}"), width.saturating_sub(2)), theme.muted);

@@ -50,22 +50,31 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
 /// The list is not empty: what is known is filtered away, and a key brings it back.
 fn no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     let View { app, theme, .. } = view;
-    let key = |key: &'static str, text: &'static str| Line::from(vec![Span::styled(key, theme.key), Span::raw(text)]);
     let mut lines = vec![
         Line::styled(format!("None of the {} known here matches.", plural(app.jobs.len(), "job")), theme.title),
         Line::default(),
     ];
     if app.filter_text().trim().is_empty() {
-        lines.push(key("[", "  goes back to all jobs, tab by tab"));
+        lines.extend(keys(view, &[(Context::Jobs, Action::PreviousTab, "goes back to all jobs, tab by tab")]));
+    } else if app.filter_input().is_some() {
+        lines.extend(keys(view, &[(Context::Filter, Action::Close, "clears the filter")]));
     } else {
-        lines.push(key("Esc", "  clears the filter"));
-        if app.filter_input().is_none() {
-            lines.push(key("/", "    changes it"));
-        }
+        let all = [(Context::Jobs, Action::Close, "clears the filter"), (Context::Jobs, Action::Filter, "changes it")];
+        lines.extend(keys(view, &all));
     }
     lines.push(Line::default());
     lines.push(Line::styled("words  s:failed  m:sonnet  #1423  tag:x  !word", theme.muted));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), inset(inner));
+}
+
+/// A line for each action: its key, and what that does, one below the other.
+fn keys<'a>(view: View<'_>, all: &[(Context, Action, &'static str)]) -> Vec<Line<'a>> {
+    let told = |(context, action, _): &(Context, Action, _)| view.app.told(*context, *action);
+    let widest = all.iter().map(|row| told(row).width()).max().unwrap_or(0);
+    let line = |row: &(Context, Action, &'static str)| {
+        Line::from(vec![Span::styled(left(&told(row), widest), view.theme.key), Span::raw(format!("  {}", row.2))])
+    };
+    all.iter().map(line).collect()
 }
 
 fn inset(inner: Rect) -> Rect {
@@ -82,17 +91,20 @@ fn empty(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     let lines = match &app.record {
         Record::Reading => vec![Line::styled("Reading what is known here…", theme.muted)],
         Record::Unreadable(failure) => vec![Line::styled(failure.sentence.to_string(), theme.bad)],
-        Record::Read => vec![
-            Line::styled("No jobs are known on this computer yet.", theme.title),
-            Line::default(),
-            Line::from(vec![Span::styled("n", theme.key), Span::raw("  starts a job from a prompt")]),
-            Line::from(vec![
-                Span::styled("+", theme.key),
-                Span::raw("  tracks a job that was created elsewhere, by its id"),
-            ]),
-            Line::default(),
-            Line::styled("The service can't list its jobs, so docdeck keeps its own record.", theme.muted),
-        ],
+        Record::Read => vec![Line::styled("No jobs are known on this computer yet.", theme.title), Line::default()]
+            .into_iter()
+            .chain(keys(
+                view,
+                &[
+                    (Context::Jobs, Action::NewJob, "starts a job from a prompt"),
+                    (Context::Jobs, Action::Track, "tracks a job that was created elsewhere, by its id"),
+                ],
+            ))
+            .chain([
+                Line::default(),
+                Line::styled("The service can't list its jobs, so docdeck keeps its own record.", theme.muted),
+            ])
+            .collect(),
     };
     let area = inset(inner);
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), area);

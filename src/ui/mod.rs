@@ -27,6 +27,7 @@ mod welcome;
 pub use theme::{Depth, Theme};
 
 use crate::app::geometry::{MIN, is_usable};
+use crate::app::keymap::{Action, Context};
 use crate::app::overlay::Overlay;
 use crate::app::{App, Pane, Screen};
 use crate::model::Time;
@@ -54,7 +55,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     let size = (app.size.0.min(area.width), app.size.1.min(area.height));
     if !is_usable(size) || (area.width, area.height) != app.size {
         if !is_usable((area.width, area.height)) {
-            too_small(frame, theme);
+            too_small(frame, view);
         }
     } else {
         screen(frame, view);
@@ -154,10 +155,10 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
     frame_lines::footer(frame, view, g.footer);
 }
 
-fn too_small(frame: &mut Frame<'_>, theme: &Theme) {
-    let area = frame.area();
-    let text = format!("docdeck needs {}×{}, here are {}×{}. q quits.", MIN.0, MIN.1, area.width, area.height);
-    let paragraph = Paragraph::new(text).style(theme.text).wrap(Wrap { trim: true });
+fn too_small(frame: &mut Frame<'_>, view: View<'_>) {
+    let (area, quits) = (frame.area(), view.app.told(Context::Everywhere, Action::Quit));
+    let text = format!("docdeck needs {}×{}, here are {}×{}. {quits} quits.", MIN.0, MIN.1, area.width, area.height);
+    let paragraph = Paragraph::new(text).style(view.theme.text).wrap(Wrap { trim: true });
     frame.render_widget(paragraph, area);
 }
 

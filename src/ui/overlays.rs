@@ -2,6 +2,7 @@
 
 use super::{View, boxed, cursor};
 use crate::app::format::count;
+use crate::app::keymap::{Action, Context};
 use crate::app::overlay::{Ask, Question, Value};
 use crate::app::question::{GAP, NO, YES};
 use ratatui::Frame;
@@ -32,13 +33,14 @@ pub(super) fn ask(frame: &mut Frame<'_>, view: View<'_>, ask: &Ask, area: Rect) 
 
 pub(super) fn question(frame: &mut Frame<'_>, view: View<'_>, question: &Question) {
     let theme = view.theme;
-    let place = question.place(view.app.geometry());
+    let key = view.app.told(Context::Question, Action::Yes);
+    let place = question.place(view.app.geometry(), &key);
     boxed(frame, place.area, Line::styled(" Are you sure? ", theme.title), theme.focus);
     let text = Paragraph::new(question.text.as_str()).wrap(Wrap { trim: true });
     frame.render_widget(text, place.text);
     let answers = Line::from(vec![
-        Span::styled(YES[0], theme.key),
-        Span::raw(YES[1]),
+        Span::styled(key, theme.key),
+        Span::raw(YES),
         Span::raw(" ".repeat(GAP)),
         Span::styled(NO[0], theme.key),
         Span::raw(NO[1]),

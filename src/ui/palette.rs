@@ -9,6 +9,7 @@
 use super::text::{Row, fit};
 use super::{View, boxed, cursor, more_below, put};
 use crate::app::format::count;
+use crate::app::keymap::{Action, Context};
 use crate::app::palette::Palette;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -26,7 +27,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &Palette, are
     let inner = boxed(frame, area, Line::styled(format!(" What to do: {counts} "), theme.title), theme.focus);
     let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     if palette.input.is_blank() {
-        put(frame, text, 0, Line::styled("Type what it does; Enter does it.", theme.muted));
+        let does = view.app.told(Context::Palette, Action::Confirm);
+        put(frame, text, 0, Line::styled(format!("Type what it does; {does} does it."), theme.muted));
     } else {
         frame.render_widget(palette.input.area(), Rect { height: text.height.min(1), ..text });
     }

@@ -9,6 +9,7 @@
 
 use super::text::{Row, left};
 use super::{View, boxed, more_below, put};
+use crate::app::keymap::{Action, Context};
 use crate::app::profiles::{Profile, Profiles, Step};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -89,10 +90,10 @@ fn said(view: View<'_>, open: &Profiles) -> (String, Style) {
             (format!("Asking the service whether it takes the key of {}…", name(*at)), theme.working)
         }
         (Step::Choosing, Some(said)) => (said.to_string(), theme.bad),
-        (Step::Choosing, None) => (
-            "Enter turns to it, after one request that no limit counts. Drafts and prompts stay where they are."
-                .to_owned(),
-            theme.muted,
-        ),
+        (Step::Choosing, None) => {
+            let turns = app.told(Context::Profiles, Action::Confirm);
+            let what = "turns to it, after one request that no limit counts. Drafts and prompts stay where they are.";
+            (format!("{turns} {what}"), theme.muted)
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that can't build its world should fail")]
 
+mod keys;
 mod layout;
 mod pictures;
 mod profiles;
@@ -62,7 +63,8 @@ fn text(buffer: &Buffer) -> String {
     rows.collect::<Vec<_>>().join("\n")
 }
 
-/// Compares the state that `build` makes at every size with what was approved; in ASCII it has to be that.
+/// Compares the state that `build` makes at every size with what was approved; in ASCII it has to be that, and with other
+/// keys it names none of the usual ones.
 fn snapshots(name: &str, build: impl Fn(&mut World)) {
     for (columns, rows) in SIZES {
         let mut world = World::new((columns, rows));
@@ -71,6 +73,7 @@ fn snapshots(name: &str, build: impl Fn(&mut World)) {
         assert!(in_ascii.is_ascii(), "{name} in ASCII:\n{in_ascii}");
         insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), text(&render(&world.app, Depth::None)));
     }
+    keys::names_no_key_that_does_nothing(name, build);
 }
 
 #[test]

@@ -201,7 +201,8 @@ fn offline_a_week_before(world: &mut World) {
     world.keys("[");
     let before = world.app.views.query().range;
     world.tell(Msg::Recalled { range: before, recalled: Ok(Recalled::default()) });
-    let sentence = "The service can't be reached (connection refused), so nothing was sent: check the network, then r.";
+    let sentence =
+        "The service can't be reached (connection refused), so nothing was sent: check the network, then ask again.";
     let failure = Failure::new(FailureKind::Offline, sentence);
     world.tell(Msg::Views { query: world.app.views.query(), result: Err(failure), old: None });
 }

@@ -1,5 +1,6 @@
 //! States of the dashboard, reached by the messages and keys that lead there in use.
 
+use crate::keys;
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::app::welcome::Welcome;
@@ -167,8 +168,12 @@ impl World {
         Self { app, effects, thread: thread() }
     }
 
-    /// Gives a message, and answers what it leads the app to read from the store.
+    /// Gives a message, and answers what it leads the app to read from the store. A key stands for what it usually does.
     pub(crate) fn tell(&mut self, msg: Msg) {
+        let msg = match msg {
+            Msg::Input(Event::Key(key)) => Msg::Input(Event::Key(keys::own(&self.app, key))),
+            other => other,
+        };
         let mut waiting = vec![msg];
         while let Some(msg) = waiting.pop() {
             for effect in self.app.update(msg, now()) {

@@ -3,7 +3,7 @@
 
 use super::super::batch::Step;
 use super::super::geometry::Geometry;
-use super::super::keymap::Action;
+use super::super::keymap::{Action, Context};
 use super::super::overlay::Overlay;
 use super::super::views::card::CardLine;
 use super::super::views::months::{Months, Target};
@@ -51,10 +51,11 @@ impl App {
     }
 
     fn hit_layer(&mut self, g: Geometry, at: Position) -> Hit {
+        let yes = self.told(Context::Question, Action::Yes);
         let to = |by: isize| move |at: usize, total: usize| super::super::scroll::moved(at, by, total);
         let by = match self.overlays.last_mut() {
             Some(Overlay::Question(question)) => {
-                let place = question.place(g);
+                let place = question.place(g, &yes);
                 if place.yes.contains(at) {
                     return Hit::Take(Action::Yes);
                 }

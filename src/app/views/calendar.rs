@@ -111,12 +111,12 @@ impl Calendar {
         }
     }
 
-    /// What Enter does now, as a phrase behind [`Self::said`].
-    pub fn hint(&self) -> &'static str {
+    /// What the key that picks does now, as a phrase behind it; none where there is nothing to add to [`Self::said`].
+    pub fn hint(&self) -> Option<&'static str> {
         match (self.choice(), self.focus) {
-            (Choice::Nothing, Focus::Days) => ": Enter picks a first day",
-            (Choice::Picked(_), _) => ": Enter takes it",
-            _ => "",
+            (Choice::Nothing, Focus::Days) => Some("picks a first day"),
+            (Choice::Picked(_), _) => Some("takes it"),
+            _ => None,
         }
     }
 
@@ -296,7 +296,7 @@ mod tests {
         calendar.anchor = Some(calendar.cursor);
         calendar.move_days(-3);
         assert_eq!(calendar.said().as_deref(), Ok("2026-11-17 … 2026-11-20, 4 days"));
-        assert_eq!(calendar.hint(), ": Enter takes it");
+        assert_eq!(calendar.hint(), Some("takes it"));
         assert_eq!(calendar.span().map(|span| span.days()), Some(4));
     }
 

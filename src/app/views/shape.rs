@@ -53,7 +53,8 @@ impl App {
         if marks < 2 {
             return false;
         }
-        let text = format!("{} marks: Esc again takes them away.", super::super::format::count(marks));
+        let closes = self.told(Context::Views, Action::Close);
+        let text = format!("{} marks: {closes} again takes them away.", super::super::format::count(marks));
         let was_said = self.notice.as_ref().is_some_and(|notice| notice.text.as_str() == text);
         if was_said {
             self.notice = None;

@@ -11,7 +11,7 @@
 //! │ Fri 2026-11-20, today: Enter picks a first day                   │
 //! ```
 
-use crate::app::keymap::Before;
+use crate::app::keymap::{Action, Before, Context};
 use crate::app::views::calendar::{Calendar, Focus, Purpose};
 use crate::app::views::months::{DAY, GAP, MONTH, Months, WEEK, days_of};
 use crate::model::period::DateRange;
@@ -67,15 +67,19 @@ fn below(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, months: &Months
         let example = EXAMPLES.iter().find(|example| example.len() <= room).copied().unwrap_or_default();
         frame.render_widget(Line::styled(example, theme.muted), field);
     }
+    let confirm = || view.app.told(Context::Calendar, Action::Confirm);
     let (text, style) = match open.said() {
-        Ok(said) if months.roomy => (format!("{said}{}", open.hint()), theme.text),
+        Ok(said) if months.roomy => match open.hint() {
+            Some(hint) => (format!("{said}: {} {hint}", confirm()), theme.text),
+            None => (said, theme.text),
+        },
         Ok(said) => (said, theme.text),
         Err(wrong) if months.roomy => (format!("Not yet right: {wrong}."), theme.warning),
         Err(wrong) => (wrong, theme.warning),
     };
     let said = Rect { y: inner.y + at(line + 1), height: inner.height.saturating_sub(at(line + 1)).min(2), ..inner };
     if months.says_quick(open) {
-        put(frame, said, 0, Line::styled(fit("b before  w week  m 4 weeks  y year", width), theme.key));
+        put(frame, said, 0, quick_choices(view, width));
     } else if months.roomy {
         frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), said);
     } else {
@@ -88,6 +92,23 @@ fn below(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, months: &Months
     }
 }
 
+/// The quick choices in one line, as many as have room.
+fn quick_choices<'a>(view: View<'_>, width: usize) -> Line<'a> {
+    let mut row = Row::new(width);
+    for (n, before) in Before::ALL.into_iter().enumerate() {
+        let name = match before {
+            Before::Period => "before",
+            Before::Week => "week",
+            Before::FourWeeks => "4 weeks",
+            Before::Year => "year",
+        };
+        let key = view.app.told(Context::Calendar, Action::CompareBefore(before));
+        row.push(if n == 0 { "" } else { "  " }, view.theme.text).push(key, view.theme.key);
+        row.push(format!(" {name}"), view.theme.muted);
+    }
+    row.line()
+}
+
 fn quick_line<'a>(view: View<'_>, open: &Calendar, before: Before, width: usize) -> Line<'a> {
     let name = match before {
         Before::Period => "the period before",
@@ -96,7 +117,8 @@ fn quick_line<'a>(view: View<'_>, open: &Calendar, before: Before, width: usize)
         Before::Year => "a year before",
     };
     let mut row = Row::new(width);
-    row.push(before.key().to_string(), view.theme.key).push(format!("  {}", left(name, 20)), view.theme.text);
+    let key = view.app.told(Context::Calendar, Action::CompareBefore(before));
+    row.push(key, view.theme.key).push(format!("  {}", left(name, 20)), view.theme.text);
     let range = open.before(before).map(|range| range.to_string()).unwrap_or_default();
     row.push(range, view.theme.muted);
     row.line()

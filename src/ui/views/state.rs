@@ -230,7 +230,9 @@ fn failure_words(view: View<'_>, failure: &Failure, room: usize) -> String {
                 Until::Clock(at) => (format!("limit used up until {at}"), format!("no requests until {at}")),
                 Until::Soon(left) => (format!("limit used up for {left}"), format!("no requests for {left}")),
             };
-            forms.push(format!("{used_up}; t, H and what is cached can still be seen"));
+            let told = |action| view.app.told(Context::Views, action);
+            let (trend, kept) = (told(Action::Trend), told(Action::ListKept));
+            forms.push(format!("{used_up}; {trend}, {kept} and what is cached can still be seen"));
             forms.extend([
                 format!("{used_up}, {} asks then", ask_key(view)),
                 used_up,

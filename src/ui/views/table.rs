@@ -51,8 +51,9 @@ fn empty(view: View<'_>) -> Vec<String> {
         return lines;
     }
     let beyond = !table.is_report() && views.load().shown().is_some_and(|shown| shown.value.query.page > 1);
-    let text = if beyond { "  No rows on this page: ← goes back." } else { "  No page was viewed in this range." };
-    vec![text.to_owned()]
+    let back = || view.app.told(Context::Views, Action::PreviousPage);
+    let none = "  No page was viewed in this range.";
+    vec![if beyond { format!("  No rows on this page: {} goes back.", back()) } else { none.to_owned() }]
 }
 
 fn heads<'a>(columns: &Columns, view: View<'_>) -> Line<'a> {

@@ -192,7 +192,7 @@ fn read(token: &str, compared: bool) -> Result<Option<Term>, String> {
         "new" if compared => Some(Term::New { not }),
         "gone" if compared => Some(Term::Gone { not }),
         "new" | "gone" => {
-            return Err(format!("{word} needs a comparison: c compares; as a word in the path write \"{word}"));
+            return Err(format!("{word} needs a comparison; as a word in the path write \"{word}"));
         }
         _ => Some(Term::Word { word, not }),
     })
@@ -218,7 +218,7 @@ fn comparison(token: &str, compared: bool) -> Result<Term, String> {
         return Err(format!("{name}{sign} compares nothing known: human ai total share Δ, or \" before a word"));
     };
     if matches!(number, Number::Change(_)) && !compared {
-        return Err(format!("{name}{sign} needs a comparison: c compares with the period before"));
+        return Err(format!("{name}{sign} needs a comparison with another range"));
     }
     let like = match number {
         Number::Now(Metric::Human | Metric::Total) => format!("{name}{sign}1000"),
@@ -413,7 +413,7 @@ mod tests {
             ("hits>3", "hits> compares nothing known: human ai total share Δ, or \" before a word"),
             ("!ai>50%", "!ai>50%: ! goes before words; turn the comparison round instead"),
             ("ai<>5", "<> is no comparison: write < <= > >= or ="),
-            ("Δ<-20%", "Δ< needs a comparison: c compares with the period before"),
+            ("Δ<-20%", "Δ< needs a comparison with another range"),
             ("human>1.5", "1.5 is no number: write human>1000, thousands as 1k or 1,000"),
             (
                 "total>99999999999999999999",
