@@ -1,12 +1,14 @@
-//! The last line: the keys of this moment, which have room and where each stands, or what there is to say. Drawing and
-//! the mouse both ask here, so that they agree.
+//! The last line: the keys of this moment, which have room and where each stands. Above it what there is to say, for as
+//! long as it is said. Drawing and the mouse both ask here, so that they agree.
 
 use super::keymap::Chord;
-use super::{App, Tone};
+use super::overlay::Overlay;
+use super::{App, Screen, Tone};
+use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
-/// Most lines that a problem takes at the foot.
-const PROBLEM_LINES: usize = 4;
+/// Most lines that something that is said takes.
+const SAID_LINES: usize = 4;
 
 /// A key with the word for what it does: a blank, the key, a blank, the word, a blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,28 +60,40 @@ impl App {
         items
     }
 
-    /// What there is to say at the foot in lines of so many cells, the lowest last; empty when there is nothing.
-    pub fn notice_lines(&self, width: usize) -> Vec<String> {
-        match &self.notice {
-            Some(notice) => match notice.tone {
-                Tone::Info => vec![format!(" {}", notice.text)],
-                Tone::Greeting => wrapped(&format!(" ✓ {}", notice.text), width),
-                Tone::Problem => wrapped(&format!(" ! {}", notice.text), width),
+    /// What there is to say, a notice or else a tip, in lines of so many cells; empty when there is nothing.
+    pub fn said(&self, width: usize) -> Vec<String> {
+        match (&self.notice, self.tip()) {
+            (Some(notice), _) => match notice.tone {
+                Tone::Info => wrapped(&format!(" {}", notice.text), "", width),
+                Tone::Greeting => wrapped(&format!(" ✓ {}", notice.text), "  ", width),
+                Tone::Problem => wrapped(&format!(" ! {}", notice.text), "  ", width),
             },
-            None => Vec::new(),
+            (None, Some(tip)) => wrapped(&format!(" {tip}"), "", width),
+            (None, None) => Vec::new(),
         }
+    }
+
+    /// Where so many lines are said: over the last ones of the body, so that the keys stay in sight. Page views have a line
+    /// of their own there, that says which they are and takes their filter: it stays in sight as well.
+    pub fn said_at(&self, lines: usize) -> Rect {
+        let body = self.geometry().body;
+        let has_foot = self.screen == Screen::Views && matches!(self.overlays.last(), None | Some(Overlay::Filter(_)));
+        let height = u16::try_from(lines).unwrap_or(u16::MAX).min(body.height);
+        let y = body.bottom().saturating_sub(height + u16::from(has_foot)).max(body.y);
+        Rect { y, height, ..body }
     }
 }
 
-/// The lines of a text, parted between words; what is more than so many lines can hold stays in the last one.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+/// The lines of a text, parted between words, all but the first indented; what is more than so many lines can hold stays
+/// in the last one.
+fn wrapped(text: &str, indent: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest = text.to_owned();
-    while lines.len() + 1 < PROBLEM_LINES && rest.width() > width {
+    while lines.len() + 1 < SAID_LINES && rest.width() > width {
         let spaces = rest.match_indices(' ').map(|(at, _)| rest.split_at(at));
         let fitting = spaces.take_while(|(upper, _)| upper.width() <= width).last();
         let Some((upper, lower)) = fitting.filter(|(upper, _)| upper.trim().len() > 1) else { break };
-        let (upper, lower) = (upper.to_owned(), format!("  {lower}"));
+        let (upper, lower) = (upper.to_owned(), format!("{indent}{lower}"));
         lines.push(upper);
         rest = lower;
     }
@@ -122,11 +136,11 @@ mod tests {
 
     #[test]
     fn a_problem_that_needs_more_lines_is_parted_between_words() {
-        assert_eq!(wrapped(" ! all fits", 20), [" ! all fits"]);
+        assert_eq!(wrapped(" ! all fits", "  ", 20), [" ! all fits"]);
         let said = " ! The service can't be reached, so nothing was sent";
-        assert_eq!(wrapped(said, 31), [" ! The service can't be", "   reached, so nothing was sent"]);
+        assert_eq!(wrapped(said, "  ", 31), [" ! The service can't be", "   reached, so nothing was sent"]);
         let said = " ! one two three four five six seven eight";
-        assert_eq!(wrapped(said, 10), [" ! one two", "   three", "   four", "   five six seven eight"]);
-        assert_eq!(wrapped(" ! averyverylongword", 10), [" ! averyverylongword"]);
+        assert_eq!(wrapped(said, "  ", 10), [" ! one two", "   three", "   four", "   five six seven eight"]);
+        assert_eq!(wrapped(" ! averyverylongword", "  ", 10), [" ! averyverylongword"]);
     }
 }

@@ -1,5 +1,5 @@
 //! The first and the last line: where one is, how the talk with the service goes, what is used; and the keys of this
-//! moment or what there is to say.
+//! moment, below what there is to say.
 
 use super::View;
 use super::text::Row;
@@ -8,6 +8,7 @@ use crate::model::connection::Connection;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
+use ratatui::text::Line;
 use ratatui::widgets::Clear;
 use unicode_width::UnicodeWidthStr;
 
@@ -57,32 +58,40 @@ fn connection_style(view: View<'_>) -> Style {
 pub(super) fn footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let width = usize::from(area.width);
-    if let Some(notice) = &app.notice {
-        let style = match notice.tone {
-            Tone::Info => theme.title,
-            Tone::Greeting => theme.good,
-            Tone::Problem => theme.warning,
-        };
-        // What is long grows upward over the body.
-        for (above, text) in (0..).zip(app.notice_lines(width).into_iter().rev()) {
-            let spot = Rect { y: area.y.saturating_sub(above), ..area };
-            let mut row = Row::new(width);
-            row.push(text, style);
-            frame.render_widget(Clear, spot);
-            frame.render_widget(row.line(), spot);
-        }
-        return;
-    }
     let mut row = Row::new(width);
-    if let Some(tip) = app.tip() {
-        row.push(" ", theme.text).push(tip, theme.muted);
-        frame.render_widget(row.line(), area);
-        return;
-    }
     for hint in app.footer(width) {
         row.to(hint.at).push(" ", theme.text);
         row.push(&hint.key, theme.key);
         row.push(format!(" {} ", hint.word), theme.muted);
     }
     frame.render_widget(row.line(), area);
+    said(frame, view, width);
+}
+
+/// What there is to say, over the last lines of the body; within a lower border where it stands on one.
+fn said(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
+    let View { app, theme, .. } = view;
+    let lines = app.said(width);
+    let area = app.said_at(lines.len());
+    let style = match app.notice.as_ref().map(|notice| notice.tone) {
+        Some(Tone::Info) => theme.title,
+        Some(Tone::Greeting) => theme.good,
+        Some(Tone::Problem) => theme.warning,
+        None => theme.muted,
+    };
+    if let [line] = lines.as_slice()
+        && line.width() + 3 <= width
+        && frame.buffer_mut().cell(area.as_position()).is_some_and(|cell| cell.symbol() == "└")
+    {
+        let spot = Rect { x: area.x + 1, width: u16::try_from(line.width() + 1).unwrap_or(area.width), ..area };
+        frame.render_widget(Clear, spot);
+        frame.render_widget(Line::styled(line.as_str(), style), spot);
+        return;
+    }
+    frame.render_widget(Clear, area);
+    for (spot, text) in area.rows().zip(lines) {
+        let mut row = Row::new(width);
+        row.push(text, style);
+        frame.render_widget(row.line(), spot);
+    }
 }

@@ -858,7 +858,10 @@ fn a_notice_of_trouble_is_marked_by_more_than_colour() {
     world.jobs();
     world.tell(Msg::News(News::Notice(CleanText::line("The store was moved aside."))));
     let shown = text(&render(&world.app, Depth::None));
-    assert!(shown.ends_with(" ! The store was moved aside."), "{shown}");
+    let lines: Vec<&str> = shown.lines().collect();
+    let [.., said, keys] = lines.as_slice() else { panic!("{shown}") };
+    assert!(said.starts_with("└ ! The store was moved aside. ──"), "{shown}");
+    assert!(keys.starts_with(" n new "), "what is said leaves the keys in sight: {shown}");
 }
 
 #[test]

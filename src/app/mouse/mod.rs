@@ -82,9 +82,9 @@ impl App {
 
     fn click(&mut self, at: Position, now: Time, effects: &mut Vec<Effect>) {
         let g = self.geometry();
-        let has_tip = self.tip().is_some();
+        let is_said = self.is_said(at);
         self.tips.dismiss();
-        if self.is_said(at) || has_tip && g.footer.contains(at) {
+        if is_said {
             // What is said over the last lines hides what lies under it.
             return;
         }
@@ -115,10 +115,10 @@ impl App {
         self.record == Record::Reading && self.screen == Screen::Jobs
     }
 
-    /// Whether a notice stands there.
+    /// Whether something that is said stands there.
     fn is_said(&self, at: Position) -> bool {
-        let lines = self.notice_lines(usize::from(self.size.0)).len();
-        usize::from(self.size.1.saturating_sub(at.y)) <= lines
+        let lines = self.said(usize::from(self.size.0)).len();
+        self.said_at(lines).contains(at)
     }
 
     fn drag(&mut self, at: Position) {

@@ -10,6 +10,7 @@ use crate::app::jobs::tests::{at, row};
 use crate::app::{Known, Msg, SavedFilter, Start, Template};
 use crate::model::endpoint::Scope;
 use crate::model::job::Status;
+use crate::model::news::News;
 use crate::model::report::{Recalled, Report};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
@@ -163,14 +164,28 @@ fn a_key_of_the_footer_does_what_it_says() {
 }
 
 #[test]
-fn a_notice_over_the_footer_is_no_key() {
+fn a_notice_leaves_the_keys_below_it_where_they_can_be_clicked() {
     let mut app = app((160, 40), 5);
     let at_new = hint(&app, "new");
-    press(&mut app, "M");
-    press(&mut app, "M");
-    assert!(app.notice.is_some());
+    press(&mut app, "MM");
+    assert_eq!(app.said_at(app.said(160).len()), Rect::new(0, 38, 160, 1));
     click(&mut app, at_new, 39);
-    assert!(app.overlays.is_empty());
+    assert!(matches!(app.overlays.last(), Some(Overlay::Editor(_))));
+}
+
+#[test]
+fn a_notice_leaves_the_line_in_sight_that_says_which_page_views_are_listed() {
+    let mut app = views((80, 24), 5);
+    press(&mut app, "MM");
+    let stands = |app: &App| app.said_at(app.said(80).len());
+    assert_eq!(stands(&app), Rect::new(0, 21, 80, 1));
+    press(&mut app, "/");
+    app.update(Msg::News(News::Notice(CleanText::line("The disk is full."))), at(1));
+    assert_eq!(stands(&app), Rect::new(0, 21, 80, 1), "a filter is typed below it");
+    press(&mut app, "w");
+    app.update(Msg::Input(Event::Key(KeyCode::Esc.into())), at(1));
+    press(&mut app, "t");
+    assert_eq!(stands(&app), Rect::new(0, 22, 80, 1), "over the border of a layer");
 }
 
 #[test]
@@ -386,9 +401,9 @@ fn what_is_said_over_the_list_hides_it_from_clicks() {
         "The service can't be reached, so nothing was sent, and this takes more than one line.",
         at(1),
     );
-    let lines = app.notice_lines(40).len();
-    assert!(lines > 2);
-    let row = 12 - u16::try_from(lines).expect("few");
+    let said = app.said_at(app.said(40).len());
+    assert!(said.height > 2 && said.bottom() == 11, "{said:?}");
+    let row = said.y;
     click(&mut app, 10, row);
     assert_eq!(selected(&app), 20);
     click(&mut app, 10, row - 1);
