@@ -108,6 +108,13 @@ fn below(area: Rect, head: u16) -> Rect {
     Rect { y: inside.y + head, height: inside.height - head, ..inside }
 }
 
+/// Text in a box with a column of air on each side, over so many lines.
+fn text_over(area: Rect, lines: u16) -> Rect {
+    let inner = inside(area);
+    let (width, height) = (inner.width.saturating_sub(2), inner.height.saturating_sub(lines));
+    Rect { x: inner.x + 1, width, height, ..inner }
+}
+
 fn rows(area: Rect) -> usize {
     usize::from(area.height)
 }
@@ -186,6 +193,16 @@ impl Geometry {
     /// The box of the prompt editor.
     pub fn editor(&self) -> Rect {
         centered(self.body, 100, self.body.height.saturating_sub(self.body.height / 5).max(8))
+    }
+
+    /// The text of the prompt editor, over a rule and two lines at least that say how it stands.
+    pub fn editor_text(&self) -> Rect {
+        text_over(self.editor(), 3)
+    }
+
+    /// The text of many prompts, over a rule and a line at least.
+    pub fn batch_text(&self) -> Rect {
+        text_over(self.layer(), 2)
     }
 
     /// The box of the help.

@@ -46,6 +46,17 @@ impl TextInput {
         self.area.lines().join("\n")
     }
 
+    /// Puts the cursor on what is drawn in this cell, counted from the upper left corner of what is in sight; behind a
+    /// line's end on that, below the text on its last line.
+    pub fn point_at(&mut self, row: u16, column: u16) {
+        let (top, left) = self.area.scroll_offset();
+        let seen = |from: u16, cells: u16| usize::from(from).saturating_add(usize::from(cells));
+        let DataCursor(row, column) = self.area.screen_to_data(seen(top, row), seen(left, column));
+        if let (Ok(row), Ok(column)) = (u16::try_from(row), u16::try_from(column)) {
+            self.go(CursorMove::Jump(row, column));
+        }
+    }
+
     /// Characters before the cursor in its line.
     pub fn column(&self) -> usize {
         self.area.cursor().1

@@ -5,12 +5,20 @@ use super::super::batch::Step;
 use super::super::geometry::Geometry;
 use super::super::keymap::{Action, Context};
 use super::super::overlay::Overlay;
+use super::super::text_input::TextInput;
 use super::super::views::card::CardLine;
 use super::super::views::months::{Months, Target};
 use super::super::{App, Effect};
 use super::line_at;
 use crate::model::Time;
 use ratatui::layout::{Position, Rect};
+
+/// A click into a text puts the cursor there.
+fn point_at(input: &mut TextInput, text: Rect, at: Position) {
+    if text.contains(at) {
+        input.point_at(at.y - text.y, at.x - text.x);
+    }
+}
 
 /// What a click on a layer comes to.
 enum Hit {
@@ -94,9 +102,15 @@ impl App {
                 by.filter(|by| *by != 0).into_iter().for_each(|by| open.move_to(to(by), rows, total));
                 by
             }
+            Some(Overlay::Editor(open)) => {
+                point_at(&mut open.input, g.editor_text(), at);
+                None
+            }
             Some(Overlay::Batch(open)) => {
                 // Queueing many is no thing of a click on one of them.
-                if let (Step::Preview(preview), Some(line)) = (&mut open.step, line_at(g.batch_lines(), at)) {
+                if matches!(open.step, Step::Writing) {
+                    point_at(&mut open.input, g.batch_text(), at);
+                } else if let (Step::Preview(preview), Some(line)) = (&mut open.step, line_at(g.batch_lines(), at)) {
                     let place = preview.top.saturating_add(line);
                     preview.move_to(|at, total| if place < total { place } else { at }, g.batch_rows());
                 }

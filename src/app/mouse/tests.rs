@@ -189,6 +189,29 @@ fn a_notice_leaves_the_line_in_sight_that_says_which_page_views_are_listed() {
 }
 
 #[test]
+fn a_click_into_a_text_puts_the_cursor_there() {
+    let mut app = app((80, 24), 1);
+    press(&mut app, "n");
+    app.update(Msg::Input(Event::Paste("one two\nthree\n".to_owned())), at(1));
+    let area = app.geometry().editor_text();
+    let input = |app: &App| match app.overlays.last() {
+        Some(Overlay::Editor(open)) => open.input.clone(),
+        other => panic!("{other:?}"),
+    };
+    // The widget knows its lines once they were drawn.
+    ratatui::widgets::Widget::render(input(&app).area(), area, &mut ratatui::buffer::Buffer::empty(area));
+    for (at, typed) in [((4, 0), "one Xtwo\nthree\n"), ((40, 1), "one Xtwo\nthreeX\n")] {
+        click(&mut app, area.x + at.0, area.y + at.1);
+        press(&mut app, "X");
+        assert_eq!(input(&app).text(), typed);
+    }
+    let before = input(&app).text();
+    click(&mut app, area.x, area.bottom() + 1);
+    press(&mut app, "Y");
+    assert_eq!(input(&app).text(), before.replace("threeX", "threeXY"), "below the text nothing is pointed at");
+}
+
+#[test]
 fn beside_a_layer_nothing_happens() {
     let mut app = app((160, 40), 5);
     press(&mut app, "n");
