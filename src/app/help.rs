@@ -79,12 +79,21 @@ pub enum HelpLine {
     Key(String, String),
 }
 
-/// Cells that the keys take in a box of so many columns.
-pub fn key_columns(columns: usize) -> usize {
+/// Most cells that the keys take in a box of so many columns.
+fn key_columns(columns: usize) -> usize {
     if columns < 60 { 10 } else { 24 }
 }
 
 impl App {
+    /// Cells that the keys of the help take in so many columns: as many as its widest, whatever is looked for.
+    pub fn help_key_columns(&self, help: &Help, columns: usize) -> usize {
+        let most = key_columns(columns);
+        let rows = self.start.keymap.rows(&help.contexts).filter(|row| self.is_offered(row.action));
+        let widest = rows.map(|row| keys(self.start.keymap.keys(row), most).width()).max().unwrap_or(0);
+        let own = self.own_commands(&help.contexts).map(|own| own.key.to_string().width()).max().unwrap_or(0);
+        widest.max(own).min(most)
+    }
+
     /// The help on its contexts in so many columns: all of it, or what holds each of its words.
     pub fn help_lines(&self, help: &Help, columns: usize) -> Vec<HelpLine> {
         let words = help.words().map(|words| words.text().to_lowercase()).unwrap_or_default();
@@ -95,6 +104,8 @@ impl App {
         };
         let mut lines = Vec::new();
         let contexts = help.contexts.as_slice();
+        let key_columns = self.help_key_columns(help, columns);
+        let room = columns.saturating_sub(key_columns + GAPS);
         let typing = contexts.first().is_some_and(|context| takes_text(*context));
         for (n, &context) in contexts.iter().enumerate() {
             let rows =
@@ -103,16 +114,16 @@ impl App {
             let works = |chord: &&Chord| !typing || n == 0 || !chord.types_text();
             let texts = rows.filter(|row| holds(&self.said_of(row))).filter_map(|row| {
                 let chords: Vec<Chord> = self.start.keymap.keys(row).iter().filter(works).copied().collect();
-                (!chords.is_empty()).then(|| (keys(&chords, key_columns(columns)), row.help))
+                (!chords.is_empty()).then(|| (keys(&chords, key_columns), row.help))
             });
-            section(&mut lines, context.name(), texts, columns);
+            section(&mut lines, context.name(), texts, room);
         }
         if typing {
             return lines;
         }
         let own = self.own_commands(contexts).map(|own| (own.key.to_string(), own.name.as_str()));
         let own = own.filter(|(key, name)| holds(&format!("{key} {name}")));
-        section(&mut lines, "your commands", own, columns);
+        section(&mut lines, "your commands", own, room);
         lines
     }
 
@@ -148,8 +159,7 @@ fn takes_text(context: Context) -> bool {
     )
 }
 
-fn section<'a>(lines: &mut Vec<HelpLine>, name: &str, rows: impl Iterator<Item = (String, &'a str)>, columns: usize) {
-    let room = columns.saturating_sub(key_columns(columns) + GAPS);
+fn section<'a>(lines: &mut Vec<HelpLine>, name: &str, rows: impl Iterator<Item = (String, &'a str)>, room: usize) {
     let mut rows = rows.peekable();
     if rows.peek().is_none() {
         return;

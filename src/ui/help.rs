@@ -2,7 +2,7 @@
 
 use super::text::{Row, fit, left};
 use super::{View, boxed, cursor, more_below, put};
-use crate::app::help::{Help, HelpLine, key_columns};
+use crate::app::help::{Help, HelpLine};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -14,8 +14,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, help: &Help, area: Rec
     let body = looked_for(frame, view, help, inner);
     let rows = usize::from(body.height);
     let lines = view.app.help_lines(help, width);
+    let keys = view.app.help_key_columns(help, width);
     for (n, text) in lines.iter().skip(help.scroll).take(rows).enumerate() {
-        put(frame, body, n, line(view, text, width));
+        put(frame, body, n, line(view, text, (keys, width)));
     }
     if lines.is_empty() {
         put(frame, body, 1, Line::styled(fit("  No line here has all these words.", width), theme.muted));
@@ -38,14 +39,14 @@ fn looked_for(frame: &mut Frame<'_>, view: View<'_>, help: &Help, inner: Rect) -
     Rect { y: inner.y + 1, height: inner.height - 1, ..inner }
 }
 
-fn line<'a>(view: View<'_>, line: &HelpLine, width: usize) -> Line<'a> {
+fn line<'a>(view: View<'_>, line: &HelpLine, (key_columns, width): (usize, usize)) -> Line<'a> {
     let theme = view.theme;
     match line {
         HelpLine::Gap => Line::default(),
         HelpLine::Heading(text) => Line::styled(fit(&format!(" {text}"), width), theme.muted),
         HelpLine::Key(keys, text) => {
             let mut row = Row::new(width);
-            row.push("  ", theme.text).push(left(keys, key_columns(width)), theme.key);
+            row.push("  ", theme.text).push(left(keys, key_columns), theme.key);
             row.push(" ", theme.text).push(text.as_str(), theme.text);
             row.line()
         }

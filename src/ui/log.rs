@@ -1,11 +1,12 @@
 //! The log: requests and transitions, newest at the bottom.
 
-use super::text::{Row, left, right};
+use super::text::{Row, fit, left, right};
 use super::{View, boxed, put};
 use crate::app::format::{count, number};
 use crate::model::log::{LogEntry, LogKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::Line;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
@@ -29,6 +30,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
 #[derive(Debug, Clone, Copy)]
 struct Columns {
     width: usize,
+    /// Cells of the milliseconds; none where it is narrow.
+    millis: usize,
+    /// Cells of what it is about, where a result stands beside it; none where there is room for one of the two alone.
     subject: usize,
 }
 
@@ -36,19 +40,26 @@ const TIME: usize = 10;
 const OPERATION: usize = 9;
 const STATUS: usize = 6;
 const MILLIS: usize = 9;
+/// Below this width there is no room for all columns.
+const NARROW: usize = 60;
 
 impl Columns {
     fn fitting(width: usize) -> Self {
-        let room = width.saturating_sub(TIME + OPERATION + STATUS + MILLIS + 3);
-        Self { width, subject: (room / 2).min(40) }
+        let millis = if width < NARROW { 0 } else { MILLIS };
+        let room = width.saturating_sub(TIME + OPERATION + STATUS + millis + 3);
+        Self { width, millis, subject: if width < NARROW { 0 } else { (room / 2).min(40) } }
     }
 
     fn heads<'a>(&self, view: View<'_>) -> Line<'a> {
         let muted = view.theme.muted;
         let mut row = Row::new(self.width);
         row.push(left(" time", TIME), muted).push(left("what", OPERATION), muted).push(left("status", STATUS), muted);
-        row.push(right("ms", MILLIS), muted).push("  ", muted).push(left("about", self.subject), muted);
-        row.push("result", muted);
+        row.push(right(if self.millis > 0 { "ms" } else { "" }, self.millis), muted).push("  ", muted);
+        if self.subject > 0 {
+            row.push(left("about", self.subject), muted).push("result", muted);
+        } else {
+            row.push("about, or result", muted);
+        }
         row.line()
     }
 
@@ -57,9 +68,17 @@ impl Columns {
         let at = entry.at.with_timezone(&view.app.start.offset).format(" %H:%M:%S");
         let mut row = Row::new(self.width);
         row.push(left(&at.to_string(), TIME), theme.muted);
-        let subject = |row: &mut Row<'a>| {
-            let text = left(entry.subject.as_str(), self.subject.saturating_sub(1));
-            row.push("  ", theme.text).push(text, theme.text).push(" ", theme.text);
+        // Without a result there is room for all that it is about.
+        let told = |row: &mut Row<'a>, result: &str, style: Style| {
+            row.push("  ", theme.text);
+            match (self.subject, result) {
+                (_, "") => row.push(fit(entry.subject.as_str(), row.room()), theme.text),
+                (0, _) => row.push(fit(result, row.room()), style),
+                (cells, _) => row.push(left(entry.subject.as_str(), cells - 1), theme.text).push(" ", theme.text),
+            };
+            if self.subject > 0 && !result.is_empty() {
+                row.push(result, style);
+            }
         };
         match &entry.what {
             LogKind::Request { operation, status, millis, reason } => {
@@ -69,20 +88,20 @@ impl Columns {
                     _ => theme.bad,
                 };
                 row.push(left(operation.name(), OPERATION), theme.text).push(left(&code, STATUS), style);
-                row.push(right(&number(*millis), MILLIS), theme.muted);
-                subject(&mut row);
+                row.push(
+                    if self.millis > 0 { right(&number(*millis), self.millis) } else { String::new() },
+                    theme.muted,
+                );
                 let reason = reason.as_ref().map(|reason| reason.as_str()).unwrap_or_default();
-                row.push(reason, if reason.is_empty() { theme.text } else { theme.warning });
+                told(&mut row, reason, theme.warning);
             }
             LogKind::Transition(text) => {
-                row.push(left("change", OPERATION), theme.working).push(left("", STATUS + MILLIS), theme.text);
-                subject(&mut row);
-                row.push(text.as_str(), theme.text);
+                row.push(left("change", OPERATION), theme.working).push(left("", STATUS + self.millis), theme.text);
+                told(&mut row, text.as_str(), theme.text);
             }
             LogKind::Note(text) => {
-                row.push(left("note", OPERATION), theme.muted).push(left("", STATUS + MILLIS), theme.text);
-                subject(&mut row);
-                row.push(text.as_str(), theme.muted);
+                row.push(left("note", OPERATION), theme.muted).push(left("", STATUS + self.millis), theme.text);
+                told(&mut row, text.as_str(), theme.muted);
             }
         }
         row.line()
