@@ -9,6 +9,7 @@
 //!  project      acme-docs
 //!  base URL     https://api.mintlify.com
 //!  organization optional
+//!  profile name default
 //!
 //! what the line is and where to get it
 //! how the last attempt went
@@ -18,7 +19,7 @@ use super::text::{Row, fit, left};
 use super::{View, cursor, put};
 use crate::app::welcome::{Form, Line as Field, Source, Step, Welcome};
 use crate::app::wrap::wrap;
-use crate::model::setup::DEFAULT_BASE_URL;
+use crate::model::setup::{DEFAULT_BASE_URL, DEFAULT_PROFILE};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -127,6 +128,7 @@ fn label(form: &Form, field: Field) -> &'static str {
         (Field::Project, _) => "project id",
         (Field::BaseUrl, _) => "base URL",
         (Field::Organization, _) => "organization",
+        (Field::Name, _) => "profile name",
     }
 }
 
@@ -135,6 +137,7 @@ fn placeholder(field: Field) -> &'static str {
     match field {
         Field::BaseUrl => DEFAULT_BASE_URL,
         Field::Organization => "optional",
+        Field::Name => DEFAULT_PROFILE,
         Field::Source | Field::Key | Field::Project => "needed",
     }
 }
@@ -201,6 +204,9 @@ fn explanation(welcome: &Welcome) -> String {
         }
         (Field::Organization, _) => {
             "Page views are limited per organization: name yours if several of its projects are used here, to count them together."
+        }
+        (Field::Name, _) => {
+            "What this key and project are called here; each further [profiles.NAME] in the configuration is another one."
         }
     };
     text.to_owned()

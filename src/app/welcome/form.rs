@@ -40,6 +40,8 @@ pub enum Line {
     Project,
     BaseUrl,
     Organization,
+    /// The profile's name.
+    Name,
 }
 
 /// The form.
@@ -54,7 +56,7 @@ pub struct Form {
     pub project: TextInput,
     pub base_url: TextInput,
     pub organization: TextInput,
-    name: String,
+    pub name: TextInput,
     known: KnownKey,
 }
 
@@ -75,7 +77,7 @@ impl Form {
             project: line(&known.project),
             base_url: line(&known.base_url),
             organization: line(&known.organization),
-            name: typed(&known.profile).unwrap_or_else(|| DEFAULT_PROFILE.to_owned()),
+            name: TextInput::line(Some(known.profile.as_str()).filter(|name| *name != DEFAULT_PROFILE).unwrap_or("")),
             known: known.key,
         }
     }
@@ -89,12 +91,16 @@ impl Form {
     /// The lines, from the top.
     pub fn lines(&self) -> Vec<Line> {
         let key = matches!(self.source, Source::Program | Source::File | Source::Typed).then_some(Line::Key);
-        [Line::Source].into_iter().chain(key).chain([Line::Project, Line::BaseUrl, Line::Organization]).collect()
+        [Line::Source]
+            .into_iter()
+            .chain(key)
+            .chain([Line::Project, Line::BaseUrl, Line::Organization, Line::Name])
+            .collect()
     }
 
-    /// The profile's name.
-    pub fn name(&self) -> &str {
-        &self.name
+    /// The profile's name, the usual one where none is typed.
+    pub fn profile_name(&self) -> String {
+        typed(&self.name.text()).unwrap_or_else(|| DEFAULT_PROFILE.to_owned())
     }
 
     /// Whether the environment variable is set.
@@ -116,6 +122,7 @@ impl Form {
             (Line::Project, _) => Some(&self.project),
             (Line::BaseUrl, _) => Some(&self.base_url),
             (Line::Organization, _) => Some(&self.organization),
+            (Line::Name, _) => Some(&self.name),
         }
     }
 
@@ -127,6 +134,7 @@ impl Form {
             (Line::Project, _) => Some(&mut self.project),
             (Line::BaseUrl, _) => Some(&mut self.base_url),
             (Line::Organization, _) => Some(&mut self.organization),
+            (Line::Name, _) => Some(&mut self.name),
         }
     }
 
@@ -178,7 +186,7 @@ impl Form {
             return Err((Line::Project, "The project id is missing."));
         };
         Ok(NewProfile {
-            name: self.name.clone(),
+            name: self.profile_name(),
             base_url: typed(&self.base_url.text()).filter(|url| url != DEFAULT_BASE_URL),
             project,
             organization: typed(&self.organization.text()),

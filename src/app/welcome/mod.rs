@@ -302,12 +302,12 @@ impl App {
                     Allowed::Change => format!(
                         "{} has a profile {}. Change it? All else in the file stays.",
                         welcome.config,
-                        CleanText::line(welcome.form.name())
+                        CleanText::line(&welcome.form.profile_name())
                     ),
                     _ => format!(
                         "{} is there already. Add the profile {}? All else in it stays.",
                         welcome.config,
-                        CleanText::line(welcome.form.name())
+                        CleanText::line(&welcome.form.profile_name())
                     ),
                 };
                 self.overlays.push(Overlay::Question(Question { text, yes: Consequence::SaveProfile(needs) }));
