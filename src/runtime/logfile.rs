@@ -6,12 +6,15 @@ use crate::model::text::CleanText;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use tracing_appender::non_blocking::WorkerGuard;
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 
 /// Name of the newest file; older ones end in `.1` to `.3`.
 pub const NAME: &str = "docdeck.log";
 /// Size at which a file is put aside.
 const MAX_BYTES: u64 = 1024 * 1024;
+/// Lines that wait for the disk at most, some minutes of requests; their slots take room from the start. Of what comes
+/// while they are full nothing is kept: the log never holds the program up.
+const WAITING_LINES: usize = 1024;
 /// Older files that are kept.
 const KEEP: u32 = 3;
 
@@ -29,7 +32,8 @@ impl Log {
     /// The file can't be written, or a log is open already.
     pub fn open(folder: &Path) -> io::Result<Self> {
         use tracing_subscriber::layer::SubscriberExt;
-        let (writer, guard) = tracing_appender::non_blocking(RotatingFile::open(folder, MAX_BYTES)?);
+        let file = RotatingFile::open(folder, MAX_BYTES)?;
+        let (writer, guard) = NonBlockingBuilder::default().buffered_lines_limit(WAITING_LINES).finish(file);
         let own = tracing_subscriber::filter::filter_fn(|meta| meta.target().starts_with("docdeck"));
         let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_target(false).with_writer(writer);
         use tracing_subscriber::Layer;
