@@ -71,7 +71,7 @@ impl JobList {
         self.kept = false;
         self.counts = [0; SECTIONS];
         self.order.flat = self.sorting.by != super::order::Sort::Need;
-        let mut entries = Vec::new();
+        let mut entries = Vec::with_capacity(if self.sieve.filter().is_empty() { self.rows.len() } else { 0 });
         for (place, row) in self.rows.iter().enumerate() {
             let group = shown_group(row, self.held && self.selected == Some(row.key));
             if let Some(count) = self.counts.get_mut(section(group)) {

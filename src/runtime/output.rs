@@ -112,7 +112,10 @@ impl<W: Write> Screen<W> {
             if !frame.area().is_empty() {
                 render(frame);
                 encode::settle_blanks(frame.buffer_mut());
-                self.whole.borrow_mut().clone_from(frame.buffer_mut());
+                let (mut whole, drawn) = (self.whole.borrow_mut(), frame.buffer_mut());
+                whole.area = drawn.area;
+                // Into the room that is there: a buffer's own `clone_from` takes a new one each time.
+                whole.content.clone_from(&drawn.content);
             }
         })?;
         let around = self.terminal.backend_mut().end_frame(cursor_shown, !self.synchronized);
