@@ -62,7 +62,8 @@ pub(super) fn check_owner(connection: &Connection, path: &Path) -> Result<i64, S
     Ok(found)
 }
 
-/// What a connection needs before its first statement.
+/// What a connection needs before its first statement. Pages that were read are kept by the system as well, so few of them
+/// are kept twice (512 kB); what a transaction wrote is not spilled to the disk before there are 2 MB of it.
 pub(super) fn prepare(connection: &Connection) -> Result<(), StoreError> {
     connection.busy_timeout(BUSY)?;
     // All statements of the room stay prepared.
@@ -72,6 +73,8 @@ pub(super) fn prepare(connection: &Connection) -> Result<(), StoreError> {
          PRAGMA synchronous = FULL;
          PRAGMA fullfsync = ON;
          PRAGMA temp_store = MEMORY;
+         PRAGMA cache_size = -512;
+         PRAGMA cache_spill = 512;
          PRAGMA cell_size_check = ON;
          PRAGMA trusted_schema = OFF;",
     )?;
