@@ -1,14 +1,17 @@
 //! Reads one HTTP answer: head, body up to its cap, and what a status other than 2xx means.
 
 use super::address::shown_host;
+use super::decode;
 use super::error::{ApiError, Unreadable};
 use super::excerpt::{excerpt, is_page, words};
 use super::reach::innermost;
 use super::retry_after::RetryAfter;
 use crate::model::Time;
 use crate::model::endpoint::ApiKey;
+use crate::model::job::Job;
 use crate::model::log::Operation;
 use crate::model::text::CleanText;
+use crate::model::views::ViewsPage;
 use chrono::Utc;
 use reqwest::header::{DATE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER};
 use reqwest::{Response, Url};
@@ -18,17 +21,45 @@ use std::time::Duration;
 const ERROR_CAP: usize = 64 * 1024;
 const MIB: usize = 1024 * 1024;
 
-/// What is needed to read the answer to a request.
+/// What is needed to read the answer to a request. An answer that is there already, in a file or out of a generator of bad
+/// ones, is read without a connection, by the same rules.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reading<'a> {
-    pub(super) operation: Operation,
+pub struct Reading<'a> {
+    pub operation: Operation,
     /// Time that the request had in all, for the sentence.
-    pub(super) within: Duration,
+    pub within: Duration,
     /// Struck out of whatever the service says.
-    pub(super) key: &'a ApiKey,
+    pub key: &'a ApiKey,
 }
 
+/// How the body of a good answer is read.
+type Decode<T> = fn(&[u8]) -> Result<T, Unreadable>;
+
 impl Reading<'_> {
+    /// The job in an answer that came whole.
+    ///
+    /// # Errors
+    /// What a status other than 2xx means, with the value of `Retry-After` where there was one; or a body that is no job.
+    pub fn job(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<Job, ApiError> {
+        self.whole(status, retry_after, body, decode::job)
+    }
+
+    /// The page views in an answer that came whole.
+    ///
+    /// # Errors
+    /// As for [`Reading::job`]; or a body that holds no page views.
+    pub fn views(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<ViewsPage, ApiError> {
+        self.whole(status, retry_after, body, decode::views)
+    }
+
+    fn whole<T>(&self, status: u16, retry_after: Option<&str>, body: &[u8], decode: Decode<T>) -> Result<T, ApiError> {
+        match status {
+            200..300 => decode(body).map_err(|why| self.unreadable(status, why, body)),
+            300..400 => Err(ApiError::Redirected { operation: self.operation, status, host: None }),
+            _ => Err(self.refusal(status, retry_after, body)),
+        }
+    }
+
     /// Largest good answer, counted after decompression, in MiB.
     fn cap_mib(&self) -> usize {
         match self.operation {
@@ -38,23 +69,18 @@ impl Reading<'_> {
     }
 
     /// The decoded answer, or what the status, the body or the way it ended means.
-    pub(super) async fn read<T>(
-        &self,
-        mut response: Response,
-        decode: fn(&[u8]) -> Result<T, Unreadable>,
-    ) -> Result<T, ApiError> {
+    pub(super) async fn read<T>(&self, mut response: Response, decode: Decode<T>) -> Result<T, ApiError> {
         let status = response.status();
-        if status.is_success() {
-            let body = self.body(&mut response).await?;
-            return decode(&body).map_err(|why| self.unreadable(status.as_u16(), why, &body));
-        }
         if status.is_redirection() {
             let host = redirect_host(response.url(), response.headers());
             return Err(ApiError::Redirected { operation: self.operation, status: status.as_u16(), host });
         }
-        // However the body ends, the status stands.
-        let (body, _) = chunks(&mut response, ERROR_CAP).await;
-        Err(self.refusal(status.as_u16(), response.headers(), &body))
+        let body = match status.is_success() {
+            true => self.body(&mut response).await?,
+            // However the body ends, the status stands.
+            false => chunks(&mut response, ERROR_CAP).await.0,
+        };
+        self.whole(status.as_u16(), header(response.headers(), &RETRY_AFTER), &body, decode)
     }
 
     /// The whole body of a good answer.
@@ -82,7 +108,7 @@ impl Reading<'_> {
         ApiError::Unreadable { operation: self.operation, status, why, excerpt: excerpt(body, self.key) }
     }
 
-    fn refusal(&self, status: u16, headers: &HeaderMap, body: &[u8]) -> ApiError {
+    fn refusal(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> ApiError {
         let operation = self.operation;
         let said = words(body, self.key);
         let words = said.text;
@@ -92,7 +118,7 @@ impl Reading<'_> {
             403 => ApiError::Forbidden { operation, words },
             404 => ApiError::NotFound { operation, words, is_page: said.is_page },
             408 | 499 => ApiError::GaveUp { operation, status, words },
-            429 => ApiError::Limited { retry: RetryAfter::parse(header(headers, &RETRY_AFTER)), words },
+            429 => ApiError::Limited { retry: RetryAfter::parse(retry_after), words },
             402..=498 => ApiError::Rejected { operation, status, words },
             _ => ApiError::Failed { operation, status, words },
         }

@@ -16,6 +16,7 @@ mod route;
 mod transport;
 pub mod wire;
 
+pub use answer::Reading;
 pub use client::{Client, ClientOptions};
 pub use error::{ApiError, Reached, Unreadable};
 pub use reach::NotReached;

@@ -22,7 +22,7 @@ mod live;
 mod man;
 mod new;
 mod out;
-mod own;
+pub mod own;
 mod prompt_text;
 mod prune;
 mod prune_jobs;

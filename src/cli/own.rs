@@ -11,7 +11,7 @@ use std::path::Path;
 use strum::IntoEnumIterator as _;
 
 /// The saved filters.
-pub(super) fn filters(own: &Own) -> Vec<SavedFilter> {
+pub fn filters(own: &Own) -> Vec<SavedFilter> {
     let saved = own.filters.iter().map(|filter| SavedFilter {
         name: CleanText::line(filter.name.get_ref()),
         text: filter.filter.get_ref().trim().to_owned(),
@@ -24,7 +24,7 @@ pub(super) fn filters(own: &Own) -> Vec<SavedFilter> {
 /// # Errors
 /// A context, action or key that there is not, a key that would type a character, the last way to leave taken away, or a
 /// key that two rows of a context have, or that hides one that holds everywhere: with its place.
-pub(super) fn keymap(own: &Own, path: &Path) -> Result<Keymap, ConfigError> {
+pub fn keymap(own: &Own, path: &Path) -> Result<Keymap, ConfigError> {
     let mut keymap = Keymap::default();
     for keys in &own.keys {
         let [of_context, of_action, of_keys] = keys.places;
@@ -86,7 +86,7 @@ const WRITE: &str = "write it like x, X, Ctrl-x, Alt-x, F5 or Enter";
 ///
 /// # Errors
 /// A key that is none, is docdeck's own where the command holds, or is another command's, with its place.
-pub(super) fn commands(own: &Own, keymap: &Keymap, path: &Path) -> Result<Vec<OwnCommand>, ConfigError> {
+pub fn commands(own: &Own, keymap: &Keymap, path: &Path) -> Result<Vec<OwnCommand>, ConfigError> {
     let mut taken: Vec<OwnCommand> = Vec::new();
     for (command, (line, column)) in &own.commands {
         let name = CleanText::line(command.name.get_ref());

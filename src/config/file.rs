@@ -45,6 +45,14 @@ pub struct ConfigFile {
 }
 
 impl ConfigFile {
+    /// What a text says; `path` is where it comes from, for the sentence.
+    ///
+    /// # Errors
+    /// It is no TOML, or says what docdeck doesn't know, with line and column.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
+        parse(text).map_err(|mistake| mistake.of(path))
+    }
+
     /// GETs a minute for polling.
     pub fn poll_rate(&self) -> u32 {
         self.poll.per_minute.unwrap_or(PER_MINUTE)
@@ -191,13 +199,7 @@ pub fn read(path: &Path) -> Result<Option<Found>, ConfigError> {
     let size = file.metadata().map_or(0, |known| known.len()).min(MAX_BYTES);
     let mut text = Zeroizing::new(String::with_capacity(usize::try_from(size).unwrap_or(0) + 1));
     file.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| unreadable(&error))?;
-    let file = parse(&text).map_err(|at| ConfigError::Invalid {
-        path: path.into(),
-        line: at.line,
-        column: at.column,
-        what: at.what,
-    })?;
-    Ok(Some(Found { file, readable_by_others }))
+    Ok(Some(Found { file: ConfigFile::parse(path, &text)?, readable_by_others }))
 }
 
 /// What is wrong with the text of a file, and where (both counted from 1).
@@ -213,6 +215,12 @@ impl Mistake {
     pub(super) fn at(text: &str, byte: usize, what: &str) -> Self {
         let (line, column) = place(text, byte);
         Self { line, column, what: CleanText::line(what) }
+    }
+
+    /// In the file that lies there.
+    pub(super) fn of(self, path: &Path) -> ConfigError {
+        let Self { line, column, what } = self;
+        ConfigError::Invalid { path: path.into(), line, column, what }
     }
 }
 

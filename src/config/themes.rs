@@ -147,8 +147,11 @@ struct PaintTable {
     reversed: bool,
 }
 
-/// The colours that a theme file amounts to.
-fn parse(name: &str, text: &str) -> Result<ThemeColours, ThemeError> {
+/// The colours that the text of a theme file amounts to; `name` is what the file is called, for the sentence.
+///
+/// # Errors
+/// It is no TOML, or paints what there is not, with line and column.
+pub fn parse(name: &str, text: &str) -> Result<ThemeColours, ThemeError> {
     let file = read(name, text)?;
     let mut colours = usual();
     let tables =

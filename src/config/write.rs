@@ -70,12 +70,7 @@ pub fn save(path: &Path, profile: &NewProfile, allowed: Allowed) -> Result<(), W
     // A link to where the settings really lie stays one.
     let real = path.canonicalize().map_err(|error| unwritable(&error))?;
     let old = Zeroizing::new(fs::read_to_string(&real).map_err(|error| unwritable(&error))?);
-    let text = changed_text(&old, profile).map_err(|at| ConfigError::Invalid {
-        path: path.into(),
-        line: at.line,
-        column: at.column,
-        what: at.what,
-    })?;
+    let text = with_profile(path, &old, profile)?;
     put(&real, &text, true).map_err(|error| unwritable(&error))
 }
 
@@ -150,7 +145,14 @@ fn array(words: &[String]) -> String {
     words.iter().collect::<Array>().to_string()
 }
 
-/// The file with this profile in it; all else stays as it is, comments as well.
+/// The text of the file at `path` with this profile in it; all else stays as it is, comments as well. Nothing is written.
+///
+/// # Errors
+/// The text can't take it.
+pub fn with_profile(path: &Path, old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, ConfigError> {
+    changed_text(old, profile).map_err(|mistake| mistake.of(path))
+}
+
 fn changed_text(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mistake> {
     let wrong = |what: &str| Mistake::at(old, 0, what);
     let mut document: DocumentMut =

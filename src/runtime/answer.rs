@@ -26,7 +26,7 @@ const LONGEST: usize = 100;
 
 /// Takes answers out of a stream of events.
 #[derive(Debug, Default)]
-pub(super) struct AnswerFilter {
+pub struct AnswerFilter {
     asked: Option<Instant>,
     held: Vec<KeyEvent>,
     /// What the held keys spell after ESC; none while only an Esc is held.
@@ -40,24 +40,24 @@ pub(super) struct AnswerFilter {
 
 impl AnswerFilter {
     /// The question was sent: from now on an answer may come.
-    pub(super) fn ask(&mut self, now: Instant) {
+    pub fn ask(&mut self, now: Instant) {
         self.asked = Some(now);
         self.is_answered = false;
     }
 
     /// An answer that came.
-    pub(super) fn take_answer(&mut self) -> Option<Rgb> {
+    pub fn take_answer(&mut self) -> Option<Rgb> {
         self.answer.take()
     }
 
     /// Until when a program that ends had better wait for the answer, which would else be typed into the shell; none when
     /// none is awaited.
-    pub(super) fn awaited_until(&self) -> Option<Instant> {
+    pub fn awaited_until(&self) -> Option<Instant> {
         self.asked.filter(|_| !self.is_answered).map(|asked| asked + ROUND_TRIP)
     }
 
     /// When what is held has waited long enough; none when nothing is held.
-    pub(super) fn deadline(&self) -> Option<Instant> {
+    pub fn deadline(&self) -> Option<Instant> {
         let hold = match self.spelled {
             Some(_) if self.is_surely_an_answer() => HOLD_ANSWER,
             Some(_) => HOLD_BEGUN,
@@ -67,14 +67,14 @@ impl AnswerFilter {
     }
 
     /// Hands on, or drops, what has waited long enough.
-    pub(super) fn expire(&mut self, now: Instant, out: &mut impl Extend<Event>) {
+    pub fn expire(&mut self, now: Instant, out: &mut impl Extend<Event>) {
         if self.deadline().is_some_and(|deadline| deadline <= now) {
             self.give_up(out);
         }
     }
 
     /// Takes one event; what is none of an answer is pushed to `out`, in order.
-    pub(super) fn push(&mut self, event: Event, now: Instant, out: &mut impl Extend<Event>) {
+    pub fn push(&mut self, event: Event, now: Instant, out: &mut impl Extend<Event>) {
         self.expire(now, out);
         let key = match event {
             Event::Key(key) if self.asked.is_some() && key.kind == KeyEventKind::Press => key,

@@ -16,7 +16,7 @@
 //! - [`gate`]: when to draw; [`logfile`]: what is written down
 
 mod about;
-mod answer;
+pub mod answer;
 pub mod clipboard;
 mod console;
 mod copying;
