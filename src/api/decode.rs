@@ -5,10 +5,10 @@
 //! asks for costs no stack.
 
 use super::error::Unreadable;
-use crate::model::Time;
 use crate::model::job::{Job, JobId, Status};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
+use crate::model::{Time, sayable};
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
@@ -211,17 +211,17 @@ fn flag(raw: &RawValue) -> Option<bool> {
     }
 }
 
-/// RFC 3339; a time without a zone and a bare date count as UTC.
+/// RFC 3339; a time without a zone and a bare date count as UTC. A year of more than four digits is none.
 fn time(raw: &RawValue) -> Option<Time> {
     let text = text(raw)?;
     let text = text.trim();
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
-        return Some(time.to_utc());
+        return sayable(time.to_utc());
     }
     let spaced = text.replacen('T', " ", 1);
     let local = NaiveDateTime::parse_from_str(&spaced, "%Y-%m-%d %H:%M:%S%.f").ok();
     let local = local.or_else(|| text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0));
-    local.map(|local| local.and_utc())
+    local.and_then(|local| sayable(local.and_utc()))
 }
 
 #[cfg(test)]

@@ -17,6 +17,14 @@ fn clean(text: &str) -> Option<CleanText> {
 }
 
 #[test]
+fn a_time_that_could_not_be_written_down_again_is_none() {
+    for time in ["+12345-01-01", "9999-12-31T23:59:59-14:00", "0000-01-01T00:00:00+14:00", "-0001-01-01 00:00:00"] {
+        let body = serde_json::json!({ "id": "x", "createdAt": time }).to_string();
+        assert_eq!(job(body.as_bytes()).expect("a job").created_at, None, "{time}");
+    }
+}
+
+#[test]
 fn a_whole_job_is_read() {
     let job = job_of(
         r#"{"id":"job_1","status":"completed","source":{"repository":"https://github.com/acme/docs","ref":"agent/x"},

@@ -32,3 +32,9 @@ pub mod views;
 
 /// Moment in UTC; the unit of every stored and compared time.
 pub type Time = chrono::DateTime<chrono::Utc>;
+
+/// The time, where RFC 3339 can say it: in the years 0 to 9999 of UTC. No other may come in from outside, since what it is
+/// written into could not be read again.
+pub fn sayable(time: Time) -> Option<Time> {
+    (0..=9999).contains(&chrono::Datelike::year(&time)).then_some(time)
+}

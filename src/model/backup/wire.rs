@@ -2,12 +2,12 @@
 //! in, save for prompts and drafts, which are kept as typed and cleaned where they are shown.
 
 use super::{DraftOf, DraftRecord, DraftText, Header, JobRecord, LineError, PromptRecord, Totals, VERSION};
-use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, Status};
 use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, PromptKind};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
+use crate::model::{Time, sayable};
 use chrono::{DateTime, SecondsFormat, SubsecRound as _, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -137,9 +137,10 @@ impl Serialize for Moment {
 impl<'de> Deserialize<'de> for Moment {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        match DateTime::parse_from_rfc3339(&text) {
-            Ok(time) => Ok(Self(time.with_timezone(&Utc).trunc_subsecs(3))),
-            Err(_) => Err(serde::de::Error::custom(format!("\"{text}\" is no time like 2026-11-20T14:02:30Z"))),
+        let time = DateTime::parse_from_rfc3339(&text).ok().and_then(|time| sayable(time.with_timezone(&Utc)));
+        match time {
+            Some(time) => Ok(Self(time.trunc_subsecs(3))),
+            None => Err(serde::de::Error::custom(format!("\"{text}\" is no time like 2026-11-20T14:02:30Z"))),
         }
     }
 }
