@@ -36,8 +36,14 @@ fn numbers(counts: Option<&Counts>) -> [String; 3] {
     [&counts.human, &counts.ai, &counts.total].map(|count| {
         let text = count_text(count);
         // What came in the place of a number is text from outside, as a path is.
-        if text.parse::<f64>().is_ok() && !text.starts_with('+') { text } else { guarded(&text) }
+        if is_number(&text) { text } else { guarded(&text) }
     })
+}
+
+/// A number as JSON has it. `-inf` is none: a spreadsheet takes it for a formula.
+fn is_number(text: &str) -> bool {
+    let is_spelled = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    is_spelled && !text.starts_with('+') && text.parse::<f64>().is_ok()
 }
 
 /// The text with an apostrophe in front where a spreadsheet would run it as a formula. A text that begins with
