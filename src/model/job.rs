@@ -41,14 +41,16 @@ pub enum Status {
 }
 
 impl Status {
-    /// Reads the service's word; case and surrounding space don't matter for the known four.
+    /// Reads the service's word; case, surrounding space and what can't be seen don't matter for the known four: a word
+    /// that is shown as one of them is that one.
     pub fn parse(raw: &str) -> Self {
-        match raw.trim().to_ascii_lowercase().as_str() {
+        let word = CleanText::line(raw);
+        match word.as_str().to_ascii_lowercase().as_str() {
             "active" => Self::Active,
             "completed" => Self::Completed,
             "archived" => Self::Archived,
             "failed" => Self::Failed,
-            _ => Self::Unknown(CleanText::line(raw)),
+            _ => Self::Unknown(word),
         }
     }
 
