@@ -212,4 +212,30 @@ mod tests {
         assert_eq!(clock.instant_of_service(at(1060)), Instant::now() + Duration::from_secs(60));
         assert_eq!(clock.instant_of_service(at(900)), Instant::now());
     }
+
+    proptest::proptest! {
+        /// The same headers at the same moments, and local clocks that are set at will: the service's time is the same, so
+        /// no entry of a ledger leaves its hour any sooner.
+        #[test]
+        fn a_local_clock_that_is_set_at_will_moves_nothing(
+            steps in proptest::collection::vec((0_u64..3_000_000, 0_i64..1000, -100_000_000_i64..100_000_000), 1..40)
+        ) {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+            runtime.expect("a runtime").block_on(async {
+                let (steady, set) = (ServiceClock::new(at(0), None), ServiceClock::new(at(0), None));
+                let mut truth = at(700);
+                for (millis, late, wall) in steps {
+                    tokio::time::advance(Duration::from_millis(millis)).await;
+                    truth += TimeDelta::milliseconds(i64::try_from(millis).expect("small"));
+                    // A header counts whole seconds, and arrives after it was written.
+                    let date = (truth - TimeDelta::milliseconds(late)).trunc_subsecs(0);
+                    let seen = steady.observe(date, at(0));
+                    assert_eq!(set.observe(date, at(wall)).moved, seen.moved);
+                    assert_eq!((set.now(), set.steady()), (steady.now(), steady.steady()));
+                    let off = truth - set.now();
+                    assert!(off.abs() <= TimeDelta::seconds(3), "{off} off the service's time");
+                }
+            });
+        }
+    }
 }

@@ -1,6 +1,10 @@
-//! Any sequence of keys, messages and sizes: the state machine and the drawing stay whole, and nothing is sent twice.
+//! Any sequence of keys, messages, sizes and clocks: the state machine and the drawing stay whole, and nothing is sent
+//! twice. What is kept, and what a ledger allows, is in the files beside this one.
 
 #![expect(clippy::expect_used, reason = "a test that can't build its world should fail")]
+
+mod ledgers;
+mod stored;
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -42,6 +46,8 @@ enum Step {
     Delivered(i64, u8),
     Connection(bool),
     Later(i64),
+    /// The clock is set, by so many seconds.
+    ClockSet(i64),
     Resumed,
 }
 
@@ -111,6 +117,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (1_i64..12, 0_u8..7).prop_map(|(prompt, delivery)| Step::Delivered(prompt, delivery)),
         1 => any::<bool>().prop_map(Step::Connection),
         2 => (0_i64..4000).prop_map(Step::Later),
+        1 => prop_oneof![-7200_i64..7200, -1_000_000_000_i64..1_000_000_000].prop_map(Step::ClockSet),
         1 => Just(Step::Resumed),
     ];
     prop::collection::vec(step, 1..120)
@@ -260,10 +267,17 @@ impl Play {
         let shown = self.app.jobs.selected().map(|row| row.key);
         let has_lines = self.app.jobs.shown() > 0;
         assert_eq!(shown.is_some(), has_lines, "something is selected whenever something is shown, and nothing else");
-        if let Some(wake) = self.app.next_wake(self.now) {
-            // A draft or notice that is due counts as now.
-            assert!(wake >= self.now - TimeDelta::days(1), "no wake in the far past");
+    }
+
+    /// Woken for what is due, the dashboard names a later moment or none: it never wakes without end.
+    fn come_to_rest(&mut self) {
+        for _ in 0..8 {
+            match self.app.next_wake(self.now) {
+                Some(due) if due <= self.now => self.tell(Msg::Wake),
+                _ => return,
+            }
         }
+        unreachable!("it is still to be woken at {:?} and it is {}", self.app.next_wake(self.now), self.now);
     }
 
     /// Everything that the store knows at the start; what else is waited for is forgotten.
@@ -486,6 +500,12 @@ impl Play {
             Step::Later(millis) => {
                 self.now += TimeDelta::milliseconds(millis);
                 self.tell(Msg::Wake);
+                self.come_to_rest();
+            }
+            Step::ClockSet(seconds) => {
+                self.now += TimeDelta::seconds(seconds);
+                self.tell(Msg::Wake);
+                self.come_to_rest();
             }
             Step::Resumed => self.tell(Msg::Resumed),
         }

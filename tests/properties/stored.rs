@@ -1,0 +1,504 @@
+//! Everything that is kept comes back as it was: written into the real store, on disk, by one run and read by the next.
+
+use chrono::{Days, NaiveDate, TimeDelta};
+use docdeck::config::file::ConfigFile;
+use docdeck::config::write;
+use docdeck::model::Time;
+use docdeck::model::backup::{DraftOf, DraftRecord, DraftText, Header, JobRecord, Line, PromptRecord, Totals};
+use docdeck::model::change::LocalChange;
+use docdeck::model::endpoint::{ApiKey, Scope};
+use docdeck::model::job::{Job, JobId, Status};
+use docdeck::model::layout::{JobsLayout, Layout, Place, Shown, SortBy, ViewsLayout};
+use docdeck::model::ledger::Limited;
+use docdeck::model::load::Stamped;
+use docdeck::model::period::DateRange;
+use docdeck::model::prompt::{Delivery, DraftSlot, EventKind, JobEvent, PromptKind};
+use docdeck::model::report::Report;
+use docdeck::model::row::{JobKey, JobRow};
+use docdeck::model::setup::{Allowed, KeyFrom, NewProfile};
+use docdeck::model::text::CleanText;
+use docdeck::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
+use docdeck::store::{Only, ReportAnswer, Settled, Store, Turn, check_import};
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+use std::future::Future;
+use std::io::{Cursor, Read as _, Seek as _};
+use std::path::{Path, PathBuf};
+
+/// Any text at all, and what texts from outside are made of when they are meant to do harm.
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "\\PC{0,40}",
+        "[ -~\\n\\r\\t\\x00\\x1b\\[\\]\u{9b}\u{202e}\u{200b}\u{2028}\u{301}\u{e0041}\u{130}日\"'\\\\%_{}]{0,60}",
+    ]
+}
+
+/// A prompt: anything with something in it to read.
+fn prompt() -> impl Strategy<Value = String> {
+    (text(), text()).prop_map(|(before, after)| format!("{before}\nword {after}"))
+}
+
+fn line() -> impl Strategy<Value = CleanText> {
+    text().prop_map(|text| CleanText::line(&text))
+}
+
+/// A line with something on it.
+fn word() -> impl Strategy<Value = CleanText> {
+    text().prop_map(|text| CleanText::line(&format!("w{text}")))
+}
+
+/// To the millisecond, of every year that can be written down.
+fn time() -> impl Strategy<Value = Time> {
+    let millis = prop_oneof![
+        3 => 1_700_000_000_000_i64..1_900_000_000_000,
+        1 => -62_167_219_200_000_i64..253_402_300_800_000,
+    ];
+    millis.prop_map(|millis| Time::from_timestamp_millis(millis).expect("a time"))
+}
+
+fn job_id() -> impl Strategy<Value = JobId> {
+    text().prop_map(|text| JobId::new(&format!("j{text}")).expect("an id"))
+}
+
+fn status() -> impl Strategy<Value = Status> {
+    let known = prop::sample::select(vec!["active", "completed", "archived", "failed", ""]);
+    prop_oneof![known.prop_map(Status::parse), text().prop_map(|text| Status::parse(&text))]
+}
+
+prop_compose! {
+    fn job()(
+        id in job_id(), status in status(), texts in (of(word()), of(word()), of(word()), of(word())),
+        created_at in of(time()), archived_at in of(time()),
+    ) -> Job {
+        let (repository, git_ref, model, pr_link) = texts;
+        Job { id, status, repository, git_ref, model, pr_link, created_at, archived_at }
+    }
+}
+
+fn counts() -> impl Strategy<Value = Counts> {
+    let count = || {
+        prop_oneof![
+            3 => any::<i64>().prop_map(Count::Known),
+            1 => Just(Count::Missing),
+            1 => line().prop_map(Count::Odd),
+        ]
+    };
+    (count(), count(), count()).prop_map(|(human, ai, total)| Counts { human, ai, total })
+}
+
+fn page() -> impl Strategy<Value = ViewsPage> {
+    let row = (word(), counts()).prop_map(|(path, counts)| PageRow { path, counts });
+    (counts(), vec(row, 0..8), of(any::<bool>())).prop_map(|(totals, rows, has_more)| ViewsPage {
+        totals,
+        rows,
+        has_more,
+    })
+}
+
+fn day() -> impl Strategy<Value = NaiveDate> {
+    (0_u64..40_000).prop_map(|days| NaiveDate::default() + Days::new(days))
+}
+
+fn range() -> impl Strategy<Value = DateRange> {
+    (day(), 0_u64..400).prop_map(|(from, days)| DateRange::new(from, from + Days::new(days)).expect("a range"))
+}
+
+fn layout() -> impl Strategy<Value = Layout> {
+    let sort = || of((text(), any::<bool>()).prop_map(|(by, reversed)| SortBy { by, reversed }));
+    let place = prop::sample::select(vec![Place::Jobs, Place::Views, Place::Log]);
+    let shown =
+        prop_oneof![text().prop_map(Shown::Preset), (day(), day()).prop_map(|(from, to)| Shown::Days(from, to))];
+    let jobs = (text(), of(text()), sort(), any::<bool>()).prop_map(|(filter, tab, sort, dismissed)| JobsLayout {
+        filter,
+        tab,
+        sort,
+        dismissed,
+    });
+    let views = (of(shown), of(any::<u32>()), of(text()), any::<bool>(), any::<bool>(), sort(), text()).prop_map(
+        |(range, limit, metric, log, folded, sort, filter)| ViewsLayout {
+            range,
+            limit,
+            metric,
+            log,
+            folded,
+            sort,
+            filter,
+        },
+    );
+    (of(any::<u16>()), of(any::<u16>()), any::<bool>(), place, jobs, views)
+        .prop_map(|(columns, rows, hidden, place, jobs, views)| Layout { columns, rows, hidden, place, jobs, views })
+}
+
+fn delivery() -> impl Strategy<Value = Delivery> {
+    prop_oneof![
+        Just(Delivery::Accepted),
+        Just(Delivery::Paused),
+        Just(Delivery::Dismissed),
+        word().prop_map(Delivery::NotSent),
+        word().prop_map(Delivery::Rejected),
+        word().prop_map(Delivery::Unconfirmed),
+    ]
+}
+
+fn event() -> impl Strategy<Value = JobEvent> {
+    let kind = prop_oneof![
+        (of(status()), status()).prop_map(|(from, to)| EventKind::Status { from, to }),
+        word().prop_map(EventKind::PullRequest),
+        Just(EventKind::Gone),
+        Just(EventKind::Back),
+    ];
+    (time(), kind).prop_map(|(at, kind)| JobEvent { at, kind })
+}
+
+fn draft_text() -> impl Strategy<Value = DraftText> {
+    (prompt(), time()).prop_map(|(text, saved_at)| DraftText { text, saved_at })
+}
+
+prop_compose! {
+    fn prompt_record()(
+        kind in prop::sample::select(vec![PromptKind::Create, PromptKind::FollowUp]),
+        text in prompt(), delivery in delivery(), times in (time(), of(time())), draft in of(draft_text()),
+    ) -> PromptRecord {
+        PromptRecord { kind, text, delivery, written_at: times.0, sent_at: times.1, draft }
+    }
+}
+
+prop_compose! {
+    fn job_record()(
+        job in job(), title in word(), own in (vec("[a-zé日]{1,5}", 0..4), of(word()), vec(word(), 0..3)),
+        prompts in vec(prompt_record(), 0..4), events in vec(event(), 0..4), draft in of(draft_text()),
+        times in (time(), time(), time(), of(time()), of(time()), of(time())), flags in (any::<bool>(), any::<bool>()),
+    ) -> JobRecord {
+        let (tags, note, pages) = own;
+        let mut kept: Vec<CleanText> = Vec::new();
+        for page in pages {
+            if !kept.contains(&page) {
+                kept.push(page);
+            }
+        }
+        let mut tags: Vec<CleanText> = tags.iter().map(|tag| CleanText::line(&tag.to_lowercase())).collect();
+        tags.sort();
+        tags.dedup();
+        let row = JobRow {
+            id: Some(job.id),
+            status: Some(job.status),
+            repository: job.repository,
+            git_ref: job.git_ref,
+            model: job.model,
+            pr_link: job.pr_link,
+            archived_at: job.archived_at,
+            named: true,
+            tags,
+            note,
+            pages: kept,
+            started_at: times.1,
+            changed_at: times.2,
+            finished_at: times.3,
+            checked_at: times.4,
+            looked_at: times.5,
+            gone: flags.0,
+            dismissed: flags.1,
+            ..JobRow::new(JobKey(0), CleanText::title(title.as_str(), 200), times.0)
+        };
+        JobRecord { scope: scope(), row, prompts, events, draft }
+    }
+}
+
+fn backup_line() -> impl Strategy<Value = Line> {
+    let of = prop_oneof![
+        Just(DraftOf::NewJob),
+        Just(DraftOf::Batch),
+        word().prop_map(|page| DraftOf::AboutPages(vec![page])),
+    ];
+    prop_oneof![
+        1 => (line(), time()).prop_map(|(program, exported_at)| Line::Header(Header { program, exported_at })),
+        4 => job_record().prop_map(|record| Line::Job(Box::new(record))),
+        1 => (of, draft_text()).prop_map(|(of, draft)| Line::Draft(DraftRecord { scope: scope(), of, draft })),
+        1 => (any::<u64>(), any::<u64>()).prop_map(|(jobs, drafts)| Line::End(Totals { jobs, drafts })),
+    ]
+}
+
+fn scope() -> Scope {
+    Scope { base_url: "https://docs.example".to_owned(), project: "acme 日".to_owned(), organization: None }
+}
+
+fn now() -> Time {
+    Time::from_timestamp(1_800_000_000, 0).expect("a time")
+}
+
+fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(work)
+}
+
+/// Writes in one run of the store and reads in the next; `prune`, checks and the file's own integrity among it.
+fn across<K, T, W: Future<Output = K>, R: Future<Output = T>>(
+    write: impl FnOnce(Store) -> W,
+    read: impl FnOnce(Store, K) -> R,
+) -> T {
+    let folder = tempfile::tempdir().expect("a folder");
+    run(async {
+        let open = |folder: &Path| Store::open(folder, now()).expect("a store").0;
+        let store = open(folder.path());
+        let key = write(store.clone()).await;
+        store.close().await;
+        let store = open(folder.path());
+        let read = read(store.clone(), key).await;
+        store.close().await;
+        read
+    })
+}
+
+async fn export(store: &Store) -> String {
+    let mut file = tempfile::tempfile().expect("a file");
+    store.export(file.try_clone().expect("a file"), Only::default(), "x", now()).await.expect("written");
+    file.rewind().expect("rewound");
+    let mut text = String::new();
+    file.read_to_string(&mut text).expect("text");
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_job_comes_back_as_the_service_said_it(job in job(), change in (of(word()), vec(word(), 0..3), of(word()))) {
+        let (title, tags, note) = change;
+        let (kept, own) = (job.clone(), (title.clone(), note.clone()));
+        let (written, read) = across(
+            async move |store| {
+                let row = store.track(&scope(), kept, now()).await.expect("kept");
+                store.change_jobs(&[row.key], LocalChange::Title(own.0), now()).await.expect("kept");
+                store.change_jobs(&[row.key], LocalChange::Tags(tags), now()).await.expect("kept");
+                store.change_jobs(&[row.key], LocalChange::Looked, now()).await.expect("kept");
+                store.change_jobs(&[row.key], LocalChange::Note(own.1), now()).await.expect("kept").remove(0)
+            },
+            async |store, written| {
+                let read = store.job_by_id(&scope(), written.id.as_ref().expect("an id")).await.expect("read").expect("there");
+                assert_eq!(store.jobs(&scope()).await.expect("read"), [read.clone()]);
+                (written, read)
+            },
+        );
+        prop_assert_eq!(&read, &written);
+        prop_assert_eq!(read.id, Some(job.id));
+        prop_assert_eq!(read.status, Some(job.status));
+        prop_assert_eq!((read.repository, read.git_ref), (job.repository, job.git_ref));
+        prop_assert_eq!((read.model, read.pr_link), (job.model, job.pr_link));
+        prop_assert_eq!(read.archived_at, job.archived_at);
+        prop_assert!(job.created_at.is_none_or(|at| at == read.created_at));
+        prop_assert!(title.is_none_or(|title| read.title == CleanText::title(title.as_str(), 200)));
+        prop_assert_eq!(read.note, note);
+    }
+
+    #[test]
+    fn a_thread_comes_back_as_it_was_typed_and_sent(
+        texts in vec(prompt(), 1..4), pages in vec(word(), 1..3), why in word(), answer in job(), end in 0..5,
+    ) {
+        let (typed, about) = (texts.clone(), pages.clone());
+        let (delivery, before, after, row) = across(
+            async move |store| {
+                let (first, row) = store.add_job_about(&scope(), &typed[0], &about, now()).await.expect("kept");
+                for text in &typed[1..] {
+                    store.add_follow_up(row.key, text, now()).await.expect("kept");
+                }
+                let turn = store.take_turn(first, "one", now(), now()).await.expect("a turn");
+                assert!(matches!(&turn, Turn::Go { text, .. } if *text == typed[0]), "sent as it was typed: {turn:?}");
+                let how = match end {
+                    0 => Settled::Accepted(answer),
+                    1 => Settled::NotSent(why),
+                    2 => Settled::Rejected(why),
+                    3 => Settled::Unconfirmed(why),
+                    _ => Settled::Limited { until: now() + TimeDelta::hours(1) },
+                };
+                store.settle(first, how.clone(), now()).await.expect("kept");
+                (how, row.key, store.thread(row.key).await.expect("read"))
+            },
+            async |store, (how, key, before)| {
+                let row = store.job(key).await.expect("read").expect("there");
+                (how, before, store.thread(key).await.expect("read"), row)
+            },
+        );
+        prop_assert_eq!(&before, &after);
+        prop_assert_eq!(after.prompts.iter().map(|prompt| prompt.text.clone()).collect::<Vec<_>>(), texts);
+        let expected = match delivery {
+            Settled::Accepted(_) => Delivery::Accepted,
+            Settled::NotSent(why) => Delivery::NotSent(why),
+            Settled::Rejected(why) => Delivery::Rejected(why),
+            Settled::Unconfirmed(why) => Delivery::Unconfirmed(why),
+            Settled::Limited { until } => Delivery::Queued { until: Some(until) },
+        };
+        prop_assert_eq!(&after.prompts[0].delivery, &expected);
+        prop_assert!(pages.iter().all(|page| row.pages.contains(page)), "{:?}", row.pages);
+    }
+
+    #[test]
+    fn every_draft_comes_back_as_it_was_typed(texts in vec(text(), 5), pages in vec(word(), 0..3), typed in prompt()) {
+        let typed_texts = texts.clone();
+        let about = pages.clone();
+        let (slots, drafts) = across(
+            async move |store| {
+                let (prompt, row) = store.add_new_job(&scope(), &typed, now()).await.expect("kept");
+                let slots = [
+                    DraftSlot::NewJob, DraftSlot::Batch, DraftSlot::FollowUp(row.key), DraftSlot::Prompt(prompt),
+                    DraftSlot::AboutPages,
+                ];
+                for (slot, text) in slots.into_iter().zip(&typed_texts) {
+                    match slot {
+                        DraftSlot::AboutPages => store.save_draft_about(&scope(), text, &about, now()).await.expect("kept"),
+                        slot => store.save_draft(&scope(), slot, text, now()).await.expect("kept"),
+                    }
+                }
+                slots
+            },
+            async |store, slots| (slots, store.drafts(&scope()).await.expect("read")),
+        );
+        for (slot, text) in slots.into_iter().zip(&texts) {
+            let found = drafts.iter().find(|draft| draft.slot == slot);
+            prop_assert_eq!(found.map(|draft| draft.text.as_str()), Some(text.as_str()).filter(|text| !text.is_empty()));
+            if slot == DraftSlot::AboutPages && let Some(found) = found {
+                prop_assert_eq!(&found.pages, &pages);
+            }
+        }
+    }
+
+    #[test]
+    fn a_ledger_comes_back_with_every_entry(spent in vec(0_i64..3000, 0..20), rest in of(1_i64..5000)) {
+        let until = rest.map(|seconds| now() + TimeDelta::seconds(seconds));
+        let times = spent.clone();
+        let (before, after) = across(
+            async move |store| {
+                for seconds in times {
+                    let at = now() - TimeDelta::seconds(seconds);
+                    store.spend(&scope(), Limited::FollowUp, at).await.expect("kept").expect("a place");
+                }
+                if let Some(until) = until {
+                    store.mark_full(&scope(), Limited::FollowUp, until).await.expect("kept");
+                }
+                store.budget(&scope(), Limited::FollowUp, now()).await.expect("read")
+            },
+            async |store, before| (before, store.budget(&scope(), Limited::FollowUp, now()).await.expect("read")),
+        );
+        prop_assert_eq!(before, after);
+        prop_assert_eq!(after.used as usize, spent.len());
+        prop_assert_eq!(after.blocked_until, until);
+    }
+
+    #[test]
+    fn page_views_come_back_as_the_service_said_them(page in page(), range in range(), limit in 1_u32..250, n in 1_u32..9) {
+        let query = ViewsQuery { range, limit, page: n };
+        let kept = page.clone();
+        let read = across(
+            async move |store| store.save_views(&scope(), query, &kept, now()).await.expect("kept"),
+            async move |store, ()| store.cached_views(&scope(), query).await.expect("read"),
+        );
+        prop_assert_eq!(read, Some(Stamped { value: page, as_of: now() }));
+    }
+
+    #[test]
+    fn a_report_comes_back_answer_by_answer(answers in vec(page(), 1..4), range in range(), whole in any::<bool>()) {
+        let mut report: Option<Report> = None;
+        for (n, answer) in (1..).zip(&answers) {
+            let complete = whole && n == answers.len();
+            match &mut report {
+                Some(report) => report.absorb(answer.clone(), complete, now()),
+                None => report = Some(Report::begin(range, answer.clone(), complete, now())),
+            }
+        }
+        let read = across(
+            async move |store| {
+                let last = answers.len();
+                for (number, answer) in (1_u32..).zip(answers) {
+                    let complete = whole && number as usize == last;
+                    let next = ReportAnswer { range, number, answer, complete, as_of: now(), since: None };
+                    assert!(store.absorb_answer(&scope(), next).await.expect("kept"));
+                }
+            },
+            async move |store, ()| store.recall_views(&scope(), range).await.expect("read"),
+        );
+        prop_assert_eq!(read.report.as_deref(), report.as_ref());
+    }
+
+    #[test]
+    fn how_the_dashboard_was_left_comes_back(layout in layout(), name in text()) {
+        let (key, text) = (format!("layout {name}"), layout.text());
+        let asked = key.clone();
+        let read = across(
+            async move |store| store.remember(&key, &text).await.expect("kept"),
+            async move |store, ()| store.recall(&asked).await.expect("read"),
+        );
+        prop_assert_eq!(Layout::parse(&read.expect("there")), layout);
+    }
+
+    #[test]
+    fn what_is_taken_in_from_another_computer_comes_out_again(records in vec(job_record(), 0..4)) {
+        let lines = std::iter::once(Line::Header(Header { program: CleanText::line("x"), exported_at: now() }))
+            .chain(records.into_iter().map(|record| Line::Job(Box::new(record))));
+        let file: String = lines.map(|line| line.write().expect("written") + "\n").collect();
+        let (here, there) = across(
+            async move |store| {
+                store.import(Cursor::new(file), Only::default(), false, now()).await.expect("taken in");
+                export(&store).await
+            },
+            async |store, written| {
+                assert_eq!(export(&store).await, written, "the next run says the same");
+                let other = Store::in_memory().expect("a store");
+                check_import(Cursor::new(&written), now()).expect("what was written is read");
+                other.import(Cursor::new(written.clone()), Only::default(), false, now()).await.expect("taken in");
+                (written, export(&other).await)
+            },
+        );
+        prop_assert_eq!(there, here);
+    }
+}
+
+/// A profile that somebody may type.
+fn profile() -> impl Strategy<Value = NewProfile> {
+    let typed = || "[ -~é日]{0,20}".prop_map(|text| format!("t{text}"));
+    let key = prop_oneof![
+        Just(KeyFrom::Elsewhere),
+        vec(typed(), 1..4).prop_map(KeyFrom::Command),
+        typed().prop_map(|path| KeyFrom::File(PathBuf::from(path))),
+        "[!-~]{1,40}".prop_map(|key| KeyFrom::Typed(ApiKey::new(&key).expect("a key"))),
+    ];
+    (typed(), of(typed()), typed(), of(typed()), key).prop_map(|(name, base_url, project, organization, key)| {
+        NewProfile { name, base_url, project, organization, key }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_line_of_a_backup_is_read_as_it_was_written(line in backup_line()) {
+        let text = line.write().expect("written");
+        prop_assert!(!text.contains('\n'), "{}", text);
+        prop_assert_eq!(Line::read(&text, now()), Ok(line));
+    }
+
+    #[test]
+    fn saved_settings_are_read_as_they_were_typed(profile in profile(), second in profile()) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("config.toml");
+        let second = NewProfile { name: format!("{} too", profile.name), ..second };
+        for profile in [&profile, &second] {
+            write::save(&path, profile, Allowed::Add).expect("written");
+        }
+        let text = std::fs::read_to_string(&path).expect("read");
+        let file = ConfigFile::parse(&path, &text).expect("a good file");
+        prop_assert_eq!(file.default_profile.as_deref(), Some(profile.name.as_str()));
+        for typed in [profile, second] {
+            let read = file.profiles.get(&typed.name).expect("the profile");
+            prop_assert_eq!(read.project_id.as_deref(), Some(typed.project.as_str()));
+            prop_assert_eq!(&read.base_url, &typed.base_url);
+            prop_assert_eq!(&read.organization, &typed.organization);
+            let key = (read.api_key_command.clone(), read.api_key_file.clone(), read.api_key.as_ref().map(|key| key.expose().to_owned()));
+            prop_assert_eq!(key, match typed.key {
+                KeyFrom::Elsewhere => (None, None, None),
+                KeyFrom::Command(words) => (Some(words), None, None),
+                KeyFrom::File(file) => (None, Some(file), None),
+                KeyFrom::Typed(key) => (None, None, Some(key.expose().to_owned())),
+            });
+        }
+    }
+}
