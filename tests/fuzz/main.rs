@@ -1,31 +1,31 @@
 //! What reads text from outside, on the seeds in `seeds` and on what becomes of them when bytes are changed, cut out,
-//! repeated and put together: it never panics, and what it gives keeps its promises.
+//! repeated and put together: it never panics, and what it gives keeps its promises (`bodies`). The same bodies are targets
+//! of a fuzzer (`Cargo.toml` beside this, a package of its own: `.ci/fuzz`), whose findings are seeds here.
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
-use docdeck::api::RetryAfter;
-use docdeck::model::Time;
-use docdeck::model::batch;
-use docdeck::model::link::WebLink;
-use docdeck::model::text::{CleanText, escaped_json, gated, is_hidden};
-use docdeck::store::check_import;
+mod bodies;
+
 use proptest::prelude::*;
+use proptest::test_runner::TestError;
 use std::path::Path;
 
-/// The seeds of a target, by name; there is at least one.
-fn seeds(target: &str) -> Vec<Vec<u8>> {
+/// The seeds of a target with their names; there is at least one.
+fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/seeds").join(target);
-    let mut paths: Vec<_> =
-        std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
-    paths.sort();
-    assert!(!paths.is_empty(), "{target} has no seeds");
-    paths.iter().map(|path| std::fs::read(path).expect("read")).collect()
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
+    let name = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    let mut seeds: Vec<_> = entries.map(|entry| (name(&entry), std::fs::read(entry.path()).expect("read"))).collect();
+    seeds.sort();
+    assert!(!seeds.is_empty(), "{target} has no seeds");
+    seeds
 }
 
 /// Each seed as it is, then seeds with a few changes.
 fn inputs(target: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
     let change = (any::<prop::sample::Index>(), 0..5_u8, any::<u8>());
-    let changed = (prop::sample::select(seeds(target)), prop::collection::vec(change, 0..12));
+    let seeds: Vec<Vec<u8>> = seeds(target).into_iter().map(|(_, seed)| seed).collect();
+    let changed = (prop::sample::select(seeds), prop::collection::vec(change, 0..12));
     changed.prop_map(|(mut bytes, changes)| {
         for (at, kind, byte) in changes {
             let at = at.index(bytes.len() + 1);
@@ -48,71 +48,123 @@ fn inputs(target: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
     })
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn read_text(raw: &str) {
-    let block = CleanText::block(raw);
-    assert!(!block.as_str().contains(|c: char| c != '\n' && is_hidden(c)), "{block:?}");
-    assert!(!CleanText::line(raw).as_str().contains(is_hidden));
-    assert!(CleanText::title(raw, 40).as_str().chars().count() <= 40);
-    assert_eq!(CleanText::block(block.as_str()), block, "clean text stays as it is");
-    assert_eq!(gated(block.as_str()), block.as_str());
-    let json = serde_json::to_string(raw).expect("JSON");
-    assert_eq!(serde_json::from_str::<String>(&escaped_json(&json)).expect("JSON"), raw);
-    let _ = WebLink::parse(raw);
-}
-
-fn read_prompts(raw: &str) {
-    for name in [None, Some("a.jsonl"), Some("a.json"), Some("a.md"), Some("a.txt")] {
-        if let Ok(prompts) = batch::parse(name, raw) {
-            assert!(prompts.iter().all(|prompt| !prompt.trim().is_empty()), "{prompts:?}");
-        }
+#[test]
+fn every_seed_is_read() {
+    let mut failed = Vec::new();
+    for (target, body) in bodies::TARGETS {
+        let seeds = seeds(target);
+        println!("{target}: {} seeds", seeds.len());
+        let fails = |(name, seed): &&(String, Vec<u8>)| {
+            let read = std::panic::catch_unwind(|| body(seed));
+            read.is_err().then(|| format!("{target}/{name}"))
+        };
+        failed.extend(seeds.iter().filter_map(|seed| fails(&seed)));
     }
-}
-
-fn read_retry_after(raw: &str) {
-    let now = Time::default();
-    let pause = RetryAfter::parse(Some(raw)).until(now) - now;
-    assert!((1..=24 * 3600).contains(&pause.num_seconds()), "{pause}");
-}
-
-fn read_import(bytes: &[u8]) {
-    // A reason is told to people.
-    if let Err(error) = check_import(bytes, Time::default()) {
-        assert!(!error.to_string().contains(is_hidden), "{error}");
-    }
+    assert_eq!(failed, [""; 0]);
 }
 
 #[test]
-fn every_seed_is_read() {
-    seeds("text").iter().for_each(|seed| read_text(&text(seed)));
-    seeds("prompts").iter().for_each(|seed| read_prompts(&text(seed)));
-    seeds("retry_after").iter().for_each(|seed| read_retry_after(&text(seed)));
-    seeds("import").iter().for_each(|seed| read_import(seed));
+fn every_target_is_one_that_a_fuzzer_can_run() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz");
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+    for (target, _) in bodies::TARGETS {
+        let source = std::fs::read_to_string(folder.join(format!("fuzz_targets/{target}.rs"))).expect("its source");
+        assert!(source.contains(&format!("run(\"{target}\"")), "{source}");
+        assert!(manifest.contains(&format!("name = \"{target}\"")), "{target} is not in the manifest");
+    }
+}
+
+/// Changed seeds of a target, as many as its body's pace allows; what is wrong with the first that fails.
+fn change(target: &str, cases: u32) -> Option<String> {
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let mut runner = proptest::test_runner::TestRunner::new(config);
+    let read = runner.run(&inputs(target), |bytes| {
+        bodies::run(target, &bytes);
+        Ok(())
+    });
+    read.err().map(|error| match error {
+        TestError::Fail(why, bytes) => format!("{target}: {why}: {:?}", String::from_utf8_lossy(&bytes)),
+        TestError::Abort(why) => format!("{target}: {why}"),
+    })
+}
+
+#[test]
+fn seeds_with_changes_are_read_or_refused() {
+    let cases = |target: &str| if target == "take_in" { 24 } else { 256 };
+    let failed: Vec<String> = bodies::TARGETS.iter().filter_map(|(target, _)| change(target, cases(target))).collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// Any JSON, as text: numbers with fractions, negative ones and ones beyond 64 bits among it.
+fn json() -> impl Strategy<Value = String> {
+    let string = any::<String>().prop_map(|text| serde_json::Value::from(text).to_string());
+    let hostile = "[ -~\\x00-\\x1f\u{80}-\u{9f}\u{200b}-\u{202e}\u{2066}\u{e0041}\u{301}]{0,12}"
+        .prop_map(|text| serde_json::Value::from(text).to_string());
+    let number = "-?(0|[1-9][0-9]{0,30})(\\.[0-9]{1,5})?([eE][+-]?[0-9]{1,4})?";
+    let time = prop::sample::select(vec!["\"2026-11-20T13:02:00Z\"", "\"9999-12-31T23:59:60-14:00\"", "\"-1\""]);
+    let leaf = prop_oneof![
+        1 => Just("null".to_owned()),
+        1 => any::<bool>().prop_map(|b| b.to_string()),
+        2 => number,
+        2 => string,
+        2 => hostile,
+        1 => time.prop_map(str::to_owned),
+    ];
+    leaf.prop_recursive(4, 48, 6, |inner| {
+        let fields = prop::collection::vec((name(), inner.clone()), 0..8);
+        prop_oneof![
+            prop::collection::vec(inner, 0..6).prop_map(|items| format!("[{}]", items.join(","))),
+            fields.prop_map(|fields| object(&fields)),
+        ]
+    })
+}
+
+/// Names that some reader asks for, all of them.
+fn name() -> impl Strategy<Value = &'static str> {
+    let names = "id status source repository ref model prLink createdAt archivedAt error message details totals views \
+                 hasMore path human ai total kind version baseUrl project title named tags note pages prompts text \
+                 delivery reason writtenAt sentAt draft savedAt events at from to of jobs drafts columns rows hidden place \
+                 filter tab sort by reversed range limit metric log folded preset days prompt";
+    prop::sample::select(names.split_ascii_whitespace().collect::<Vec<_>>())
+}
+
+fn object(fields: &[(&str, String)]) -> String {
+    let fields: Vec<String> = fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+    format!("{{{}}}", fields.join(","))
+}
+
+/// A line of a backup in which a field is anything.
+fn backup_line() -> impl Strategy<Value = String> {
+    let kind = prop::sample::select(vec!["\"docdeck\"", "\"job\"", "\"draft\"", "\"end\"", "7"]);
+    let good = [("baseUrl", "\"u\""), ("project", "\"p\""), ("id", "\"j\""), ("version", "1"), ("of", "\"new job\"")];
+    (kind, prop::collection::vec((name(), json()), 0..6)).prop_map(move |(kind, mut fields)| {
+        fields.push(("kind", kind.to_owned()));
+        let missing = good.iter().filter(|(name, _)| fields.iter().all(|(there, _)| there != name));
+        let missing: Vec<_> = missing.map(|(name, value)| (*name, (*value).to_owned())).collect();
+        fields.extend(missing);
+        object(&fields)
+    })
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn changed_text_is_cleaned(bytes in inputs("text")) {
-        read_text(&text(&bytes));
+    fn whatever_json_comes_it_is_read_or_refused_and_gives_nothing_but_clean_text(
+        fields in prop::collection::vec((name(), json()), 0..10), other in json(), status in 100_u16..600,
+    ) {
+        for json in [object(&fields), object(&[("id", "\"x\"".to_owned()), ("views", "[]".to_owned())]), other] {
+            for target in ["job", "views", "layout", "prompts"] {
+                bodies::run(target, json.as_bytes());
+            }
+            bodies::run("refusal", format!("{status} {other}\n{json}", other = json.len()).as_bytes());
+        }
     }
 
     #[test]
-    fn changed_prompts_are_read_or_refused(bytes in inputs("prompts")) {
-        read_prompts(&text(&bytes));
-    }
-
-    #[test]
-    fn a_changed_retry_after_asks_for_a_second_to_a_day(bytes in inputs("retry_after")) {
-        read_retry_after(&text(&bytes));
-    }
-
-    #[test]
-    fn a_changed_export_is_taken_in_or_refused(bytes in inputs("import")) {
-        read_import(&bytes);
+    fn whatever_stands_in_a_backup_it_is_taken_in_or_refused(lines in prop::collection::vec(backup_line(), 0..4)) {
+        let file = format!("{{\"kind\":\"docdeck\",\"version\":1}}\n{}\n", lines.join("\n"));
+        bodies::run("import", file.as_bytes());
+        bodies::run("take_in", file.as_bytes());
     }
 }

@@ -1,0 +1,490 @@
+//! What each target does with the bytes that it is given: reads them as docdeck would, and checks what has to hold whatever
+//! they are. Shared by the fuzz targets and by the replay of their seeds.
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use docdeck::api::{ApiError, Client, ClientOptions, Reading, RetryAfter};
+use docdeck::app::filter::Filter;
+use docdeck::app::keymap::Chord;
+use docdeck::app::wrap::wrap;
+use docdeck::cli::own;
+use docdeck::config::file::ConfigFile;
+use docdeck::config::{themes, write};
+use docdeck::model::Time;
+use docdeck::model::batch;
+use docdeck::model::endpoint::{ApiKey, Scope};
+use docdeck::model::export::{Extract, Format};
+use docdeck::model::job::{Job, JobId, Status};
+use docdeck::model::layout::Layout;
+use docdeck::model::link::{WebLink, shown};
+use docdeck::model::log::Operation;
+use docdeck::model::period::DateRange;
+use docdeck::model::report::Report;
+use docdeck::model::setup::{KeyFrom, NewProfile};
+use docdeck::model::text::{CleanText, escaped_json, gated, is_hidden};
+use docdeck::model::views::{Count, Counts, PageRow};
+use docdeck::runtime::answer::AnswerFilter;
+use docdeck::runtime::input::InputFilter;
+use docdeck::store::{Only, Store, check_import};
+use serde_json::{Value, json};
+use std::io::Cursor;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The key that the answers are read with: it stands in seeds, and may stand in nothing that is said.
+const KEY: &str = "mint_k3ys3cr3t";
+/// Longest text of a field, in characters.
+const FIELD: usize = 8_192;
+/// Longest sentence about an answer, in characters.
+const SENTENCE: usize = 700;
+
+/// The targets by name, which is also that of their seeds' folder.
+pub(crate) const TARGETS: [(&str, fn(&[u8])); 12] = [
+    ("job", job),
+    ("views", views),
+    ("refusal", refusal),
+    ("retry_after", |bytes| retry_after(&text(bytes))),
+    ("config", |bytes| config(&text(bytes))),
+    ("theme", |bytes| theme(&text(bytes))),
+    ("prompts", |bytes| prompts(&text(bytes))),
+    ("import", import),
+    ("take_in", take_in),
+    ("text", |bytes| clean_text(&text(bytes))),
+    ("layout", |bytes| layout(&text(bytes))),
+    ("keys", keys),
+];
+
+/// A body whose name is known.
+pub(crate) fn run(target: &str, bytes: &[u8]) {
+    let body = TARGETS.iter().find(|(name, _)| *name == target).expect("a target of this name").1;
+    body(bytes);
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn now() -> Time {
+    Time::from_timestamp(1_800_000_000, 0).expect("a time")
+}
+
+fn key() -> ApiKey {
+    ApiKey::new(KEY).expect("a key")
+}
+
+fn range() -> DateRange {
+    let day = now().date_naive();
+    DateRange::last_days(7, day)
+}
+
+/// One line of text and nothing else.
+#[track_caller]
+fn assert_line(text: &str) {
+    assert!(!text.contains(is_hidden), "{text:?}");
+}
+
+#[track_caller]
+fn assert_field(text: &CleanText) {
+    assert_line(text.as_str());
+    assert!(text.as_str().chars().count() <= FIELD, "a field of {} characters", text.as_str().chars().count());
+    assert_eq!(CleanText::line(text.as_str()), *text, "clean text stays as it is");
+}
+
+/// What is said of an answer that is none: in a sentence, in the log, in an error's chain.
+fn assert_error(error: &ApiError) {
+    let failure = error.failure(now());
+    for said in [&error.to_string(), error.short().as_str(), failure.sentence.as_str()] {
+        assert_line(said);
+        assert!(said.chars().count() <= SENTENCE, "{} characters: {said}", said.chars().count());
+        assert!(!said.contains(KEY), "{said}");
+    }
+    assert!(!format!("{error:?} {failure:?}").contains(KEY), "{error:?}");
+    if let Some(until) = error.limited_until(now()) {
+        assert!((1..=24 * 3600).contains(&(until - now()).num_seconds()), "{until}");
+    }
+}
+
+/// The answer to a request for a job, a good one.
+fn job(bytes: &[u8]) {
+    let key = key();
+    let reading = Reading { operation: Operation::Get, within: Duration::from_secs(60), key: &key };
+    let job = match reading.job(200, None, bytes) {
+        Ok(job) => job,
+        Err(error) => return assert_error(&error),
+    };
+    assert!(!job.id.as_str().trim().is_empty());
+    assert_line(job.id.clean().as_str());
+    assert_line(job.status.word());
+    let texts = [&job.repository, &job.git_ref, &job.model, &job.pr_link];
+    texts.into_iter().flatten().for_each(assert_field);
+    if let Some(link) = &job.pr_link {
+        assert_line(shown(link).as_str());
+    }
+    let again = reading.job(200, None, wire(&job).to_string().as_bytes());
+    assert_eq!(again, Ok(job), "what was read is read again when it is said in plain words");
+}
+
+/// A job as the service would say it.
+fn wire(job: &Job) -> Value {
+    let text = |text: &Option<CleanText>| text.as_ref().map(CleanText::to_string);
+    let time = |time: &Option<Time>| time.map(|time| time.to_rfc3339());
+    json!({
+        "id": job.id.as_str(),
+        "status": match &job.status {
+            // Nothing stands in for a word that did not come.
+            Status::Unknown(word) => word.as_str(),
+            known => known.word(),
+        },
+        "source": { "repository": text(&job.repository), "ref": text(&job.git_ref) },
+        "model": text(&job.model),
+        "prLink": text(&job.pr_link),
+        "createdAt": time(&job.created_at),
+        "archivedAt": time(&job.archived_at),
+    })
+}
+
+/// The answer to a request for page views, a good one.
+fn views(bytes: &[u8]) {
+    let key = key();
+    let reading = Reading { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
+    let page = match reading.views(200, None, bytes) {
+        Ok(page) => page,
+        Err(error) => return assert_error(&error),
+    };
+    assert_counts(&page.totals);
+    for PageRow { path, counts } in &page.rows {
+        assert!(!path.is_empty());
+        assert_field(path);
+        assert_counts(counts);
+    }
+    let report = Report::begin(range(), page.clone(), true, now());
+    assert!(report.rows.len() <= page.rows.len(), "rows of one path are one row");
+    let _ = (report.sums(), report.loaded_share().map(|share| assert!((0.0..=1.0).contains(&share), "{share}")));
+    for extract in [Extract::of_answer(range(), &page, true, now()), Extract::of_report(&report, Some(&report))] {
+        exports(&extract);
+    }
+}
+
+fn assert_counts(counts: &Counts) {
+    for count in [&counts.human, &counts.ai, &counts.total] {
+        if let Count::Odd(text) = count {
+            assert_line(text.as_str());
+            assert!(text.as_str().chars().count() <= 40, "{text}");
+        }
+    }
+    if let Some(share) = counts.ai_share() {
+        assert!((0.0..=1.0).contains(&share), "{share}");
+    }
+    assert!(!counts.add_up() || counts.total.value().is_some());
+}
+
+/// Whatever is in it, a file is text, a table has a row a page, and no cell is a formula.
+fn exports(extract: &Extract<'_>) {
+    for format in Format::ALL {
+        let text = format.write(extract).expect("it is written");
+        let bad = text.chars().find(|c| is_hidden(*c) && !matches!(c, '\r' | '\n'));
+        assert_eq!(bad, None, "{format:?}: {text:?}");
+        assert_line(&extract.file_name(format));
+        if format == Format::Json {
+            let read: Value = serde_json::from_str(&text).expect("JSON");
+            let rows = read["views"].as_array().expect("rows");
+            assert_eq!(rows.len(), extract.lines.iter().filter(|line| line.now.is_some()).count());
+        }
+    }
+    let text = Format::Csv.write(extract).expect("CSV");
+    let mut reader = csv::ReaderBuilder::new().has_headers(true).from_reader(text.as_bytes());
+    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row of the same length")).collect();
+    assert_eq!(rows.len(), extract.lines.len());
+    for cell in rows.iter().flatten() {
+        let is_number =
+            cell.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte)) && cell.parse::<f64>().is_ok();
+        assert!(is_number || !cell.starts_with(['=', '+', '-', '@']), "{cell:?} is read as a formula");
+    }
+}
+
+/// An answer that is no good: a line with the status and the value of `Retry-After`, then the body.
+fn refusal(bytes: &[u8]) {
+    let mut parts = bytes.splitn(2, |byte| *byte == b'\n');
+    let (head, body) = (text(parts.next().unwrap_or_default()), parts.next().unwrap_or_default());
+    let (status, retry) = head.split_once(' ').map_or((head.as_str(), None), |(status, retry)| (status, Some(retry)));
+    let status = status.parse().unwrap_or(500);
+    let key = key();
+    for operation in [Operation::Create, Operation::Get, Operation::FollowUp, Operation::Views] {
+        let reading = Reading { operation, within: Duration::from_secs(60), key: &key };
+        if let Err(error) = reading.job(status, retry, body) {
+            assert_error(&error);
+        }
+        if let Err(error) = reading.views(status, retry, body) {
+            assert_error(&error);
+        }
+    }
+}
+
+fn retry_after(raw: &str) {
+    let retry = RetryAfter::parse(Some(raw));
+    let pause = retry.until(now()) - now();
+    assert!((1..=24 * 3600).contains(&pause.num_seconds()), "{pause}");
+    assert_line(&retry.to_string());
+    // Whatever the service's clock says.
+    for now in
+        [Time::MIN_UTC + Duration::from_secs(90_000), Time::default(), Time::MAX_UTC - Duration::from_secs(90_000)]
+    {
+        let _ = retry.until(now);
+    }
+}
+
+/// The whole configuration: its words, keys, commands, the base addresses in it, and a profile written into it.
+fn config(raw: &str) {
+    let path = Path::new("/nowhere/config.toml");
+    let file = match ConfigFile::parse(path, raw) {
+        Ok(file) => file,
+        Err(error) => return assert_line(&error.to_string()),
+    };
+    let _ = file.poll_rate();
+    let own = file.own();
+    for filter in own::filters(&own) {
+        assert_line(filter.name.as_str());
+        clean_filter(&filter.text);
+    }
+    match own::keymap(&own, path).and_then(|keymap| own::commands(&own, &keymap, path)) {
+        Ok(commands) => commands.iter().for_each(|command| assert_line(command.name.as_str())),
+        Err(error) => assert_line(&error.to_string()),
+    }
+    for profile in file.profiles.values() {
+        let base_url = profile.base_url.clone().unwrap_or_default();
+        let scope = Scope { base_url, project: "p".to_owned(), organization: None };
+        if let Err(failure) = Client::new(scope, key(), ClientOptions::default()) {
+            assert_line(failure.sentence.as_str());
+        }
+        let secret = profile.api_key.as_ref().map(|key| key.expose().to_owned()).filter(|key| key.len() > 8);
+        assert!(secret.is_none_or(|secret| !format!("{:?}", profile.api_key).contains(&secret)));
+    }
+    write_into(raw, path, &file);
+}
+
+/// A profile that is written into the text is there afterwards, and nothing else of it is another one.
+fn write_into(raw: &str, path: &Path, file: &ConfigFile) {
+    let name = file.profiles.keys().next().map_or("new", String::as_str);
+    for (name, from) in [(name, KeyFrom::Typed(key())), ("\"odd\" . [name]\n", KeyFrom::Elsewhere)] {
+        let profile = NewProfile {
+            name: name.to_owned(),
+            base_url: Some("https://docs.example".to_owned()),
+            project: "p\"1\\".to_owned(),
+            organization: None,
+            key: from,
+        };
+        let text = match write::with_profile(path, raw, &profile) {
+            Ok(text) => text,
+            Err(error) => {
+                assert_line(&error.to_string());
+                continue;
+            }
+        };
+        let new = ConfigFile::parse(path, &text).expect("what was written can be read");
+        let written = new.profiles.get(name).expect("the profile");
+        assert_eq!(written.project_id.as_deref(), Some("p\"1\\"));
+        assert_eq!(written.base_url.as_deref(), Some("https://docs.example"));
+        if name.starts_with('"') {
+            assert!(written.api_key.is_none() && written.api_key_command.is_none() || file.profiles.contains_key(name));
+        } else {
+            assert_eq!(written.api_key.as_ref().map(|key| key.expose()), Some(KEY));
+            assert!(written.api_key_command.is_none() && written.api_key_file.is_none());
+        }
+        for (other, profile) in file.profiles.iter().filter(|(other, _)| *other != name) {
+            assert_eq!(format!("{:?}", new.profiles.get(other)), format!("{:?}", Some(profile)));
+        }
+        assert_eq!(new.default_profile, file.default_profile);
+        assert_eq!(unplaced(&new), unplaced(file));
+    }
+}
+
+/// What users add of their own, without the places in the file, which move.
+fn unplaced(file: &ConfigFile) -> String {
+    let own = file.own();
+    let filters: Vec<_> = own.filters.iter().map(|filter| (filter.name.get_ref(), filter.filter.get_ref())).collect();
+    let commands: Vec<_> = own
+        .commands
+        .iter()
+        .map(|(command, _)| (command.key.get_ref(), command.name.get_ref(), command.words()))
+        .collect();
+    let mut keys: Vec<_> = own.keys.iter().map(|keys| (&keys.context, &keys.action, &keys.keys)).collect();
+    keys.sort();
+    format!("{filters:?} {commands:?} {keys:?} {:?} {:?} {:?}", own.notify, own.on_change, own.clipboard)
+}
+
+fn theme(raw: &str) {
+    match themes::parse("mine.toml", raw) {
+        Ok(colours) => assert_eq!(themes::parse("mine.toml", raw), Ok(colours)),
+        Err(error) => assert_line(&error.to_string()),
+    }
+}
+
+fn prompts(raw: &str) {
+    for name in [None, Some("a.jsonl"), Some("a.json"), Some("a.csv"), Some("a.md"), Some("a.txt")] {
+        match batch::parse(name, raw) {
+            Ok(prompts) => {
+                assert!(!prompts.is_empty() && prompts.iter().all(|prompt| !prompt.trim().is_empty()), "{prompts:?}");
+                let lines: Vec<String> = prompts.iter().map(|prompt| json!({ "prompt": prompt }).to_string()).collect();
+                assert_eq!(batch::parse(Some("b.jsonl"), &lines.join("\n")), Ok(prompts), "as they stand there");
+            }
+            Err(error) => assert_line(&error.to_string()),
+        }
+    }
+}
+
+fn import(bytes: &[u8]) {
+    if let Err(error) = check_import(bytes, now()) {
+        assert_line(&error.to_string());
+    }
+}
+
+/// What looks good is taken into a record, and what that record says of it can be taken in by another one, to which it says
+/// nothing new the second time.
+fn take_in(bytes: &[u8]) {
+    let bytes = bytes.to_vec();
+    match check_import(Cursor::new(&bytes), now()) {
+        Ok(_) => {}
+        Err(error) => return assert_line(&error.to_string()),
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(async {
+        let (first, second) = (Store::in_memory().expect("a store"), Store::in_memory().expect("a store"));
+        first.import(Cursor::new(bytes), Only::default(), false, now()).await.expect("it was checked");
+        let lines = export(&first).await;
+        let read = String::from_utf8(lines.clone()).expect("text");
+        assert!(read.lines().all(|line| !line.contains(is_hidden)), "{read:?}");
+        second
+            .import(Cursor::new(lines.clone()), Only::default(), false, now())
+            .await
+            .expect("what was written is read");
+        let again = export(&second).await;
+        assert_eq!(String::from_utf8(again).expect("text"), read, "the same record here and there");
+        let twice =
+            second.import(Cursor::new(lines), Only::default(), false, now()).await.expect("what was written is read");
+        assert_eq!((twice.jobs_added, twice.jobs_changed, twice.prompts_added, twice.drafts_added), (0, 0, 0, 0));
+        first.close().await;
+        second.close().await;
+    });
+}
+
+async fn export(store: &Store) -> Vec<u8> {
+    let mut file = tempfile::tempfile().expect("a file");
+    let out = file.try_clone().expect("the same file");
+    store.export(out, Only::default(), "docdeck", now()).await.expect("an export");
+    let mut lines = Vec::new();
+    std::io::Seek::rewind(&mut file).expect("its beginning");
+    std::io::Read::read_to_end(&mut file, &mut lines).expect("read");
+    lines
+}
+
+fn clean_text(raw: &str) {
+    let block = CleanText::block(raw);
+    assert!(!block.as_str().contains(|c: char| c != '\n' && is_hidden(c)), "{block:?}");
+    assert_eq!(CleanText::block(block.as_str()), block, "clean text stays as it is");
+    assert_eq!(gated(block.as_str()), block.as_str());
+    let line = CleanText::line(raw);
+    assert_line(line.as_str());
+    assert_eq!(CleanText::line(line.as_str()), line, "clean text stays as it is");
+    for max in [1, 40] {
+        let title = CleanText::title(raw, max);
+        assert_line(title.as_str());
+        assert!(title.as_str().chars().count() <= max, "{title:?}");
+    }
+    let once = gated(raw).into_owned();
+    assert!(!once.contains(|c: char| is_hidden(c) && !matches!(c, '\n' | '\t' | '\x1b')), "{once:?}");
+    assert_eq!(gated(&once), once, "what got through the gate gets through it again");
+    let json = serde_json::to_string(raw).expect("JSON");
+    let escaped = escaped_json(&json);
+    assert_line(&escaped);
+    assert_eq!(serde_json::from_str::<String>(&escaped).expect("JSON"), raw);
+    if let Some(link) = WebLink::parse(raw) {
+        assert!(link.as_str().bytes().all(|byte| byte.is_ascii_graphic()), "{link:?}");
+        assert!(["https://", "http://"].iter().any(|scheme| link.as_str().starts_with(scheme)), "{link:?}");
+        assert_eq!(WebLink::parse(link.as_str()).as_ref(), Some(&link), "what is shown is what is opened");
+        let host = link.as_str().split("//").nth(1).and_then(|rest| rest.split(['/', '?', '#']).next());
+        assert!(host.is_some_and(|host| !host.contains('@')), "{link:?}");
+    }
+    clean_filter(raw);
+    wrapped(block.as_str());
+    if let Some(chord) = Chord::parse(raw) {
+        assert_eq!(Chord::parse(&chord.to_string()), Some(chord), "a key is read as it is shown");
+    }
+    if let Some(id) = JobId::new(raw) {
+        assert_line(id.clean().as_str());
+    }
+}
+
+fn clean_filter(raw: &str) {
+    let filter = Filter::parse(raw);
+    assert!(!filter.is_empty() || filter.words().is_empty());
+}
+
+/// No line is wider than there is room, and no word is lost where there is room for all lines.
+fn wrapped(text: &str) {
+    for width in [1, 7, 80] {
+        let (lines, cut) = wrap(text, width, usize::MAX - 1);
+        assert!(!cut);
+        for line in &lines {
+            let is_one = unicode_segmentation::UnicodeSegmentation::graphemes(line.as_str(), true).count() <= 1;
+            assert!(is_one || unicode_width::UnicodeWidthStr::width(line.as_str()) <= width, "{width}: {line:?}");
+        }
+        let words = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+        assert_eq!(words(&lines.concat()), words(text));
+    }
+}
+
+fn layout(raw: &str) {
+    let layout = Layout::parse(raw);
+    assert_eq!(Layout::parse(&layout.text()), layout, "what is remembered is read again");
+}
+
+/// Keys as they come from a terminal that was asked for its background: nothing that was typed is lost or changes places.
+/// ESC is Escape, BEL is Ctrl-G, a byte from 0x80 is Alt with the character below it, NUL a pause, all else is typed.
+fn keys(bytes: &[u8]) {
+    let at = |byte: &u8| match byte {
+        0 => None,
+        7 => Some(KeyEvent::new(KeyCode::Char('g'), KeyModifiers::CONTROL)),
+        0x1b => Some(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)),
+        byte @ 0x80.. => Some(KeyEvent::new(KeyCode::Char(char::from(byte & 0x7f)), KeyModifiers::ALT)),
+        byte => Some(KeyEvent::new(KeyCode::Char(char::from(*byte)), KeyModifiers::NONE)),
+    };
+    let typed: Vec<Option<KeyEvent>> = bytes.iter().take(4096).map(at).collect();
+    let sent: Vec<Event> = typed.iter().flatten().copied().map(Event::Key).collect();
+    for asked in [false, true] {
+        let (mut filter, mut out, mut now) = (AnswerFilter::default(), Vec::new(), Instant::now());
+        if asked {
+            filter.ask(now);
+        }
+        for key in &typed {
+            match key {
+                Some(key) => filter.push(Event::Key(*key), now, &mut out),
+                None => now += Duration::from_millis(30),
+            }
+            now += Duration::from_millis(1);
+        }
+        filter.expire(now + Duration::from_secs(60), &mut out);
+        assert_eq!(filter.deadline(), None, "nothing is held for good");
+        let mut rest = sent.iter();
+        assert!(out.iter().all(|event| rest.any(|sent| sent == event)), "what comes out went in, in this order");
+        let may_be_an_answer = bytes.windows(2).any(|pair| matches!(pair, [b']', b'1'] | [b'P', b'>']))
+            || bytes.windows(2).any(|pair| matches!(pair, [0xdd, b'1'] | [0xd0, b'>']))
+            || bytes.contains(&0);
+        assert!(asked && may_be_an_answer || out == sent, "{out:?}");
+    }
+    split(&typed, sent);
+}
+
+/// Keys that are put together again from their pieces: without an Escape nothing is.
+fn split(typed: &[Option<KeyEvent>], sent: Vec<Event>) {
+    let (mut filter, mut out, mut now) = (InputFilter::default(), Vec::new(), Instant::now());
+    for key in typed {
+        match key {
+            Some(key) => filter.push(Event::Key(*key), now, &mut out),
+            None => now += Duration::from_millis(30),
+        }
+        now += Duration::from_millis(1);
+    }
+    filter.expire(now + Duration::from_secs(60), &mut out);
+    assert_eq!(filter.deadline(), None, "nothing is held for good");
+    let has_escape = sent.contains(&Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)));
+    assert!(out.len() <= sent.len() && (has_escape || out == sent), "{out:?}");
+}
