@@ -36,7 +36,7 @@ pub(super) fn job(body: &[u8]) -> Result<Job, Unreadable> {
         repository: within.text("repository").or_else(|| source.and_then(line)),
         git_ref: within.text("ref"),
         model: fields.text("model"),
-        pr_link: fields.text("prLink"),
+        pr_link: fields.link("prLink"),
         created_at: fields.get("createdAt").and_then(time),
         archived_at: fields.get("archivedAt").and_then(time),
     })
@@ -89,6 +89,11 @@ impl<'a> Fields<'a> {
 
     fn text(&self, name: &str) -> Option<CleanText> {
         self.get(name).and_then(line)
+    }
+
+    /// A link is a string: `false` or `0` say that there is none.
+    fn link(&self, name: &str) -> Option<CleanText> {
+        self.get(name).filter(|raw| raw.get().starts_with('"')).and_then(line)
     }
 
     fn count(&self, name: &str) -> Count {

@@ -45,6 +45,8 @@ fn an_id_alone_is_a_job() {
         r#"{"id":"j"}"#,
         r#"{"id":"j","status":null,"source":null,"model":null,"prLink":null,"createdAt":null,"archivedAt":null}"#,
         r#"{"id":"j","status":[1],"source":[2],"model":{},"prLink":[],"createdAt":"yesterday","archivedAt":{"a":1}}"#,
+        r#"{"id":"j","prLink":false}"#,
+        r#"{"id":"j","prLink":0}"#,
         "\u{feff}{\"id\":\"j\",\"prLink\":\"  \"}",
     ] {
         let job = job_of(body);
