@@ -66,8 +66,8 @@ use crate::model::connection::Connection;
 use crate::model::failure::Failure;
 use crate::model::ledger::{Budget, Limited};
 use crate::model::load::Load;
-use crate::model::prompt::{DeliveryKind, DraftSlot};
-use crate::model::row::{Group, JobKey};
+use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, PromptId};
+use crate::model::row::{Group, JobKey, JobRow};
 use crate::model::text::CleanText;
 use geometry::{Geometry, geometry};
 use keymap::{Action, Binding, Chord, Context};
@@ -138,6 +138,8 @@ pub struct App {
     drafts: HashMap<DraftSlot, String>,
     /// Texts handed over to become prompts, until the store has answered: neither drafts nor prompts yet.
     handed: HashMap<DraftSlot, String>,
+    /// How prompts stand whose answer came before the word that they are on disk.
+    early: HashMap<PromptId, (Delivery, JobRow)>,
     /// What the new job about pages is about that is kept as a draft or handed over.
     draft_pages: Vec<CleanText>,
     undo: Vec<local::Undo>,
@@ -180,6 +182,7 @@ impl App {
             budgets: HashMap::new(),
             drafts: HashMap::new(),
             handed: HashMap::new(),
+            early: HashMap::new(),
             draft_pages: Vec::new(),
             undo: Vec::new(),
             search: searching::Search::default(),

@@ -156,11 +156,18 @@ impl App {
     }
 
     /// The prompt is on disk as such, or not at all.
-    pub(super) fn submitted(&mut self, slot: DraftSlot, result: Result<(PromptId, JobRow), Failure>, now: Time) {
+    pub(super) fn submitted(
+        &mut self,
+        slot: DraftSlot,
+        result: Result<(PromptId, JobRow), Failure>,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
         self.dirty = true;
         let text = self.handed.remove(&slot).unwrap_or_default();
         match result {
             Ok((prompt, row)) => {
+                let early = self.early.remove(&prompt);
                 let key = row.key;
                 self.put(row);
                 if matches!(slot, DraftSlot::NewJob | DraftSlot::AboutPages) {
@@ -170,6 +177,9 @@ impl App {
                     editor.slot = DraftSlot::Prompt(prompt);
                     editor.progress = Progress::Sending(prompt);
                     editor.saved = Saved::Unchanged;
+                }
+                if let Some((delivery, row)) = early {
+                    self.delivered(prompt, &delivery, &row, now, effects);
                 }
             }
             Err(failure) => {
@@ -201,6 +211,11 @@ impl App {
     ) {
         self.dirty = true;
         let here = self.editor().is_some_and(|editor| editor.progress == Progress::Sending(prompt));
+        if self.handed.is_empty() {
+            self.early.clear();
+        } else if !here {
+            self.early.insert(prompt, (delivery.clone(), job.clone()));
+        }
         let title = job.title.as_str();
         match delivery {
             Delivery::Sending => {}

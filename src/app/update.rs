@@ -39,7 +39,7 @@ impl App {
                     effects.extend(self.recall_card());
                 }
                 if !self.submitted_to_one_of_many(slot, &result, now, &mut effects) {
-                    self.submitted(slot, result, now);
+                    self.submitted(slot, result, now, &mut effects);
                 }
             }
             Msg::Resolved { prompt, result } => self.resolved(prompt, result, now),

@@ -7,7 +7,8 @@ use crate::model::change::QueueChange;
 use crate::model::endpoint::Scope;
 use crate::model::failure::FailureKind;
 use crate::model::job::Status;
-use crate::model::prompt::DeliveryKind;
+use crate::model::news::News;
+use crate::model::prompt::{Delivery, DeliveryKind, PromptId};
 use crate::model::row::JobKey;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -333,4 +334,29 @@ fn a_blank_that_is_left_is_said_once_before_the_text_goes_out_with_it() {
     assert_eq!(play.asked, [], "the text changed, so it is said again");
     play.held('s');
     assert_eq!(play.asked, [Effect::SubmitNewJob("Translate /a into {{language}}!".to_owned())]);
+}
+
+#[test]
+fn an_answer_that_comes_before_the_word_that_the_prompt_is_on_disk_is_not_lost_on_the_editor() {
+    let told = |delivery: Delivery| {
+        let mut play = Play::new(Vec::new());
+        play.typed("n");
+        play.typed("Fix it");
+        play.held('s');
+        assert_eq!(play.asked, [Effect::SubmitNewJob("Fix it".to_owned())]);
+        let mut job = row(7, Status::Active);
+        (job.revision, job.undelivered) = (9, Some(delivery.kind()));
+        let prompt = PromptId(3);
+        play.tell(Msg::News(News::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
+        (job.revision, job.undelivered) = (8, Some(DeliveryKind::Sending));
+        play.tell(Msg::Submitted { slot: DraftSlot::NewJob, result: Ok((prompt, job)) });
+        assert!(play.app.early.is_empty());
+        play
+    };
+    let play = told(Delivery::Unconfirmed(CleanText::line("No answer.")));
+    assert!(play.app.overlays.is_empty(), "nothing is on its way any more");
+    assert_eq!(play.app.jobs.get(JobKey(7)).and_then(|row| row.undelivered), Some(DeliveryKind::Unconfirmed));
+    let play = told(Delivery::Rejected(CleanText::line("Too long.")));
+    let editor = play.app.overlays.iter().find_map(Overlay::as_editor).expect("it came back");
+    assert_eq!(editor.progress, Progress::Back(PromptId(3), CleanText::line("Too long.")));
 }
