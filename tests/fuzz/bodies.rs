@@ -270,6 +270,7 @@ fn write_into(raw: &str, path: &Path, file: &ConfigFile) {
             base_url: Some("https://docs.example".to_owned()),
             project: "p\"1\\".to_owned(),
             organization: None,
+            ca_file: None,
             key: from,
         };
         let text = match write::with_profile(path, raw, &profile) {
