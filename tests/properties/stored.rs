@@ -461,9 +461,17 @@ fn profile() -> impl Strategy<Value = NewProfile> {
         typed().prop_map(|path| KeyFrom::File(PathBuf::from(path))),
         "[!-~]{1,40}".prop_map(|key| KeyFrom::Typed(ApiKey::new(&key).expect("a key"))),
     ];
-    (typed(), of(typed()), typed(), of(typed()), key).prop_map(|(name, base_url, project, organization, key)| {
-        NewProfile { name, base_url, project, organization, key }
-    })
+    let ca_file = of(typed().prop_map(PathBuf::from));
+    (typed(), of(typed()), typed(), of(typed()), ca_file, key).prop_map(
+        |(name, base_url, project, organization, ca_file, key)| NewProfile {
+            name,
+            base_url,
+            project,
+            organization,
+            ca_file,
+            key,
+        },
+    )
 }
 
 proptest! {
@@ -492,6 +500,7 @@ proptest! {
             prop_assert_eq!(read.project_id.as_deref(), Some(typed.project.as_str()));
             prop_assert_eq!(&read.base_url, &typed.base_url);
             prop_assert_eq!(&read.organization, &typed.organization);
+            prop_assert_eq!(&read.ca_file, &typed.ca_file);
             let key = (read.api_key_command.clone(), read.api_key_file.clone(), read.api_key.as_ref().map(|key| key.expose().to_owned()));
             prop_assert_eq!(key, match typed.key {
                 KeyFrom::Elsewhere => (None, None, None),
