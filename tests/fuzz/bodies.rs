@@ -7,7 +7,7 @@ use docdeck::app::filter::Filter;
 use docdeck::app::keymap::Chord;
 use docdeck::app::wrap::wrap;
 use docdeck::cli::own;
-use docdeck::config::file::ConfigFile;
+use docdeck::config::file::{ConfigFile, Profile};
 use docdeck::config::{themes, write};
 use docdeck::model::Time;
 use docdeck::model::batch;
@@ -291,11 +291,18 @@ fn write_into(raw: &str, path: &Path, file: &ConfigFile) {
             assert!(written.api_key_command.is_none() && written.api_key_file.is_none());
         }
         for (other, profile) in file.profiles.iter().filter(|(other, _)| *other != name) {
-            assert_eq!(format!("{:?}", new.profiles.get(other)), format!("{:?}", Some(profile)));
+            assert_eq!(new.profiles.get(other).map(settings), Some(settings(profile)));
         }
         assert_eq!(new.default_profile, file.default_profile);
         assert_eq!(unplaced(&new), unplaced(file));
     }
+}
+
+/// What a profile sets, without the places in the file, which move.
+fn settings(profile: &Profile) -> impl PartialEq + std::fmt::Debug {
+    let key = profile.api_key.as_ref().map(|key| key.expose());
+    let source = (&profile.api_key_command, &profile.api_key_file, key);
+    (&profile.base_url, &profile.project_id, &profile.organization, &profile.ca_file, source)
 }
 
 /// What users add of their own, without the places in the file, which move.

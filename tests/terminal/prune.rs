@@ -101,7 +101,7 @@ async fn a_store_that_can_not_be_written_keeps_what_it_has_and_ends_with_2() {
     let journal = folder.path().join("data/docdeck.db-journal");
     std::os::unix::fs::symlink("/nonexistent/journal", &journal).expect("a link");
     let (out, err) = prune(folder.path(), &[], 2);
-    assert!(out.is_empty() && err.contains("can't be written, so nothing was removed: make the folder"), "{err}");
+    assert!(out.is_empty() && err.contains("can't be written, so nothing was changed: make it writable"), "{err}");
     assert_eq!(json(folder.path(), &["--dry-run"])["ranges"], 1);
     std::fs::remove_file(journal).expect("removed");
     assert_eq!(left(folder.path(), "docs").await, (1, 1));
