@@ -118,8 +118,11 @@ pub fn beside(config: &Path, path: &Path) -> PathBuf {
 
 fn read_file(path: &Path) -> Result<ApiKey, ConfigError> {
     use std::io::Read;
-    let unreadable = |error: &std::io::Error| ConfigError::Unreadable { path: path.into(), why: plain(error) };
+    let unreadable = |error: &std::io::Error| ConfigError::KeyFile { path: path.into(), why: plain(error) };
     let file = std::fs::File::open(path).map_err(|error| unreadable(&error))?;
+    if file.metadata().is_ok_and(|found| found.is_dir()) {
+        return Err(ConfigError::KeyFile { path: path.into(), why: CleanText::line("it is a folder") });
+    }
     if others_can_read(&file).map_err(|error| unreadable(&error))? {
         return Err(ConfigError::KeyForAll { path: path.into() });
     }

@@ -213,6 +213,8 @@ pub enum ConfigError {
     Invalid { path: PathBuf, line: usize, column: usize, what: CleanText },
     #[error("{} can't be read: {why}.", path.display())]
     Unreadable { path: PathBuf, why: CleanText },
+    #[error("The API key can't be read from {}: {why}. Write the key there for yourself alone (chmod 600), or name another file as api_key_file.", path.display())]
+    KeyFile { path: PathBuf, why: CleanText },
     #[error("There is no configuration file {}, which --config or DOCDECK_CONFIG names; docdeck init, with the same, makes one.", path.display())]
     NotThere { path: PathBuf },
     #[error("There is no profile {name} in {}. Known there: {known}.", path.display())]
@@ -224,9 +226,11 @@ pub enum ConfigError {
     WhichProfile { path: PathBuf, known: CleanText },
     #[error("Others on this computer can read {0}, which holds the API key, so it is not used. Make it yours alone: chmod 600 {0}", path.display())]
     KeyForAll { path: PathBuf },
-    #[error("The API key command {program} {why}.")]
+    #[error("The API key command {program} {why}. Try it in a shell; docdeck runs it without one.")]
     KeyCommand { program: CleanText, why: CleanText },
-    #[error("There is no usable API key in {source_name}: it is empty, or holds characters that a key can't have.")]
+    #[error(
+        "There is no usable API key in {source_name}: it has to be one line with nothing but the key, without blanks in it."
+    )]
     NoKey { source_name: String },
     #[error(transparent)]
     Theme(#[from] ThemeError),

@@ -33,7 +33,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("[profiles.a]\napi_key = 7\n", "{}:2:11: a number stands where there should be a text in quotes."),
     (
         "[profiles.a]\napi_key = \" \"\n",
-        "There is no usable API key in api_key in {}: it is empty, or holds characters that a key can't have.",
+        "There is no usable API key in api_key in {}: it has to be one line with nothing but the key, without blanks in it.",
     ),
     (
         "[profiles.a]\napi_key = \"mint_a\"\napi_key_file = \"key\"\n",
@@ -101,7 +101,7 @@ const LATE: &[(&str, &str)] = &[
     ("[profiles.a]\nbase_url = \"https://u:p@x.example\"\n", "The base URL contains a user name or password"),
     (
         "[profiles.a]\napi_key_command = [\"docdeck-no-such-program\"]\n",
-        "The API key command docdeck-no-such-program could not be started: no such file or directory.",
+        "The API key command docdeck-no-such-program could not be started: no such file or directory. Try it in a shell; docdeck runs it without one.",
     ),
     (
         "[profiles.a]\napi_key_command = [\"sh\", \"-c\", \"echo locked >&2; exit 3\"]\n",
@@ -109,11 +109,11 @@ const LATE: &[(&str, &str)] = &[
     ),
     (
         "[profiles.a]\napi_key_command = [\"true\"]\n",
-        "There is no usable API key in the output of true: it is empty, or holds characters that a key can't have.",
+        "There is no usable API key in the output of true: it has to be one line with nothing but the key, without blanks in it.",
     ),
     (
         "[profiles.a]\napi_key_file = \"/nonexistent/key\"\n",
-        "/nonexistent/key can't be read: no such file or directory.",
+        "The API key can't be read from /nonexistent/key: no such file or directory. Write the key there",
     ),
     (
         "[profiles.a]\napi_key = \"mint_a\"\nca_file = \"none.pem\"\n",
