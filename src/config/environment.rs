@@ -39,6 +39,8 @@ pub struct Environment {
     pub editor: Option<String>,
     /// `TERM`.
     pub term: Option<String>,
+    /// The program that shows the text, where it says so: `TERM_PROGRAM`, with `TERM_PROGRAM_VERSION`.
+    pub term_program: Option<String>,
     /// The terminal's name promises 256 colours or more: `TERM`, `COLORTERM`.
     pub many_colors: bool,
     /// More than 256: `COLORTERM` says so.
@@ -84,6 +86,10 @@ impl Environment {
             true_color: color_term.is_some_and(|value| value == "truecolor" || value == "24bit"),
             ground: get("COLORFGBG").map(|value| ground(&value)).unwrap_or_default(),
             term: get("TERM"),
+            term_program: get("TERM_PROGRAM").map(|name| match get("TERM_PROGRAM_VERSION") {
+                Some(version) => format!("{name} {version}"),
+                None => name,
+            }),
             tmux: is_set("TMUX"),
             screen: is_set("STY"),
         }

@@ -45,7 +45,9 @@ pub struct Answers {
     pub background: Option<Rgb>,
     /// It tells keys apart that look alike otherwise (the kitty keyboard protocol).
     pub keyboard: bool,
-    /// It said what it is (DA1), which every terminal answers after what was asked before.
+    /// What it says that it is (DA1): numbers, with semicolons between them.
+    pub device: Option<String>,
+    /// That answer came, which every terminal gives after what was asked before.
     pub is_complete: bool,
 }
 
@@ -85,12 +87,15 @@ fn read(bytes: &[u8]) -> Answers {
         let end = part.find(['\x07', '\x1b'])?;
         super::answer::parse(part.get(..end)?)
     });
+    // The numbers of each report, and the letter at its end.
     let reports = || {
-        text.split("\x1b[?")
-            .skip(1)
-            .filter_map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').chars().next())
+        text.split("\x1b[?").skip(1).filter_map(|part| {
+            let end = part.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+            Some((part.get(..end)?, part.get(end..)?.chars().next()?))
+        })
     };
-    Answers { background, keyboard: reports().any(|end| end == 'u'), is_complete: reports().any(|end| end == 'c') }
+    let device = reports().find(|(_, end)| *end == 'c').map(|(numbers, _)| numbers.to_owned());
+    Answers { background, keyboard: reports().any(|(_, end)| end == 'u'), is_complete: device.is_some(), device }
 }
 
 #[cfg(unix)]
@@ -155,9 +160,19 @@ mod tests {
     #[test]
     fn answers_are_found_wherever_they_stand() {
         let all = b"x\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\\x1b[?0u\x1b[?62;22;52c";
-        let whole = Answers { background: Some(Rgb(0x1e, 0x1e, 0x2e)), keyboard: true, is_complete: true };
+        let whole = Answers {
+            background: Some(Rgb(0x1e, 0x1e, 0x2e)),
+            keyboard: true,
+            device: Some("62;22;52".to_owned()),
+            is_complete: true,
+        };
         assert_eq!(read(all), whole);
-        let bell = Answers { background: Some(Rgb(255, 255, 255)), keyboard: false, is_complete: true };
+        let bell = Answers {
+            background: Some(Rgb(255, 255, 255)),
+            keyboard: false,
+            device: Some("1;2".to_owned()),
+            is_complete: true,
+        };
         assert_eq!(read(b"\x1b[?1;2c\x1b]11;rgb:ffff/ffff/ffff\x07"), bell);
         assert_eq!(read(b"\x1b]11;rgb:ff"), Answers::default());
         assert_eq!(read(b"cu"), Answers::default());

@@ -128,7 +128,7 @@ async fn a_good_setup_has_no_problem_and_costs_one_get_that_is_not_limited() {
     let mut command = home.docdeck(&["doctor", "--json", "--config", config.to_str().expect("a path")]);
     let (code, report) = on_another_thread(move || json(&mut command)).await;
     assert_eq!((code, &report["ok"]), (0, &Value::Bool(true)), "{report:#}");
-    assert_eq!(check(&report, "Configuration", "file").1, "~/config.toml (--config)");
+    assert_eq!(check(&report, "Configuration", "file").1, "~/config.toml (--config), mode 600");
     assert_eq!(check(&report, "Configuration", "profile").1, "acme (file), 1 other");
     assert_eq!(check(&report, "Configuration", "base URL").1, format!("{} (file)", sim.base_url()));
     assert_eq!(check(&report, "Configuration", "key").1, "from api_key_file ~/key");
@@ -337,4 +337,94 @@ fn for_people_it_is_plain_text_without_colours_when_piped() {
     assert_eq!(code, 1);
     assert!(text.contains("\nConfiguration\n  ok       file          none; it would be ~/"), "{text}");
     assert!(text.ends_with("\n2 problems.\n") && !text.contains('\x1b') && text.is_ascii(), "{text}");
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("a mode");
+}
+
+#[tokio::test]
+async fn what_others_can_get_at_is_a_warning_with_the_command_that_mends_it() {
+    let home = Home::new();
+    let (store, _) = Store::open(&home.data(), chrono::Utc::now()).expect("a store");
+    store.close().await;
+    let (folder, database) = (home.data(), home.data().join("docdeck.db"));
+    let doctor = || json(&mut home.docdeck(&["doctor", "--json", "--offline"])).1;
+    assert_eq!(check(&doctor(), "Files", "data folder").0, "ok");
+    assert_eq!(check(&doctor(), "Files", "files").0, "ok");
+    for (mode, says) in [(0o750, "mode 750: others can look into it"), (0o770, "mode 770: others can write in it")] {
+        set_mode(&folder, mode);
+        let report = doctor();
+        let (state, said, remedy) = check(&report, "Files", "data folder");
+        assert!(state == "warning" && said.ends_with(says), "{said}");
+        assert!(remedy.is_some_and(|remedy| remedy.starts_with("chmod 700 ~/")), "{remedy:?}");
+    }
+    set_mode(&database, 0o644);
+    let report = doctor();
+    let (state, said, remedy) = check(&report, "Files", "files");
+    assert_eq!((state, said), ("warning", "open to others by their modes: docdeck.db 644"));
+    assert!(remedy.is_some_and(|remedy| remedy.starts_with("chmod 600 ~/") && remedy.ends_with("/docdeck.db")));
+}
+
+#[test]
+fn a_configuration_that_others_can_read_is_a_warning_and_with_a_key_in_it_a_problem() {
+    let home = Home::new();
+    let file = home.write("config.toml", "[profiles.a]\nproject_id = \"p\"\n");
+    set_mode(&file, 0o644);
+    let words = ["doctor", "--json", "--offline", "--config", file.to_str().expect("a path")];
+    let (_, report) = json(&mut home.docdeck(&words));
+    let (state, says, remedy) = check(&report, "Configuration", "file");
+    assert_eq!((state, remedy), ("warning", Some("chmod 600 ~/config.toml")));
+    assert!(says.starts_with("~/config.toml (--config), mode 644: others can read or change it"), "{says}");
+    std::fs::write(&file, "[profiles.a]\nproject_id = \"p\"\napi_key = \"mint_1nl1ne\"\n").expect("written");
+    let (code, report) = json(&mut home.docdeck(&words));
+    let (state, says, _) = check(&report, "Configuration", "file");
+    assert!(code == 1 && state == "problem" && says.ends_with("so it is not used (profile a)"), "{says}");
+    assert_eq!(check(&report, "Configuration", "key").0, "problem");
+    assert!(!report.to_string().contains("1nl1ne"), "{report}");
+}
+
+#[test]
+fn the_way_to_the_service_is_told_without_a_project() {
+    let home = Home::new();
+    let mut command = home.docdeck(&["doctor", "--json"]);
+    command.env("HTTPS_PROXY", "http://me:pr0xypw@proxy.example:3128");
+    let (_, report) = json(&mut command);
+    assert_eq!(check(&report, "Configuration", "project").0, "problem");
+    let says = check(&report, "Network", "proxy").1;
+    assert_eq!(says, "http://proxy.example:3128 (HTTPS_PROXY, with user and password)");
+    assert!(!report.to_string().contains("pr0xypw"), "{report}");
+}
+
+#[test]
+fn where_copies_go_and_whose_the_mouse_is_are_told() {
+    let home = Home::new();
+    let (_, report) = json(&mut home.docdeck(&["doctor", "--json"]));
+    assert_eq!(check(&report, "Terminal", "copying"), ("ok", "OSC 52, which the terminal may have to allow", None));
+    assert!(check(&report, "Terminal", "mouse").1.starts_with("reported to docdeck (SGR 1006)"));
+    let of_my_own = "[ui]\nmouse = false\nclipboard = [\"docdeck-no-such-program\"]\n";
+    let file = home.write("config.toml", of_my_own);
+    let (_, report) = json(&mut home.docdeck(&["doctor", "--json", "--config", file.to_str().expect("a path")]));
+    let (state, says, remedy) = check(&report, "Terminal", "copying");
+    assert!(state == "warning" && says.contains("docdeck-no-such-program") && says.contains("not installed"), "{says}");
+    assert!(remedy.is_some_and(|remedy| remedy.contains("clipboard under [ui]")));
+    assert_eq!(check(&report, "Terminal", "mouse").1, "left to the terminal (mouse under [ui]); M takes it");
+}
+
+#[test]
+fn no_key_and_no_password_is_printed_wherever_it_came_from() {
+    let home = Home::new();
+    let said = "echo mint_pr1nted; echo wrong: mint_pr1nted >&2; exit 1";
+    let config = format!("[profiles.a]\nproject_id = \"p\"\napi_key_command = [\"sh\", \"-c\", \"{said}\"]\n");
+    let file = home.write("config.toml", &config);
+    let config = file.to_str().expect("a path");
+    let (code, text) = ran(&mut home.docdeck(&["doctor", "--config", config]));
+    assert!(code == 1 && text.contains("ended with code 1 and said: wrong: ***"), "{text}");
+    let mut command = home.docdeck(&["doctor", "--config", config]);
+    command.env("DOCDECK_BASE_URL", "https://me:b4sepw@a.example").env("DOCDECK_API_KEY", "mint_3nv");
+    command.env("HTTPS_PROXY", "me:pr0xypw");
+    let (_, also) = ran(&mut command);
+    for secret in ["pr1nted", "b4sepw", "3nv", "pr0xypw"] {
+        assert!(!text.contains(secret) && !also.contains(secret), "{secret}: {text}{also}");
+    }
 }

@@ -12,6 +12,7 @@ fn a_terminal_is_asked_and_its_answers_are_told() {
     let sent = pty.sent();
     assert!(sent.contains("asked (OSC 11), answered #ffffff: light"), "{sent}");
     assert!(sent.contains("asked (kitty protocol), answered: Ctrl-Enter"), "{sent}");
+    assert!(sent.contains("asked (DA1), answered 62;22"), "{sent}");
     assert!(sent.contains("80 columns, 24 rows"), "{sent}");
 }
 

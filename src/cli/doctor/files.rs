@@ -1,5 +1,6 @@
 //! Folders, the store, who else runs here, and the budgets that the store keeps. Looks only: makes no file and no folder.
 
+use super::modes::{self, is_writable, permissions, quoted};
 use super::report::Report;
 use super::settings::Known;
 use crate::app::format::plural;
@@ -16,10 +17,11 @@ pub(super) async fn check(report: &mut Report, known: &Known) -> Option<JobId> {
     report.begin("Files");
     let folder = known.data_folder.clone()?;
     if let Some(config) = known.config.as_deref().and_then(Path::parent).filter(|folder| folder.is_dir()) {
-        mode(report, "config folder", config, false);
+        modes::config_folder(report, config);
     }
     if folder.is_dir() {
-        mode(report, "data folder", &folder, true);
+        modes::data_folder(report, &folder);
+        modes::data_files(report, &folder);
     } else if folder.exists() {
         let says = format!("{} is no folder", folder.display());
         report.problem("data folder", says, "choose another one with --data-dir");
@@ -38,23 +40,6 @@ pub(super) async fn check(report: &mut Report, known: &Known) -> Option<JobId> {
     instances(report, known, &folder, content.as_ref());
     budgets(report, content.as_ref());
     content.and_then(|content| content.a_job)
-}
-
-/// A folder and who may do what in it.
-fn mode(report: &mut Report, name: &'static str, folder: &Path, is_written: bool) {
-    let shown = folder.display();
-    if is_written && !is_writable(folder) {
-        let remedy = format!("chmod u+rwx {shown}, or choose another one with --data-dir");
-        return report.problem(name, format!("{shown} can't be written: nothing can be saved or sent"), remedy);
-    }
-    match permissions(folder) {
-        Some(mode) if is_written && mode & 0o022 != 0 => {
-            let says = format!("{shown}, mode {mode:o}: others can write in it");
-            report.warning(name, says, format!("chmod 700 {shown}, unless others keep things there as well"));
-        }
-        Some(mode) => report.ok(name, format!("{shown}, mode {mode:o}")),
-        None => report.ok(name, format!("{shown}")),
-    }
 }
 
 /// The folder is made at the first start, if that is possible.
@@ -112,7 +97,7 @@ fn store(report: &mut Report, folder: &Path, examined: Result<Option<Examined>, 
         report.ok("store", format!("sound, {size}, schema {schema}{mode}"));
     } else {
         let says = format!("sound, {size}, schema {schema}{mode}, but can't be written: nothing can be saved or sent");
-        report.problem("store", says, format!("chmod 600 {}", path.display()));
+        report.problem("store", says, format!("chmod 600 {}", quoted(&path)));
     }
     if let Some(content) = &content {
         jobs(report, content);
@@ -217,32 +202,6 @@ fn budgets(report: &mut Report, content: Option<&Content>) {
 
 fn limited_name(limited: Limited) -> &'static str {
     limited.word()
-}
-
-/// The permission bits; none where there are no such.
-fn permissions(path: &Path) -> Option<u32> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        std::fs::metadata(path).ok().map(|found| found.permissions().mode() & 0o777)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        None
-    }
-}
-
-/// Whether this user may write it, asked without writing.
-fn is_writable(path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
-    }
-    #[cfg(not(unix))]
-    {
-        std::fs::metadata(path).is_ok_and(|found| !found.permissions().readonly())
-    }
 }
 
 /// Bytes for people: 24.1 MB.

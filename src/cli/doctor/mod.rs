@@ -2,6 +2,7 @@
 //! What it prints is fit for a bug report.
 
 mod files;
+mod modes;
 mod report;
 mod service;
 mod settings;
@@ -46,7 +47,7 @@ pub(super) async fn run(
     let job = files::check(&mut report, &known).await;
     service::check_route(&mut report, &known);
     service::check_answer(&mut report, &known, job, options.offline).await;
-    terminal::check(&mut report, &known.look, environment).await;
+    terminal::check(&mut report, &known, environment).await;
     let head = Head {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),

@@ -5,6 +5,7 @@ use super::report::Report;
 use super::settings::Known;
 use crate::api::{Answer, ApiError, Client, NotReached, Proxy, Route, system_roots};
 use crate::engine::check::no_project;
+use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobId};
 use chrono::{TimeDelta, Utc};
 use std::time::Duration;
@@ -21,9 +22,10 @@ const CLOCK_WRONG: TimeDelta = TimeDelta::hours(12);
 /// Proxy and certificates; asks nothing.
 pub(super) fn check_route(report: &mut Report, known: &Known) {
     report.begin("Network");
-    let Some(scope) = &known.scope else { return report.skipped("proxy", "no project is set") };
+    // The way is the same for every project.
+    let scope = Scope { base_url: known.base_url.clone(), project: "x".to_owned(), organization: None };
     // Why not stands above.
-    let Ok(route) = Route::to(scope) else { return report.skipped("proxy", "the base URL can't be used") };
+    let Ok(route) = Route::to(&scope) else { return report.skipped("proxy", "the base URL can't be used") };
     for variable in &route.unusable {
         let says = format!("{variable} is set, but holds no address, so it is passed over");
         report.warning("proxy", says, format!("write it like http://proxy.example:3128, or unset {variable}"));

@@ -1,6 +1,7 @@
 //! The configuration: what it is and where each value comes from, by the rules of [`crate::config`], but going on after a
 //! mistake.
 
+use super::modes::{permissions, quoted};
 use super::report::{Report, masked};
 use crate::api::{Client, ClientOptions, ExtraRoots};
 use crate::app::format::plural;
@@ -18,12 +19,16 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) scope: Option<Scope>,
+    /// Known also where no project is.
+    pub(super) base_url: String,
     pub(super) client: Option<Client>,
     pub(super) data_folder: Option<PathBuf>,
     pub(super) config: Option<PathBuf>,
     pub(super) look: Look,
     /// Of `ca_file`.
     pub(super) roots: Option<ExtraRoots>,
+    /// The program that gets copies.
+    pub(super) clipboard: Vec<String>,
 }
 
 const SET_UP: &str = "`docdeck init` asks for what is needed and writes the file";
@@ -63,7 +68,16 @@ pub(super) async fn check(report: &mut Report, flags: &Flags, environment: &Envi
     if let Err(error) = &data_folder {
         report.problem_said("data folder", error.to_string());
     }
-    Known { scope, client, data_folder: data_folder.ok().map(|folder| folder.value), config: path, look, roots }
+    Known {
+        scope,
+        base_url: sources::base_url(flags, environment, profile).value,
+        client,
+        data_folder: data_folder.ok().map(|folder| folder.value),
+        config: path,
+        look,
+        roots,
+        clipboard: found.file.own().clipboard,
+    }
 }
 
 fn config_file(report: &mut Report, path: &Sourced<PathBuf>) -> Found {
@@ -71,8 +85,7 @@ fn config_file(report: &mut Report, path: &Sourced<PathBuf>) -> Found {
     let shown = path.value.display();
     match (file::read(&path.value), path.from) {
         (Ok(Some(found)), from) => {
-            let others = if found.readable_by_others { ", readable by others" } else { "" };
-            report.ok("file", format!("{shown} ({from}){others}"));
+            file_line(report, &path.value, from, &found);
             found
         }
         (Ok(None), Source::Default) => {
@@ -91,6 +104,28 @@ fn config_file(report: &mut Report, path: &Sourced<PathBuf>) -> Found {
             );
             nothing
         }
+    }
+}
+
+/// Where the file lies, and who else may read or change it.
+fn file_line(report: &mut Report, path: &Path, from: Source, found: &Found) {
+    let shown = path.display();
+    let mode = permissions(path).map_or_else(String::new, |mode| format!(", mode {mode:o}"));
+    if !found.readable_by_others {
+        return report.ok("file", format!("{shown} ({from}){mode}"));
+    }
+    let remedy = format!("chmod 600 {}", quoted(path));
+    let keys: Vec<&str> =
+        found.file.profiles.iter().filter(|(_, of)| of.api_key.is_some()).map(|(name, _)| name.as_str()).collect();
+    if keys.is_empty() {
+        let says = format!("{shown} ({from}){mode}: others can read or change it, and it names programs that are run");
+        report.warning("file", says, remedy);
+    } else {
+        let says = format!(
+            "{shown} ({from}){mode}: others can get at the key in it, so it is not used (profile {})",
+            keys.join(", ")
+        );
+        report.problem("file", says, remedy);
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the terminal can do: by its environment, and by what it answers when asked.
 
 use super::report::Report;
+use super::settings::Known;
 use crate::config::Look;
 use crate::config::environment::Environment;
 use crate::model::palette::{Ground, Rgb};
@@ -15,7 +16,8 @@ const SMALLEST: (u16, u16) = crate::app::geometry::MIN;
 const COMFORTABLE: (u16, u16) = (80, 24);
 
 /// Looks at the environment, and asks the terminal, where there is one.
-pub(super) async fn check(report: &mut Report, look: &Look, environment: &Environment) {
+pub(super) async fn check(report: &mut Report, known: &Known, environment: &Environment) {
+    let look = &known.look;
     report.begin("Terminal");
     name(report, environment);
     size(report);
@@ -28,6 +30,8 @@ pub(super) async fn check(report: &mut Report, look: &Look, environment: &Enviro
     let drawn = if look.ascii { "drawn in ASCII" } else { "drawn in Unicode" };
     report.ok("characters", format!("locale: {locale}; {drawn}"));
     between(report, environment);
+    copying(report, &known.clipboard, environment);
+    mouse(report, look, environment);
     let links = if look.links && takes_links(environment) { "sent (OSC 8)" } else { "not sent" };
     report.ok("links", links);
     report.ok("opening", opener(environment));
@@ -50,7 +54,8 @@ fn name(report: &mut Report, environment: &Environment) {
         }
         Ok(kind) => {
             let titles = if kind.titles { "title kept and given back" } else { "title left alone" };
-            report.ok("TERM", format!("{term}; {titles}"));
+            let program = environment.term_program.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
+            report.ok("TERM", format!("{term}{program}; {titles}"));
         }
     }
 }
@@ -80,13 +85,59 @@ fn size(report: &mut Report) {
 /// What stands between docdeck and the terminal, and how a copy gets through it.
 fn between(report: &mut Report, environment: &Environment) {
     let ssh = if environment.ssh { "over SSH" } else { "not over SSH" };
-    let (multiplexer, copying) = match Multiplexer::of(environment) {
-        Multiplexer::None => ("no multiplexer", "OSC 52, which the terminal may have to allow"),
-        Multiplexer::Tmux => ("tmux", "OSC 52 through tmux; wants `set -g set-clipboard on`, or allow-passthrough on"),
-        Multiplexer::Screen => ("screen", "OSC 52 through screen, in parts"),
+    let multiplexer = match Multiplexer::of(environment) {
+        Multiplexer::None => "no multiplexer",
+        Multiplexer::Tmux => "tmux",
+        Multiplexer::Screen => "screen",
     };
     report.ok("between", format!("{multiplexer}, {ssh}"));
-    report.ok("copying", copying);
+}
+
+/// The two ways of a copy: through the terminal, and to a program.
+fn copying(report: &mut Report, program: &[String], environment: &Environment) {
+    let by_terminal = is_modern(environment);
+    let through = match Multiplexer::of(environment) {
+        _ if !by_terminal => "not through this terminal",
+        Multiplexer::None => "OSC 52, which the terminal may have to allow",
+        Multiplexer::Tmux => "OSC 52 through tmux; wants `set -g set-clipboard on`, or allow-passthrough on",
+        Multiplexer::Screen => "OSC 52 through screen, in parts",
+    };
+    let setting = "name a program that takes copies as clipboard under [ui], like [\"wl-copy\"]";
+    match program.first() {
+        None if by_terminal => report.ok("copying", through),
+        None => report.warning("copying", format!("{through}, and to no program"), setting),
+        Some(first) if !is_installed(first) => {
+            let says = format!("{through}; to {first} (clipboard under [ui]), which is not installed or not in PATH");
+            report.warning("copying", says, format!("install it, or {setting}"));
+        }
+        Some(first) => {
+            let what = if environment.ssh && by_terminal { "what is too long for the terminal" } else { "copies" };
+            report.ok("copying", format!("{through}; {what} to {first} as well (clipboard under [ui])"));
+        }
+    }
+}
+
+fn mouse(report: &mut Report, look: &Look, environment: &Environment) {
+    let says = match (look.mouse, is_modern(environment)) {
+        (true, true) => "reported to docdeck (SGR 1006): Shift selects text in most terminals, M hands it back",
+        // Sent in any case: a console without one ignores it.
+        (true, false) => "asked for (SGR 1006), which this terminal may not know",
+        (false, _) => "left to the terminal (mouse under [ui]); M takes it",
+    };
+    report.ok("mouse", says);
+}
+
+fn is_modern(environment: &Environment) -> bool {
+    Kind::of(environment).is_ok_and(|kind| kind.modern)
+}
+
+/// Whether a program of this name would be found.
+fn is_installed(program: &str) -> bool {
+    if program.contains('/') {
+        return std::path::Path::new(program).is_file();
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
 fn opener(environment: &Environment) -> String {
@@ -97,7 +148,7 @@ fn opener(environment: &Environment) -> String {
 }
 
 fn asked(report: &mut Report, answers: Result<Answers, NotAsked>) {
-    let Answers { background, keyboard, is_complete } = match answers {
+    let Answers { background, keyboard, device, is_complete } = match answers {
         Ok(answers) => answers,
         Err(why) => {
             let why = match why {
@@ -124,6 +175,10 @@ fn asked(report: &mut Report, answers: Result<Answers, NotAsked>) {
     let flags =
         if keyboard { "answered: Ctrl-Enter is told apart" } else { "no answer: Ctrl-S sends, Ctrl-Enter may not" };
     report.ok("keyboard", format!("asked (kitty protocol), {flags}"));
+    match device {
+        Some(device) => report.ok("device", format!("asked (DA1), answered {device}")),
+        None => report.ok("device", "asked (DA1), no answer"),
+    }
     if !is_complete {
         let says = format!("not all that was asked was answered within {} s", probe::PATIENCE.as_secs());
         report.warning(
