@@ -20,13 +20,6 @@ impl App {
             Action::Palette => self.open_palette(),
             Action::Profiles => self.open_profiles(now),
             Action::AllJobs => self.open_all_jobs(now, effects),
-            Action::Open if matches!(self.overlays.last(), Some(Overlay::AllJobs(_))) => self.go_to_any_job(effects),
-            Action::OpenPr if matches!(self.overlays.last(), Some(Overlay::AllJobs(_))) => {
-                self.open_any_pr(now, effects);
-            }
-            Action::Refresh if matches!(self.overlays.last(), Some(Overlay::AllJobs(_))) => {
-                self.refresh_all_jobs(effects);
-            }
             Action::Mouse => self.toggle_mouse(now, effects),
             Action::Repaint => effects.push(Effect::Repaint),
             Action::Suspend => effects.push(Effect::Suspend),
@@ -65,6 +58,9 @@ impl App {
             }
             Action::CopyMain => self.copy_main(now, effects),
             Action::Open if matches!(self.overlays.last(), Some(Overlay::Card(_))) => self.go_to_card_job(now, effects),
+            action if matches!(self.overlays.last(), Some(Overlay::AllJobs(_))) => {
+                self.act_on_all_jobs(action, now, effects);
+            }
             Action::Refresh => self.refresh(now, effects),
             action if self.screen == Screen::Welcome => self.act_on_welcome(action, effects),
             action if self.screen == Screen::Jobs => self.act_on_jobs(action, now, effects),
@@ -92,11 +88,7 @@ impl App {
             }
             Action::ToggleDetail => self.toggle_detail(now),
             Action::OpenPr => self.open_prs(now, effects),
-            Action::CopyId => {
-                if let Some(id) = self.jobs.selected().and_then(|row| row.id.as_ref()) {
-                    effects.push(Effect::copy(&format!("the job's id {}", id.clean()), id.as_str().to_owned()));
-                }
-            }
+            Action::CopyId => self.copy_id(effects),
             Action::Dismiss => self.dismiss(now, effects),
             Action::Undo => self.take_back(now, effects),
             Action::FoldDismissed => self.jobs.toggle_dismissed(),
@@ -112,15 +104,21 @@ impl App {
         }
     }
 
-    fn act_on_list(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn copy_id(&self, effects: &mut Vec<Effect>) {
+        if let Some(id) = self.listed().selected().and_then(|row| row.id.as_ref()) {
+            effects.push(Effect::copy(&format!("the job's id {}", id.clean()), id.as_str().to_owned()));
+        }
+    }
+
+    pub(super) fn act_on_list(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         match action {
             Action::Filter => self.open_filter(),
             Action::NextTab => self.turn_tab(true, now),
             Action::PreviousTab => self.turn_tab(false, now),
             Action::NextSort => self.next_sort(),
             Action::ReverseSort => self.reverse_sort(),
-            Action::Mark => self.jobs.toggle_mark(),
-            Action::MarkRange => self.jobs.mark_range(),
+            Action::Mark => self.listed_mut().toggle_mark(),
+            Action::MarkRange => self.listed_mut().mark_range(),
             Action::Rename => self.ask_title(),
             Action::Tags => self.ask_tags(),
             Action::Note => self.ask_note(),
@@ -152,6 +150,9 @@ impl App {
             }
             Some(Context::Calendar | Context::CalendarLine)
                 if self.calendar_on_top().is_some_and(Calendar::step_back) => {}
+            Some(Context::AllJobs) if self.keeps_marks(self.listed().marked(), now) => {}
+            Some(Context::AllJobs) if self.listed().marked() > 0 => self.listed_mut().clear_marks(),
+            Some(Context::AllJobs) if self.clear_filter() => {}
             Some(_) => self.close(now, effects),
             None if self.pane == Pane::Detail => self.pane = Pane::List,
             None if jobs && self.keeps_marks(self.jobs.marked(), now) => {}
@@ -255,7 +256,10 @@ impl App {
         let copy = match (self.overlays.last(), self.screen) {
             (Some(Overlay::Editor(editor)), _) => Some(("the text".to_owned(), editor.input.text())),
             (Some(Overlay::Resolve(resolve)), _) => Some(("the prompt".to_owned(), resolve.prompt.text.clone())),
-            (Some(Overlay::AllJobs(_)), _) => self.any_job_copy(),
+            (Some(Overlay::AllJobs(_)), _) => {
+                self.copy_links(now, effects);
+                None
+            }
             (Some(Overlay::Card(card)), _) => Some((format!("the path {}", card.path), card.path.to_string())),
             (Some(_), _) => None,
             (None, Screen::Jobs) => {

@@ -80,6 +80,11 @@ impl App {
         reading
     }
 
+    /// Whether keys wait for the record.
+    pub(super) fn has_typed_ahead(&self) -> bool {
+        !self.ahead.typed.is_empty()
+    }
+
     /// Takes in what was told while the record was read.
     pub(super) fn catch_up_with_news(&mut self) {
         for row in std::mem::take(&mut self.ahead.rows) {

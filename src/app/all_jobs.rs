@@ -1,87 +1,115 @@
 //! The jobs of all profiles in one list, as they are known on this computer. Only the present profile's are being watched;
-//! how old what is known of the others is, is said. What needs the service leads to the job's own profile.
+//! how old what is known of the others is, is said. What is kept on this computer (titles, tags, notes, what is put away) is
+//! changed from here as on the jobs screen; what needs the service leads to the job's own profile.
 
+use super::filter::Filter;
+use super::jobs::JobList;
+use super::keymap::{Action, Context};
 use super::overlay::Overlay;
-use super::{App, Effect, Tone, scroll};
+use super::{App, Effect, Tone};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::load::{Load, Stamped};
-use crate::model::row::{Group, JobRow};
-
-/// A job, and the place of the profile that Enter tries first, of those that share its project.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
-    pub profile: usize,
-    pub row: JobRow,
-}
+use crate::model::row::{Group, JobKey, JobRow, Left};
+use std::collections::HashMap;
 
 /// The layer.
 #[derive(Debug)]
 pub struct AllJobs {
-    /// In the order of need, the newest first in each group; without those that were put away.
-    pub jobs: Load<Vec<Known>>,
-    selected: usize,
-    top: usize,
+    /// How far reading them is; what was read is in the list.
+    pub reading: Load<()>,
+    pub list: JobList,
+    /// The place of the profile that Enter tries first, of those that share the job's project.
+    profiles: HashMap<JobKey, usize>,
+    /// What is typed into its filter.
+    filter: String,
 }
 
 impl AllJobs {
-    fn all(&self) -> &[Known] {
-        self.jobs.shown().map_or(&[], |jobs| &jobs.value)
+    fn new() -> Self {
+        Self {
+            reading: Load::Loading { before: None },
+            list: JobList::default(),
+            profiles: HashMap::new(),
+            filter: String::new(),
+        }
     }
 
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.all().len()
-    }
-
-    /// Whether there is none, as far as is known.
-    pub fn is_empty(&self) -> bool {
-        self.all().is_empty()
+    /// Whether they were read at all.
+    pub fn is_read(&self) -> bool {
+        self.reading.shown().is_some()
     }
 
     /// How many of them need the user.
     pub fn needing(&self) -> usize {
-        self.all().iter().filter(|known| known.row.group() == Group::NeedsYou).count()
+        self.list.count_of(Group::NeedsYou)
     }
 
-    /// The selected job.
-    pub fn selected(&self) -> Option<&Known> {
-        self.all().get(self.selected)
+    /// The place of the profile that a job is listed under.
+    pub fn profile_of(&self, row: &JobRow) -> Option<usize> {
+        self.profiles.get(&row.key).copied()
     }
 
-    /// The visible jobs, each with whether it is the selected one.
-    pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&Known, bool)> {
-        let window = self.all().iter().enumerate().skip(self.top).take(rows);
-        window.map(|(at, known)| (known, at == self.selected))
+    /// What is typed into its filter.
+    pub fn filter(&self) -> &str {
+        &self.filter
     }
 
-    /// How many are out of sight below.
-    pub fn below(&self, rows: usize) -> usize {
-        self.len().saturating_sub(self.top + rows)
-    }
-
-    /// Moves the selection.
-    pub(super) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
-        self.selected = to(self.selected, self.len());
-        self.keep_in_sight(rows);
-    }
-
-    /// Keeps the selection in sight.
-    pub(super) fn keep_in_sight(&mut self, rows: usize) {
-        self.top = scroll::follow(self.top, self.selected, rows, self.len());
+    /// Shows what passes this filter only.
+    pub(super) fn set_filter(&mut self, text: &str) {
+        text.clone_into(&mut self.filter);
+        self.list.set_filter(Filter::parse(text));
     }
 }
 
 impl App {
+    /// The list of the jobs of all profiles, while it is open.
+    pub fn all_jobs(&self) -> Option<&AllJobs> {
+        self.overlays.iter().rev().find_map(|overlay| match overlay {
+            Overlay::AllJobs(open) => Some(open.as_ref()),
+            _ => None,
+        })
+    }
+
+    pub(super) fn all_jobs_mut(&mut self) -> Option<&mut AllJobs> {
+        self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
+            Overlay::AllJobs(open) => Some(open.as_mut()),
+            _ => None,
+        })
+    }
+
+    /// The jobs that keys work on: of all profiles where they are listed, else the present one's.
+    pub fn listed(&self) -> &JobList {
+        self.all_jobs().map_or(&self.jobs, |open| &open.list)
+    }
+
+    pub(super) fn listed_mut(&mut self) -> &mut JobList {
+        let open = self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
+            Overlay::AllJobs(open) => Some(&mut open.list),
+            _ => None,
+        });
+        open.unwrap_or(&mut self.jobs)
+    }
+
     /// The key that lists the jobs of all profiles.
     pub(super) fn open_all_jobs(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.start.profiles.len() < 2 {
             return self.say(Tone::Info, "There is no other profile: [profiles.NAME] in config.toml makes one.", now);
         }
         effects.push(self.list_all_jobs());
-        let jobs = Load::Loading { before: None };
-        self.overlays.push(Overlay::AllJobs(Box::new(AllJobs { jobs, selected: 0, top: 0 })));
+        self.overlays.push(Overlay::AllJobs(Box::new(AllJobs::new())));
+    }
+
+    /// Where the configuration wants the list at the start: it opens, unless something was typed already.
+    pub(super) fn begin_with_all_jobs(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        if std::mem::take(&mut self.start.all_profiles)
+            && self.start.profiles.len() > 1
+            && self.overlays.is_empty()
+            && !self.has_typed_ahead()
+        {
+            self.open_all_jobs(now, effects);
+        }
     }
 
     /// The places of all profiles in the order in which they are preferred for what they share: the present one, the
@@ -103,19 +131,19 @@ impl App {
         self.preferred().into_iter().filter(|&at| project(at) == project(profile)).collect()
     }
 
-    /// Whose a job is: the present profile's, else the default one's, else of each that shares its project.
-    pub fn owners(&self, known: &Known) -> String {
-        let is_sure = [Some(self.start.current), self.start.default].contains(&Some(known.profile));
-        let places = if is_sure { vec![known.profile] } else { self.sharing(known.profile) };
+    /// Whose a job is that is listed under this profile: the present one's, else the default one's, else of each that
+    /// shares its project.
+    pub fn owners(&self, profile: usize) -> String {
+        let is_sure = [Some(self.start.current), self.start.default].contains(&Some(profile));
+        let places = if is_sure { vec![profile] } else { self.sharing(profile) };
         let names = places.into_iter().filter_map(|at| self.start.profiles.get(at));
         names.map(|profile| profile.name.to_string()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Reads the record of each project once, whatever the number of its profiles; the preferred profile stands for it.
-    fn list_all_jobs(&self) -> Effect {
-        let places = self.preferred();
+    /// The projects of all profiles, each once, whatever the number of its profiles; the preferred one stands for it.
+    fn all_scopes(&self) -> Vec<(usize, Scope)> {
         let mut scopes: Vec<(usize, Scope)> = Vec::new();
-        for at in places {
+        for at in self.preferred() {
             let Some(scope) = self.start.profiles.get(at).and_then(|profile| profile.scope.clone()) else { continue };
             let is_listed =
                 scopes.iter().any(|(_, other)| (&other.base_url, &other.project) == (&scope.base_url, &scope.project));
@@ -123,69 +151,120 @@ impl App {
                 scopes.push((at, scope));
             }
         }
-        Effect::ListAllJobs(scopes)
+        scopes
     }
 
-    /// Asks the record again.
+    fn list_all_jobs(&self) -> Effect {
+        Effect::ListAllJobs(self.all_scopes())
+    }
+
+    /// Looks for a word in the prompts of what is listed.
+    pub(super) fn find_in_prompts(&self, word: String) -> Effect {
+        match self.all_jobs() {
+            Some(_) => Effect::FindPromptsIn(self.all_scopes().into_iter().map(|(_, scope)| scope).collect(), word),
+            None => Effect::FindPrompts(word),
+        }
+    }
+
+    /// Asks the record again; an answer that is on its way is waited for.
     pub(super) fn refresh_all_jobs(&mut self, effects: &mut Vec<Effect>) {
         let effect = self.list_all_jobs();
-        if let Some(Overlay::AllJobs(open)) = self.overlays.last_mut() {
-            open.jobs.start();
+        if let Some(open) = self.all_jobs_mut().filter(|open| !matches!(open.reading, Load::Loading { .. })) {
+            open.reading.start();
             effects.push(effect);
         }
     }
 
     /// The record was read.
     pub(super) fn all_jobs_listed(&mut self, result: Result<Vec<(usize, JobRow)>, Failure>, now: Time) {
-        let rows = self.geometry().all_jobs_rows();
-        let open = self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
-            Overlay::AllJobs(open) => Some(open),
-            _ => None,
+        let (rows, current) = (self.geometry().all_jobs_rows(), self.start.current);
+        let others = result.iter().flatten().filter(|(profile, _)| *profile != current).map(|(_, row)| row.key);
+        self.elsewhere.extend(others);
+        let Some(open) = self.all_jobs_mut() else { return };
+        let read = result.map(|jobs| {
+            open.profiles = jobs.iter().map(|(profile, row)| (row.key, *profile)).collect();
+            open.list.replace(jobs.into_iter().map(|(_, row)| row).collect());
+            Stamped { value: (), as_of: now }
         });
-        let Some(open) = open else { return };
-        let chosen = open.selected().map(|known| known.row.key);
-        let in_order = |jobs: Vec<(usize, JobRow)>| {
-            let known = jobs.into_iter().map(|(profile, row)| Known { profile, row });
-            let mut known: Vec<Known> = known.filter(|known| known.row.group() != Group::Dismissed).collect();
-            known.sort_by_key(|known| (known.row.group(), std::cmp::Reverse(known.row.age_from()), known.row.key));
-            Stamped { value: known, as_of: now }
-        };
-        open.jobs.finish(result.map(in_order), now);
-        let place = open.all().iter().position(|known| Some(known.row.key) == chosen);
-        open.move_to(|at, total| place.unwrap_or(at).min(total.saturating_sub(1)), rows);
+        open.reading.finish(read, now);
+        open.list.keep_in_sight(rows);
         self.dirty = true;
     }
 
+    /// A row of the present profile came, or one that was changed here, whose profile is known.
+    pub(super) fn put_among_all(&mut self, row: &JobRow) {
+        let current = self.start.current;
+        if let Some(open) = self.all_jobs_mut().filter(|open| open.is_read()) {
+            open.profiles.entry(row.key).or_insert(current);
+            let changed = open.list.upsert(row.clone());
+            self.dirty |= changed;
+        }
+    }
+
+    /// Rows were changed here: those of other profiles do not belong in the present one's list.
+    pub(super) fn changed_here(&mut self, row: JobRow) {
+        if self.elsewhere.contains(&row.key) {
+            self.put_among_all(&row);
+        } else {
+            self.put(row);
+        }
+    }
+
+    /// Some of the present profile's jobs were let go of.
+    pub(super) fn prune_among_all(&mut self, left: &Left) {
+        let current = self.start.current;
+        if let Some(open) = self.all_jobs_mut() {
+            let AllJobs { list, profiles, .. } = open;
+            list.retain(|key| profiles.get(&key) != Some(&current) || left.has(key));
+        }
+    }
+
+    /// What the keys of this list do, those that its jobs have in common with any list of jobs apart.
+    pub(super) fn act_on_all_jobs(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        match action {
+            Action::Open => self.go_to_any_job(effects),
+            Action::FollowUp | Action::Resolve => self.go_on_with_any_job(action, now, effects),
+            Action::OpenPr => self.open_prs(now, effects),
+            Action::CopyId => self.copy_id(effects),
+            Action::Dismiss => self.dismiss(now, effects),
+            Action::Undo => self.take_back(now, effects),
+            Action::FoldDismissed => self.listed_mut().toggle_dismissed(),
+            Action::Refresh => self.refresh_all_jobs(effects),
+            _ => self.act_on_list(action, now, effects),
+        }
+    }
+
+    /// The selected job, with the place of its profile.
+    fn any_job(&self) -> Option<(usize, JobKey)> {
+        let open = self.all_jobs()?;
+        let row = open.list.selected()?;
+        Some((open.profile_of(row)?, row.key))
+    }
+
     /// Enter: to the job, on its own profile.
-    pub(super) fn go_to_any_job(&mut self, effects: &mut Vec<Effect>) {
-        let Some(Overlay::AllJobs(open)) = self.overlays.last() else { return };
-        let Some((profile, key)) = open.selected().map(|known| (known.profile, known.row.key)) else { return };
+    fn go_to_any_job(&mut self, effects: &mut Vec<Effect>) {
+        let Some((profile, key)) = self.any_job() else { return };
         self.overlays.pop();
         if profile == self.start.current {
+            self.screen = super::Screen::Jobs;
             self.jobs.select(key);
         } else {
             self.choose_profile(self.sharing(profile), key, effects);
         }
     }
 
-    /// Opens the pull request of the selected one, whatever its profile.
-    pub(super) fn open_any_pr(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Overlay::AllJobs(open)) = self.overlays.last() else { return };
-        match open.selected().map(|known| known.row.pr_link.clone()) {
-            Some(Some(link)) => effects.push(Effect::OpenUrl(link)),
-            Some(None) => self.say(Tone::Info, "This job has no pull request.", now),
-            None => {}
+    /// What sends goes out on the job's own profile, with its key and its budget.
+    fn go_on_with_any_job(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        let Some((profile, _)) = self.any_job() else { return };
+        if profile != self.start.current {
+            let (what, enter) = (self.told(Context::Jobs, action), self.told(Context::AllJobs, Action::Open));
+            let text = format!("{enter} turns to {} first, where {what} does it.", self.owners(profile));
+            return self.say(Tone::Info, &text, now);
         }
-    }
-
-    /// The link of the selected one's pull request, else its id, with what to say of it.
-    pub(super) fn any_job_copy(&self) -> Option<(String, String)> {
-        let Some(Overlay::AllJobs(open)) = self.overlays.last() else { return None };
-        let row = &open.selected()?.row;
-        match (&row.pr_link, &row.id) {
-            (Some(link), _) => Some((format!("the link {link}"), link.to_string())),
-            (None, Some(id)) => Some((format!("the job's id {}", id.clean()), id.as_str().to_owned())),
-            (None, None) => None,
+        self.go_to_any_job(effects);
+        match action {
+            Action::FollowUp => self.follow_up(now),
+            _ => self.open_resolve(now),
         }
     }
 }
@@ -196,8 +275,10 @@ mod tests {
     use crate::app::jobs::tests::{at, row};
     use crate::app::profiles::Profile;
     use crate::app::{Msg, Start};
+    use crate::model::change::LocalChange;
     use crate::model::endpoint::ApiKey;
     use crate::model::job::Status;
+    use crate::model::news::News;
     use crate::model::row::JobKey;
     use crate::model::text::CleanText;
     use chrono::FixedOffset;
@@ -234,7 +315,7 @@ mod tests {
 
     fn order(app: &App) -> Vec<i64> {
         match app.overlays.last() {
-            Some(Overlay::AllJobs(open)) => open.all().iter().map(|known| known.row.key.0).collect(),
+            Some(Overlay::AllJobs(open)) => open.list.shown_rows().map(|row| row.key.0).collect(),
             other => panic!("no list: {other:?}"),
         }
     }
@@ -248,7 +329,7 @@ mod tests {
         press(&mut app, KeyCode::Char('j'));
         app.update(Msg::AllJobs(Ok(vec![(2, row(3, Status::Active))])), at(1001));
         assert!(
-            matches!(app.overlays.last(), Some(Overlay::AllJobs(open)) if open.selected().is_some_and(|known| known.row.key == JobKey(3)))
+            matches!(app.overlays.last(), Some(Overlay::AllJobs(open)) if open.list.selected().is_some_and(|row| row.key == JobKey(3)))
         );
     }
 
@@ -256,10 +337,100 @@ mod tests {
     fn a_pull_request_is_opened_and_copied_without_turning() {
         let mut app = opened();
         let link = "https://github.com/acme/docs/pull/7";
-        assert_eq!(press(&mut app, KeyCode::Char('o')), [Effect::OpenUrl(CleanText::line(link))]);
-        assert_eq!(press(&mut app, KeyCode::Char('y')), [Effect::copy(&format!("the link {link}"), link.to_owned())]);
+        let looked = || Effect::Change(vec![JobKey(2)], LocalChange::Looked);
+        assert_eq!(press(&mut app, KeyCode::Char('o')), [looked(), Effect::OpenUrl(CleanText::line(link))]);
+        let copied = Effect::copy(&format!("the link {link}"), link.to_owned());
+        assert_eq!(press(&mut app, KeyCode::Char('y')), [looked(), copied]);
         press(&mut app, KeyCode::Char('j'));
         assert_eq!(press(&mut app, KeyCode::Char('o')), []);
+    }
+
+    fn typed(app: &mut App, text: &str) -> Vec<Effect> {
+        text.chars().flat_map(|c| press(app, KeyCode::Char(c))).collect()
+    }
+
+    #[test]
+    fn titles_tags_and_dismissing_work_on_jobs_of_any_profile_and_stay_out_of_the_present_ones_list() {
+        let mut app = opened();
+        typed(&mut app, "Tdocs");
+        let tags = LocalChange::Tags(vec![CleanText::line("docs")]);
+        assert_eq!(press(&mut app, KeyCode::Enter), [Effect::Change(vec![JobKey(2)], tags)]);
+        let mut tagged = row(2, Status::Failed);
+        (tagged.tags, tagged.revision) = (vec![CleanText::line("docs")], 10);
+        app.update(Msg::Changed(Ok(vec![tagged.clone()])), at(1001));
+        assert_eq!((app.jobs.len(), app.listed().get(JobKey(2)).map(|row| row.tags.len())), (1, Some(1)));
+        assert_eq!(typed(&mut app, "d"), [Effect::Change(vec![JobKey(2)], LocalChange::Dismissed(true))]);
+        assert_eq!(app.listed().selected().map(|row| row.key), Some(JobKey(3)));
+        // The answer may come when the list is closed.
+        press(&mut app, KeyCode::Esc);
+        (tagged.dismissed, tagged.revision) = (true, 11);
+        app.update(Msg::Changed(Ok(vec![tagged])), at(1002));
+        assert_eq!(app.jobs.len(), 1);
+    }
+
+    #[test]
+    fn it_is_filtered_sorted_and_marked_by_itself_and_esc_takes_one_after_the_other_away() {
+        let mut app = opened();
+        typed(&mut app, "/s:failed");
+        press(&mut app, KeyCode::Enter);
+        assert_eq!((order(&app), app.jobs.filter().is_empty()), (vec![2], true));
+        typed(&mut app, "v");
+        assert_eq!((app.listed().marked(), app.jobs.marked()), (1, 0));
+        press(&mut app, KeyCode::Esc);
+        assert_eq!(app.listed().marked(), 0);
+        press(&mut app, KeyCode::Esc);
+        assert_eq!(order(&app), [2, 3, 1]);
+        typed(&mut app, "sS");
+        assert_eq!(order(&app), [1, 2, 3], "by age, the oldest first");
+        press(&mut app, KeyCode::Esc);
+        assert!(app.overlays.is_empty());
+    }
+
+    #[test]
+    fn a_question_about_marked_jobs_is_about_those_of_this_list() {
+        let mut app = opened();
+        typed(&mut app, "vvd");
+        let effects = press(&mut app, KeyCode::Char('y'));
+        assert_eq!(effects, [Effect::Change(vec![JobKey(2), JobKey(3)], LocalChange::Dismissed(true))]);
+    }
+
+    #[test]
+    fn what_sends_is_left_to_the_jobs_own_profile() {
+        let mut app = opened();
+        assert_eq!(typed(&mut app, "f"), []);
+        let said = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
+        assert!(said.contains("Enter turns to b first") && matches!(app.overlays.last(), Some(Overlay::AllJobs(_))));
+        typed(&mut app, "Gf");
+        assert!(app.overlays.last().and_then(Overlay::as_editor).is_some(), "the present profile's job");
+    }
+
+    #[test]
+    fn it_stays_up_to_date_while_it_is_open() {
+        let mut app = opened();
+        app.update(Msg::News(News::Job(Box::new(JobRow { revision: 9, ..row(1, Status::Failed) }))), at(1001));
+        assert_eq!(order(&app), [2, 1, 3], "of the present profile at once");
+        let effects = app.update(Msg::News(News::OthersWrote), at(1002));
+        assert_eq!(effects, [Effect::ListAllJobs(vec![(1, scope("a")), (2, scope("b"))])]);
+        assert_eq!(app.update(Msg::News(News::OthersWrote), at(1003)), [], "one reading at a time");
+        app.update(Msg::AllJobs(Ok(vec![(2, row(4, Status::Failed)), (1, row(1, Status::Active))])), at(1004));
+        assert_eq!(order(&app), [4, 1]);
+        press(&mut app, KeyCode::Esc);
+        assert_eq!(app.update(Msg::News(News::OthersWrote), at(1005)), [], "nobody looks");
+    }
+
+    #[test]
+    fn the_configuration_may_begin_with_it_once() {
+        let utc = FixedOffset::east_opt(0).expect("UTC");
+        let begun = |profiles: Vec<Profile>| {
+            let start = Start { size: (120, 40), profiles, all_profiles: true, ..Start::new(scope("a"), utc) };
+            let (mut app, _) = App::new(start, at(0));
+            app.update(Msg::Loaded(Ok(Box::default())), at(0));
+            app
+        };
+        let app = begun(vec![profile("a", "a"), profile("b", "b")]);
+        assert!(matches!(app.overlays.last(), Some(Overlay::AllJobs(_))) && !app.start.all_profiles);
+        let app = begun(vec![profile("a", "a")]);
+        assert!(app.overlays.is_empty() && app.notice.is_none(), "there is only one");
     }
 
     #[test]
@@ -292,7 +463,7 @@ mod tests {
     fn a_shared_projects_jobs_are_the_default_profiles_else_of_all_by_name() {
         let listed = |app: &mut App, first: usize| {
             assert_eq!(app.list_all_jobs(), Effect::ListAllJobs(vec![(3, scope("a")), (first, scope("shared"))]));
-            app.owners(&Known { profile: first, row: row(9, Status::Active) })
+            app.owners(first)
         };
         assert_eq!(listed(&mut sharing(Some(2)), 2), "good");
         assert_eq!(listed(&mut sharing(None), 1), "bad, good, none");

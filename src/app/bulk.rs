@@ -29,14 +29,16 @@ pub enum Bulk {
 impl App {
     /// The jobs that a key works on: the marked ones that have a line, else the selected one. A detail is of one job.
     pub(super) fn targets(&self) -> Vec<JobKey> {
-        match self.pane {
-            Pane::List if self.jobs.marked() > 0 => self.jobs.marked_keys(),
-            _ => self.jobs.selected().map(|row| row.key).into_iter().collect(),
+        let list = self.listed();
+        let is_list = self.pane == Pane::List || self.all_jobs().is_some();
+        if is_list && list.marked() > 0 {
+            return list.marked_keys();
         }
+        list.selected().map(|row| row.key).into_iter().collect()
     }
 
     fn rows<'a>(&'a self, keys: &'a [JobKey]) -> impl Iterator<Item = &'a JobRow> {
-        keys.iter().filter_map(|key| self.jobs.get(*key))
+        keys.iter().filter_map(|key| self.listed().get(*key))
     }
 
     pub(super) fn question(&mut self, text: String, bulk: Bulk, keys: Vec<JobKey>) {
@@ -49,14 +51,14 @@ impl App {
             Bulk::OpenPrs => self.open_all(&keys, effects),
             Bulk::CopyLinks => self.copy_all(&keys, effects),
             Bulk::Dismiss => {
-                self.jobs.leave(&keys);
-                self.jobs.clear_marks();
+                self.listed_mut().leave(&keys);
+                self.listed_mut().clear_marks();
                 let (jobs, back) = (format::plural(keys.len(), "job"), self.told(Context::Jobs, Action::Undo));
                 self.say(Tone::Info, &format!("{jobs} dismissed; {back} takes it back."), now);
                 self.change(keys, LocalChange::Dismissed(true), "dismissing", effects);
             }
             Bulk::TakeBack => {
-                self.jobs.clear_marks();
+                self.listed_mut().clear_marks();
                 self.change(keys, LocalChange::Dismissed(false), "taking back", effects);
             }
             Bulk::Tags(changes) => self.tag_many(&keys, &changes, now, effects),
@@ -76,10 +78,10 @@ impl App {
     pub(super) fn open_prs(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let targets = self.targets();
         let (keys, rest): (Vec<JobKey>, Vec<JobKey>) =
-            targets.iter().partition(|key| self.jobs.get(**key).is_some_and(|row| web_link(row).is_some()));
+            targets.iter().partition(|key| self.listed().get(**key).is_some_and(|row| web_link(row).is_some()));
         match (keys.len(), targets.as_slice()) {
             (_, []) => {}
-            (0, [key]) => match self.jobs.get(*key).and_then(|row| row.pr_link.clone()) {
+            (0, [key]) => match self.listed().get(*key).and_then(|row| row.pr_link.clone()) {
                 Some(link) => self.say(Tone::Problem, &format!("Not opened, since it is no web address: {link}"), now),
                 None => self.say(Tone::Info, "This job has no pull request.", now),
             },
@@ -100,7 +102,7 @@ impl App {
     pub(super) fn copy_links(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let targets = self.targets();
         let (keys, rest): (Vec<JobKey>, Vec<JobKey>) =
-            targets.iter().partition(|key| self.jobs.get(**key).is_some_and(|row| main_text(row).is_some()));
+            targets.iter().partition(|key| self.listed().get(**key).is_some_and(|row| main_text(row).is_some()));
         match (keys.len(), targets.len()) {
             (_, 0) => {}
             (0, _) => self.say(Tone::Info, "There is nothing to copy: no pull request and no id yet.", now),
@@ -141,7 +143,7 @@ impl App {
             }
             (1, 1) if back => self.change(keys, LocalChange::Dismissed(false), "taking back", effects),
             (1, 1) => {
-                self.jobs.leave(&keys);
+                self.listed_mut().leave(&keys);
                 self.change(keys, LocalChange::Dismissed(true), "dismissing", effects);
                 let back = self.told(Context::Jobs, Action::Undo);
                 self.say(Tone::Info, &format!("Dismissed; {back} takes it back."), now);

@@ -1,6 +1,7 @@
 //! The words of the footer that depend on what is selected: a hint says what its key would do now.
 
 use super::keymap::{Action, Binding, Context};
+use super::overlay::Overlay;
 use super::welcome::Step;
 use super::{App, Pane, Screen, format};
 use crate::model::prompt::DeliveryKind;
@@ -8,14 +9,18 @@ use crate::model::prompt::DeliveryKind;
 impl App {
     /// What the footer says beside a key.
     pub fn hint(&self, row: &Binding) -> String {
-        let selected = self.jobs.selected().filter(|_| self.screen == Screen::Jobs && self.overlays.is_empty());
+        let is_list = match self.overlays.last() {
+            None => self.screen == Screen::Jobs,
+            Some(overlay) => matches!(overlay, Overlay::AllJobs(_)),
+        };
+        let selected = self.listed().selected().filter(|_| is_list);
         if self.screen == Screen::Views
             && self.overlays.is_empty()
             && let Some(hint) = self.table_hint(row.action)
         {
             return hint.to_owned();
         }
-        let marked = self.jobs.marked() > 0;
+        let marked = self.listed().marked() > 0;
         match (row.action, selected) {
             (Action::Drafts, _) => format::plural(self.draft_count(), "draft"),
             (Action::CopyMain, Some(job)) if !marked && job.pr_link.is_none() => "copy id".to_owned(),
@@ -23,6 +28,9 @@ impl App {
             (Action::QueuePause, Some(job)) if job.undelivered == Some(DeliveryKind::Paused) => "release".to_owned(),
             (Action::LoadAll, _) if self.overlays.is_empty() => self.load_all_hint().to_owned(),
             (Action::Compare, _) if self.views.is_comparing() => "compare no more".to_owned(),
+            (Action::Close, _) if row.context == Context::Everywhere && self.narrows_all_jobs().is_some() => {
+                self.narrows_all_jobs().unwrap_or_default().to_owned()
+            }
             (Action::Close, _) if self.overlays.last().is_some_and(|overlay| overlay.is_narrowed_help()) => {
                 "all keys".to_owned()
             }
@@ -45,6 +53,16 @@ impl App {
                 what.to_owned()
             }
             _ => row.hint.to_owned(),
+        }
+    }
+
+    /// What Esc takes away before it closes the list of all profiles' jobs.
+    fn narrows_all_jobs(&self) -> Option<&'static str> {
+        let Some(Overlay::AllJobs(open)) = self.overlays.last() else { return None };
+        match (open.list.marked(), open.filter().trim().is_empty()) {
+            (1.., _) => Some("unmark"),
+            (0, false) => Some("clear filter"),
+            (0, true) => None,
         }
     }
 }

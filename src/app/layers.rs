@@ -1,6 +1,7 @@
 //! Moving through what is listed: the list of a screen, or the layer over it.
 
 use super::batch::Step;
+use super::jobs::JobList;
 use super::overlay::Overlay;
 use super::scroll::{Scroll, page};
 use super::{App, Pane, Screen};
@@ -19,17 +20,17 @@ impl App {
             return;
         }
         // A filter lies beside its list, not over it.
+        if matches!(self.overlays.last(), Some(Overlay::Filter(_)))
+            && let Some(open) = self.all_jobs_mut()
+        {
+            return move_in(&mut open.list, by, g.all_jobs_rows());
+        }
         if !matches!(self.overlays.last(), None | Some(Overlay::Filter(_))) {
             self.scroll_layer(by);
             return;
         }
         match (self.screen, self.pane) {
-            (Screen::Jobs, Pane::List) => match by {
-                Scroll::By(n) => self.jobs.move_by(n),
-                Scroll::Page(n) => self.jobs.move_by(n.saturating_mul(page(g.list_rows()))),
-                Scroll::Top => self.jobs.move_to_end(false),
-                Scroll::Bottom => self.jobs.move_to_end(true),
-            },
+            (Screen::Jobs, Pane::List) => move_in(&mut self.jobs, by, g.list_rows()),
             (Screen::Jobs, Pane::Detail) => {
                 let total = self.detail.lines().len() + self.detail_head_lines() + 1;
                 let last = total.saturating_sub(g.detail_rows());
@@ -86,10 +87,7 @@ impl App {
                 let rows = g.kept_rows();
                 kept.move_to(|at, total| by.apply(at, rows, total), rows);
             }
-            Some(Overlay::AllJobs(open)) => {
-                let rows = g.all_jobs_rows();
-                open.move_to(|at, total| by.apply(at, rows, total), rows);
-            }
+            Some(Overlay::AllJobs(open)) => move_in(&mut open.list, by, g.all_jobs_rows()),
             Some(Overlay::Profiles(open)) => {
                 let total = self.start.profiles.len();
                 let rows = g.profile_rows(total, false);
@@ -113,6 +111,9 @@ impl App {
     pub(super) fn keep_layer_in_sight(&mut self) {
         let g = self.geometry();
         let total = self.resolve_total();
+        if let Some(open) = self.all_jobs_mut() {
+            open.list.keep_in_sight(g.all_jobs_rows());
+        }
         match self.overlays.last_mut() {
             Some(Overlay::Palette(palette)) => palette.keep_in_sight(g.palette_rows()),
             Some(Overlay::Picker(picker)) => picker.keep_in_sight(g.picker_rows()),
@@ -127,12 +128,21 @@ impl App {
             Some(Overlay::Card(_)) => self.keep_card_in_sight(),
             Some(Overlay::Kept(kept)) => kept.keep_in_sight(g.kept_rows()),
             Some(Overlay::Movers(open)) => open.keep_in_sight(g.movers_rows()),
-            Some(Overlay::AllJobs(open)) => open.keep_in_sight(g.all_jobs_rows()),
             Some(Overlay::Profiles(open)) => {
                 let total = self.start.profiles.len();
                 open.keep_in_sight(g.profile_rows(total, open.said.is_some()), total);
             }
             _ => {}
         }
+    }
+}
+
+/// Moves the selection of a list of jobs of which so many lines are seen.
+fn move_in(list: &mut JobList, by: Scroll, rows: usize) {
+    match by {
+        Scroll::By(n) => list.move_by(n),
+        Scroll::Page(n) => list.move_by(n.saturating_mul(page(rows))),
+        Scroll::Top => list.move_to_end(false),
+        Scroll::Bottom => list.move_to_end(true),
     }
 }

@@ -3,7 +3,9 @@
 //! agree where the tabs stand.
 
 use super::format::{count, fit, fit_end};
+use super::jobs::JobList;
 use super::order::{Sort, Sorting};
+use super::text_input::TextInput;
 use super::{App, Record};
 use crate::model::row::Group;
 use unicode_width::UnicodeWidthStr;
@@ -33,6 +35,8 @@ pub enum Piece {
 pub type Part = Vec<(String, Piece)>;
 
 const BETWEEN: &str = " · ";
+/// Below this width the list of all profiles' jobs has a shorter name.
+const NARROW: usize = 50;
 
 fn cells(part: &[(String, Piece)]) -> usize {
     part.iter().map(|(text, _)| text.width()).sum()
@@ -41,7 +45,30 @@ fn cells(part: &[(String, Piece)]) -> usize {
 impl App {
     /// The title in so many cells.
     pub fn list_title(&self, width: usize) -> Part {
-        let mut title = self.title_head();
+        let filter = |room| self.filter_pieces(room);
+        self.titled(self.title_head(), &self.jobs, &filter, true, width)
+    }
+
+    /// The title of the list of all profiles' jobs in so many cells.
+    pub fn all_jobs_title(&self, width: usize) -> Part {
+        let Some(open) = self.all_jobs() else { return Part::new() };
+        let name = if width < NARROW { " All profiles" } else { " Jobs of all profiles" };
+        let mut head = vec![(name.to_owned(), Piece::Name)];
+        if open.is_read() {
+            head.push((counted(&open.list, ""), Piece::Count));
+        }
+        let filter = |room| pieces(open.filter(), self.filter_input(), room);
+        self.titled(head, &open.list, &filter, false, width)
+    }
+
+    fn titled(
+        &self,
+        mut title: Part,
+        list: &JobList,
+        filter: &dyn Fn(usize) -> Option<Part>,
+        has_tabs: bool,
+        width: usize,
+    ) -> Part {
         let mut room = width.saturating_sub(cells(&title) + 1);
         let mut push = |part: Part, room: &mut usize| {
             let needed = cells(&part) + BETWEEN.width();
@@ -53,27 +80,29 @@ impl App {
             }
             fits
         };
-        let marked = self.jobs.marked();
+        let marked = list.marked();
         let marked = (marked > 0).then(|| vec![(format!("{} marked", count(marked)), Piece::Marked)]);
-        let sorting = sorting(self.jobs.sorting()).map(|text| vec![(text, Piece::Sorting)]);
+        let sorting = sorting(list.sorting()).map(|text| vec![(text, Piece::Sorting)]);
         // The filter is cut before it is left out: what narrows the list has to be seen.
         let others = [&marked, &sorting].into_iter().flatten().map(|part| cells(part) + BETWEEN.width()).sum::<usize>();
-        let filter = self.filter_pieces(room.saturating_sub(others + BETWEEN.width()));
+        let filter = filter(room.saturating_sub(others + BETWEEN.width()));
         for part in [filter, marked, sorting].into_iter().flatten() {
             push(part, &mut room);
         }
-        if let Some(part) = self.tab_pieces() {
+        if has_tabs && let Some(part) = self.tab_pieces() {
             let fits = push(part, &mut room);
             if !fits && let Some(part) = self.tab_piece(room.saturating_sub(BETWEEN.width())) {
                 push(part, &mut room);
             }
         }
         for group in [Group::NeedsYou, Group::Working] {
-            let n = self.jobs.count_of(group);
-            if n > 0 {
-                // The headings below count what passes the filter.
-                let all = if self.jobs.filter().is_empty() { "" } else { " in all" };
-                push(vec![(format!("{} {}{all}", group.name(), count(n)), Piece::Group(group))], &mut room);
+            let n = list.count_of(group);
+            // The headings below count what passes the filter.
+            let all = if list.filter().is_empty() { "" } else { " in all" };
+            let part = vec![(format!("{} {}{all}", group.name(), count(n)), Piece::Group(group))];
+            // Without room for what is more important, what is less so is not said in its place.
+            if n > 0 && !push(part, &mut room) {
+                break;
             }
         }
         title.push((" ".to_owned(), Piece::Blank));
@@ -96,13 +125,8 @@ impl App {
     fn title_head(&self) -> Part {
         let mut part = vec![(" Jobs".to_owned(), Piece::Name)];
         if self.record == Record::Read {
-            let (shown, all) = (self.jobs.passing(), self.jobs.len());
-            let text = if self.jobs.filter().is_empty() {
-                // Known on this computer, not all that the service has.
-                format!(": {} known here", count(all))
-            } else {
-                format!(": {} of {}", count(shown), count(all))
-            };
+            // Known on this computer, not all that the service has.
+            let text = counted(&self.jobs, " known here");
             part.push((text, Piece::Count));
         }
         part
@@ -110,19 +134,9 @@ impl App {
 
     /// The text of the screen's filter in so many cells; with its cursor while it is typed.
     pub fn filter_pieces(&self, room: usize) -> Option<Part> {
-        let sign = ("/".to_owned(), Piece::Sign);
-        let Some(input) = self.filter_input() else {
-            let text = self.filter_text().trim();
-            return (!text.is_empty()).then(|| vec![sign, (fit(text, room.saturating_sub(1)), Piece::Filter)]);
-        };
-        let text = input.text();
-        let at = input.column();
-        let before: String = text.chars().take(at).collect();
-        let under: String = text.chars().nth(at).map_or_else(|| " ".to_owned(), String::from);
-        let after: String = text.chars().skip(at + 1).collect();
-        let before = fit_end(&before, room.saturating_sub(1 + under.width()));
-        let after = fit(&after, room.saturating_sub(1 + before.width() + under.width()));
-        Some(vec![sign, (before, Piece::Filter), (under, Piece::Cursor), (after, Piece::Filter)])
+        // What is typed over the list of all profiles' jobs is that list's.
+        let input = if self.all_jobs().is_some() { None } else { self.filter_input() };
+        pieces(self.filter_text(), input, room)
     }
 
     fn tab_pieces(&self) -> Option<Part> {
@@ -141,6 +155,33 @@ impl App {
         let (place, (name, _)) = self.tabs().enumerate().find(|(_, (_, holds))| *holds)?;
         (room > 4).then(|| vec![(tab_text(&fit(name, room.saturating_sub(2)), true), Piece::Tab(place, true))])
     }
+}
+
+/// How many there are; of a list that is filtered, how many pass.
+fn counted(list: &JobList, words: &str) -> String {
+    let (shown, all) = (list.passing(), list.len());
+    if list.filter().is_empty() {
+        format!(": {}{words}", count(all))
+    } else {
+        format!(": {} of {}", count(shown), count(all))
+    }
+}
+
+/// The text of a filter in so many cells; with its cursor while it is typed.
+fn pieces(text: &str, input: Option<&TextInput>, room: usize) -> Option<Part> {
+    let sign = ("/".to_owned(), Piece::Sign);
+    let Some(input) = input else {
+        let text = text.trim();
+        return (!text.is_empty()).then(|| vec![sign, (fit(text, room.saturating_sub(1)), Piece::Filter)]);
+    };
+    let text = input.text();
+    let at = input.column();
+    let before: String = text.chars().take(at).collect();
+    let under: String = text.chars().nth(at).map_or_else(|| " ".to_owned(), String::from);
+    let after: String = text.chars().skip(at + 1).collect();
+    let before = fit_end(&before, room.saturating_sub(1 + under.width()));
+    let after = fit(&after, room.saturating_sub(1 + before.width() + under.width()));
+    Some(vec![sign, (before, Piece::Filter), (under, Piece::Cursor), (after, Piece::Filter)])
 }
 
 /// Said when it is not the usual one.

@@ -82,14 +82,14 @@ impl TagChanges {
 
 impl App {
     pub(super) fn ask_title(&mut self) {
-        if let Some(row) = self.jobs.selected() {
+        if let Some(row) = self.listed().selected() {
             let ask = Ask::new(Wanted::Title(row.key), row.title.as_str());
             self.overlays.push(Overlay::Ask(Box::new(ask)));
         }
     }
 
     pub(super) fn ask_note(&mut self) {
-        if let Some(row) = self.jobs.selected() {
+        if let Some(row) = self.listed().selected() {
             let ask = Ask::new(Wanted::Note(row.key), row.note.as_ref().map_or("", CleanText::as_str));
             self.overlays.push(Overlay::Ask(Box::new(ask)));
         }
@@ -101,7 +101,7 @@ impl App {
         let text = match keys.as_slice() {
             [] => return,
             [key] => {
-                let tags = self.jobs.get(*key).map(|row| row.tags.as_slice()).unwrap_or_default();
+                let tags = self.listed().get(*key).map(|row| row.tags.as_slice()).unwrap_or_default();
                 tags.iter().map(CleanText::as_str).collect::<Vec<_>>().join(" ")
             }
             _ => String::new(),
@@ -115,12 +115,12 @@ impl App {
         let line = Some(CleanText::line(&text)).filter(|line| !line.is_empty());
         match wanted {
             Wanted::Title(key) => {
-                let same = self.jobs.get(key).is_none_or(|row| line.as_ref() == Some(&row.title));
+                let same = self.listed().get(key).is_none_or(|row| line.as_ref() == Some(&row.title));
                 if !same {
                     self.change(vec![key], LocalChange::Title(line), "the title", effects);
                 }
             }
-            Wanted::Note(key) if self.jobs.get(key).is_some_and(|row| row.note != line) => {
+            Wanted::Note(key) if self.listed().get(key).is_some_and(|row| row.note != line) => {
                 self.change(vec![key], LocalChange::Note(line), "the note", effects);
             }
             Wanted::Tags(keys) => self.tag(keys, TagChanges::parse(&text), now, effects),
@@ -131,7 +131,7 @@ impl App {
     fn tag(&mut self, keys: Vec<JobKey>, changes: TagChanges, now: Time, effects: &mut Vec<Effect>) {
         match keys.as_slice() {
             [key] => {
-                let Some(row) = self.jobs.get(*key) else { return };
+                let Some(row) = self.listed().get(*key) else { return };
                 let tags = changes.over(&row.tags);
                 if tags != row.tags {
                     self.change(keys, LocalChange::Tags(tags), "the tags", effects);
@@ -163,7 +163,7 @@ impl App {
 
     fn remember(&mut self, keys: &[JobKey], change: &LocalChange, what: &str) {
         let mut changes: Vec<(Vec<JobKey>, LocalChange)> = Vec::new();
-        for row in keys.iter().filter_map(|key| self.jobs.get(*key)) {
+        for row in keys.iter().filter_map(|key| self.listed().get(*key)) {
             let Some(before) = before(row, change) else { continue };
             match changes.iter_mut().find(|(_, other)| *other == before) {
                 Some((keys, _)) => keys.push(row.key),

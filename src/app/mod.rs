@@ -72,7 +72,7 @@ use crate::model::text::CleanText;
 use geometry::{Geometry, geometry};
 use keymap::{Action, Binding, Chord, Context};
 use overlay::Overlay;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The screens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,6 +153,8 @@ pub struct App {
     signals: signals::Signals,
     tips: tips::Tips,
     ahead: ahead::Ahead,
+    /// Jobs of other profiles, as far as they were listed: they are none of this list's.
+    elsewhere: HashSet<JobKey>,
     /// To be selected once the record is read.
     goal: Option<JobKey>,
     pointer: mouse::Pointer,
@@ -193,6 +195,7 @@ impl App {
             signals: signals::Signals::default(),
             tips: tips::Tips::default(),
             ahead: ahead::Ahead::default(),
+            elsewhere: HashSet::new(),
             goal: None,
             pointer: mouse::Pointer::new(start.mouse),
             panes: geometry::Panes::default(),
@@ -368,14 +371,10 @@ impl App {
         if !self.is_offered(action) {
             return false;
         }
-        let selected = self.jobs.selected();
+        let selected = self.listed().selected();
         let ready = self.record == Record::Read;
         if let (Action::CompareWith, Some(Overlay::Kept(kept))) = (action, self.overlays.last()) {
             return kept.selected().is_some();
-        }
-        if let (Action::OpenPr | Action::Open, Some(Overlay::AllJobs(open))) = (action, self.overlays.last()) {
-            let known = open.selected();
-            return known.is_some_and(|known| action == Action::Open || known.row.pr_link.is_some());
         }
         match action {
             Action::NewJob | Action::Track | Action::Batch => ready,
@@ -384,7 +383,7 @@ impl App {
                 selected.is_some_and(queue::waits)
             }
             Action::Filter if matches!(self.overlays.last(), Some(Overlay::Help(_))) => true,
-            Action::Filter | Action::NextSort => !self.jobs.is_empty(),
+            Action::Filter | Action::NextSort => !self.listed().is_empty(),
             Action::Mark | Action::Rename | Action::Tags | Action::Note => selected.is_some(),
             Action::FollowUp => selected.is_some_and(|row| row.id.is_some() && !row.gone),
             Action::OpenPr => selected.is_some_and(|row| row.pr_link.is_some()),
@@ -394,7 +393,7 @@ impl App {
             }
             Action::Dismiss => {
                 // An undelivered prompt has to be decided about first.
-                self.jobs.marked() > 0
+                self.listed().marked() > 0
                     || selected.is_some_and(|row| {
                         !row.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending)
                     })
@@ -417,6 +416,7 @@ impl App {
                 _ => true,
             },
             Action::DeleteDraft => self.draft_count() > 0,
+            Action::Refresh if matches!(self.overlays.last(), Some(Overlay::AllJobs(_))) => true,
             Action::Refresh => self.overlays.is_empty() && matches!(self.screen, Screen::Jobs | Screen::Views),
             Action::JumpToPage => self.views.table.report().is_none(),
             Action::NextPage => self.views.has_next(),

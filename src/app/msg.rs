@@ -186,6 +186,8 @@ pub enum Effect {
     ChangeQueue(Vec<JobKey>, QueueChange),
     /// Looks for a text in all prompts (case doesn't matter).
     FindPrompts(String),
+    /// The same in the prompts of these projects.
+    FindPromptsIn(Vec<Scope>, String),
     LoadHistory,
     LoadTemplates,
     /// Lends the terminal to `$VISUAL` or `$EDITOR` with this text.
@@ -332,6 +334,8 @@ pub struct Start {
     pub keymap: Keymap,
     pub filters: Vec<SavedFilter>,
     pub commands: Vec<OwnCommand>,
+    /// The list of the jobs of all profiles opens at the start, where there are several.
+    pub all_profiles: bool,
     /// Copies may be longer than a terminal takes: a program of the user's takes them.
     pub long_copies: bool,
 }
@@ -359,6 +363,7 @@ impl Start {
             keymap: Keymap::default(),
             filters: Vec::new(),
             commands: Vec::new(),
+            all_profiles: false,
             long_copies: false,
         }
     }

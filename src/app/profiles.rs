@@ -219,6 +219,7 @@ impl App {
             current: at,
             size: self.size,
             notice: None,
+            all_profiles: false,
             ..self.start.clone()
         };
         effects.extend(self.remember_layout(None));

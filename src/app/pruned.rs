@@ -14,6 +14,7 @@ impl App {
         if self.left_ahead(left) {
             return;
         }
+        self.prune_among_all(left);
         let had = self.jobs.selected().map(|row| row.key);
         let went = self.jobs.retain(|key| left.has(key));
         if went == 0 {

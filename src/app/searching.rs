@@ -1,6 +1,7 @@
 //! Typing the filter of the jobs list, its saved ones as tabs, its sorting, and asking the store in which prompts a
 //! word stands. What passes is `filter`'s.
 
+use super::all_jobs::AllJobs;
 use super::filter::Filter;
 use super::order::Sorting;
 use super::overlay::Overlay;
@@ -50,16 +51,18 @@ impl App {
         if let Some(help) = self.help_on_top() {
             help.find();
         } else if self.record == Record::Read {
-            self.overlays.push(Overlay::Filter(Box::new(TextInput::line(&self.search.typed))));
+            let typed = self.all_jobs().map_or(self.search.typed.as_str(), AllJobs::filter);
+            self.overlays.push(Overlay::Filter(Box::new(TextInput::line(typed))));
         }
     }
 
     /// The text of the filter changed under the keys.
     pub(super) fn filter_typed(&mut self) {
-        let Some(text) = self.filter_input().map(TextInput::text).filter(|text| text != self.filter_text()) else {
-            return;
-        };
-        if self.screen == Screen::Views {
+        let held = self.all_jobs().map_or(self.filter_text(), AllJobs::filter);
+        let Some(text) = self.filter_input().map(TextInput::text).filter(|text| text != held) else { return };
+        if let Some(open) = self.all_jobs_mut() {
+            open.set_filter(&text);
+        } else if self.screen == Screen::Views {
             self.views.table.set_filter(&text);
         } else {
             self.search.typed = text;
@@ -69,6 +72,11 @@ impl App {
 
     /// Takes away what is typed; whether there was anything.
     pub(super) fn clear_filter(&mut self) -> bool {
+        if let Some(open) = self.all_jobs_mut() {
+            let had = !open.filter().trim().is_empty();
+            open.set_filter("");
+            return had;
+        }
         let had = !self.filter_text().trim().is_empty();
         if self.screen == Screen::Views {
             self.views.table.set_filter("");
@@ -118,12 +126,13 @@ impl App {
     }
 
     pub(super) fn next_sort(&mut self) {
-        self.jobs.sort(Sorting { by: self.jobs.sorting().by.next(), reversed: false });
+        let by = self.listed().sorting().by.next();
+        self.listed_mut().sort(Sorting { by, reversed: false });
     }
 
     pub(super) fn reverse_sort(&mut self) {
-        let sorting = self.jobs.sorting();
-        self.jobs.sort(Sorting { reversed: !sorting.reversed, ..sorting });
+        let sorting = self.listed().sorting();
+        self.listed_mut().sort(Sorting { reversed: !sorting.reversed, ..sorting });
     }
 
     /// The next word to look for in the prompts, when none is being looked for.
@@ -131,9 +140,9 @@ impl App {
         if self.search.finding.is_some() {
             return None;
         }
-        let word = self.jobs.word_to_find()?;
+        let word = self.listed().word_to_find()?;
         self.search.finding = Some(word.clone());
-        Some(Effect::FindPrompts(word))
+        Some(self.find_in_prompts(word))
     }
 
     /// The store looked through the prompts for a word.
@@ -142,10 +151,10 @@ impl App {
             self.search.finding = None;
         }
         match jobs {
-            Ok(jobs) => self.dirty |= self.jobs.take_found(word, jobs.into_iter().collect()),
+            Ok(jobs) => self.dirty |= self.listed_mut().take_found(word, jobs.into_iter().collect()),
             // Not asked again at once: the rows are filtered all the same, by what they show.
             Err(failure) => {
-                if self.jobs.take_found(word, std::collections::HashSet::new()) {
+                if self.listed_mut().take_found(word, std::collections::HashSet::new()) {
                     self.say_failure(&failure, now);
                 }
             }

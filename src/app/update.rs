@@ -24,6 +24,7 @@ impl App {
             Msg::FirstRows(result) => self.first_rows(result, &mut effects),
             Msg::Loaded(result) => {
                 self.loaded(result, now);
+                self.begin_with_all_jobs(now, &mut effects);
                 self.settle(&mut effects);
                 self.catch_up_with_keys(now, &mut effects);
             }
@@ -45,7 +46,7 @@ impl App {
             Msg::Resolved { prompt, result } => self.resolved(prompt, result, now),
             Msg::Refreshed { result, .. } => self.local_change(result, now),
             Msg::Tracked { id, result } => self.tracked(&id, result, now),
-            Msg::Changed(Ok(rows)) => rows.into_iter().for_each(|row| self.put(row)),
+            Msg::Changed(Ok(rows)) => rows.into_iter().for_each(|row| self.changed_here(row)),
             Msg::Changed(Err(failure)) => self.say_failure(&failure, now),
             Msg::PromptsFound { text, jobs } => self.prompts_found(text, jobs, now),
             Msg::History(result) => self.history_read(result),
@@ -211,6 +212,7 @@ impl App {
             News::Merged { gone, into } if self.merged_ahead(gone, into) => {}
             News::Merged { gone, into } => self.merged(gone, into),
             News::Left(left) => self.pruned(&left, now, effects),
+            News::OthersWrote => self.refresh_all_jobs(effects),
             News::Loading(progress) => self.loading(progress),
             News::Totals { range, totals } => self.totals_told(range, totals),
             News::Connection(connection) => {
@@ -231,6 +233,9 @@ impl App {
 
     pub(super) fn merged(&mut self, gone: JobKey, into: JobKey) {
         self.dirty |= self.jobs.merge(gone, into);
+        if let Some(open) = self.all_jobs_mut() {
+            open.list.merge(gone, into);
+        }
         if let Some(text) = self.drafts.remove(&DraftSlot::FollowUp(gone)) {
             // As the store does it: where both have a draft, one stands below the other.
             let kept = self.drafts.entry(DraftSlot::FollowUp(into)).or_default();
@@ -240,6 +245,7 @@ impl App {
 
     pub(super) fn put(&mut self, row: JobRow) {
         self.row_ahead(&row);
+        self.put_among_all(&row);
         if let Some(old) = self.jobs.get(row.key).filter(|old| old.revision <= row.revision) {
             self.signals.compare(old, &row);
         }

@@ -104,6 +104,7 @@ fn start(settings: &Settings, opened: &Opened) -> Start {
         default: settings.default,
         calm: settings.look.calm,
         mouse: settings.look.mouse,
+        all_profiles: settings.look.all_profiles,
         notice,
         read_only: opened.read_only,
         filters: own::filters(&settings.own),

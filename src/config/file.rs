@@ -147,6 +147,8 @@ pub struct Ui {
     pub ground: Option<GroundChoice>,
     /// Whether the mouse comes to docdeck at the start; else the terminal selects text with it.
     pub mouse: Option<bool>,
+    /// The jobs of all profiles are listed at the start.
+    pub all_profiles: Option<bool>,
     /// No heartbeat in the header.
     pub reduced_motion: Option<bool>,
     /// A program and its arguments that takes a copied text from its stdin; run without a shell.

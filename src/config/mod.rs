@@ -73,6 +73,8 @@ pub struct Look {
     pub mouse: bool,
     /// Why the theme is the usual one and not what the file names.
     pub without_theme: Option<ConfigError>,
+    /// Whether the jobs of all profiles are listed at the start.
+    pub all_profiles: bool,
 }
 
 impl Look {
@@ -97,6 +99,7 @@ impl Look {
             links: false,
             calm: true,
             mouse: false,
+            all_profiles: false,
             without_theme: None,
         }
     }
@@ -375,6 +378,7 @@ fn look_anyway(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &P
         links: ui.links.unwrap_or(true),
         calm: environment.ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
         mouse: ui.mouse.unwrap_or(true),
+        all_profiles: ui.all_profiles.unwrap_or(false),
         without_theme,
     }
 }

@@ -3,6 +3,7 @@
 
 use super::inner::Inner;
 use super::lease::Duty;
+use crate::model::news::News;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
@@ -46,6 +47,7 @@ pub(super) async fn run(inner: Arc<Inner>, mut version: i64) {
                         version = now;
                         // What another instance spent counts here too.
                         inner.report_budgets().await;
+                        inner.tell(News::OthersWrote).await;
                         inner.hear_shared().await;
                     }
                     Err(error) => inner.trouble(error.failure()).await,

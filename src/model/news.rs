@@ -21,6 +21,8 @@ pub enum News {
     Merged { gone: JobKey, into: JobKey },
     /// Jobs were let go of by another process: what is left.
     Left(Left),
+    /// Another process wrote something, which may be about another project.
+    OthersWrote,
     /// A prompt went a step further; the job's row comes in the same breath.
     Prompt { prompt: PromptId, delivery: Delivery, job: Box<JobRow> },
     /// The thread of this job has more in it than before.

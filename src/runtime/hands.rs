@@ -10,7 +10,7 @@ use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::layout::Layout;
 use crate::model::prompt::{Delivery, DraftSlot, Thread};
-use crate::model::row::JobRow;
+use crate::model::row::{JobKey, JobRow};
 use crate::store::{Store, StoreError};
 use chrono::Utc;
 use std::path::PathBuf;
@@ -92,6 +92,10 @@ impl Hands {
             }
             Effect::FindPrompts(text) => {
                 let jobs = self.store.find_prompts(&self.scope, &text).await.map_err(failure);
+                Msg::PromptsFound { text, jobs }
+            }
+            Effect::FindPromptsIn(scopes, text) => {
+                let jobs = self.prompts_of(&scopes, &text).await.map_err(failure);
                 Msg::PromptsFound { text, jobs }
             }
             Effect::LoadHistory => Msg::History(self.store.sent_prompts(&self.scope).await.map_err(failure)),
@@ -199,6 +203,14 @@ impl Hands {
         let mut all = Vec::new();
         for (profile, scope) in scopes {
             all.extend(self.store.jobs(&scope).await?.into_iter().map(|row| (profile, row)));
+        }
+        Ok(all)
+    }
+
+    async fn prompts_of(&self, scopes: &[Scope], text: &str) -> Result<Vec<JobKey>, StoreError> {
+        let mut all = Vec::new();
+        for scope in scopes {
+            all.extend(self.store.find_prompts(scope, text).await?);
         }
         Ok(all)
     }

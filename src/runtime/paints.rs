@@ -105,6 +105,7 @@ mod tests {
             calm: false,
             mouse: false,
             without_theme: None,
+            all_profiles: false,
         }
     }
 

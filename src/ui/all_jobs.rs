@@ -1,19 +1,21 @@
 //! The jobs of all profiles.
 //!
 //! ```text
-//! ┌ Jobs of all profiles: 48, 3 need you ──────────────────────────────────────────┐
-//! │▌● ✓ acme      Fix broken links in /api                     PR 1423       14m  │
-//! │ ● ✗ beta      Translate /billing                           failed         5h  │
+//! ┌ Jobs of all profiles: 48 · needs you 3 ─────────────────────────────────────────┐
+//! │ NEEDS YOU 3                                                                     │
+//! │▌●*✓ acme      Fix broken links in /api              #docs  PR 1423         14m  │
+//! │ ● ✗ beta      Translate /billing                           failed           5h  │
 //! ```
 
-use super::jobs::{glyph, info};
+use super::jobs::{glyph, heading, info, tags};
 use super::text::{Row, left, right};
 use super::{View, boxed, more_below, put};
-use crate::app::all_jobs::{AllJobs, Known};
-use crate::app::format::{coarse, count};
+use crate::app::all_jobs::AllJobs;
+use crate::app::format::{coarse, plural};
+use crate::app::jobs::Line as ListLine;
 use crate::app::keymap::{Action, Context};
 use crate::model::load::Load;
-use crate::model::row::Group;
+use crate::model::row::{Group, JobRow};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -22,64 +24,88 @@ use unicode_width::UnicodeWidthStr;
 
 const INFO: usize = 12;
 const AGE: usize = 5;
-/// Most cells of a profile's name.
+/// Most cells of a profile's name, and of one in a narrow terminal.
 const PROFILE: usize = 16;
+const NARROW_PROFILE: usize = 8;
+/// Below this width half of a name has to do, and below the second one the sign alone says how a job is.
+const WITH_NAMES: usize = 60;
+const WITH_INFO: usize = 50;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rect) {
     let theme = view.theme;
-    let title = match (open.len(), open.needing()) {
-        (0, _) => " Jobs of all profiles ".to_owned(),
-        (n, 0) => format!(" Jobs of all profiles: {} ", count(n)),
-        (n, needing) => format!(" Jobs of all profiles: {}, {} need you ", count(n), count(needing)),
-    };
-    let inner = boxed(frame, area, Line::styled(title, theme.title), theme.focus);
-    let said = match (&open.jobs, open.jobs.shown()) {
-        (Load::Failed { failure, .. }, None) => Some((failure.sentence.to_string(), theme.bad)),
-        (_, None) => Some(("Reading what is known here…".to_owned(), theme.muted)),
-        (_, Some(_)) if open.is_empty() => Some(("No jobs are known on this computer yet.".to_owned(), theme.muted)),
-        _ => None,
-    };
-    if let Some((text, style)) = said {
+    let title = super::list_title::all_jobs(view, usize::from(area.width.saturating_sub(2)));
+    let inner = boxed(frame, area, title, theme.focus);
+    if let Some((text, style)) = instead(view, open) {
         let inside = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
         frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inside);
         return;
     }
     let g = view.app.geometry();
-    let (lines, rows) = (g.all_jobs_lines(), g.all_jobs_rows());
-    let names = view.app.start.profiles.iter().map(|profile| profile.name.as_str().width());
-    let shown = open.visible(rows).map(|(known, _)| view.app.owners(known).width());
-    let names = names.chain(shown).max().unwrap_or(0);
-    for (n, (known, chosen)) in open.visible(rows).enumerate() {
-        put(frame, lines, n, line(view, known, chosen, names.min(PROFILE), usize::from(inner.width)));
+    let (lines, rows, width) = (g.all_jobs_lines(), g.all_jobs_rows(), usize::from(inner.width));
+    let names = names(view, open, rows, width);
+    for (n, line) in open.list.visible(rows).enumerate() {
+        let line = match line {
+            ListLine::Heading(group, n, hidden) => heading(view, group, n, hidden),
+            ListLine::Job(job) => job_line(view, open, job, names, width),
+        };
+        put(frame, lines, n, line);
     }
-    put(frame, inner, rows, foot(view, open, usize::from(inner.width)));
-    more_below(frame, view, area, open.below(rows));
+    put(frame, inner, rows, foot(view, open, width));
+    more_below(frame, view, area, open.list.line_count().saturating_sub(open.list.top() + rows));
 }
 
-fn line<'a>(view: View<'_>, known: &Known, chosen: bool, names: usize, width: usize) -> Line<'a> {
+/// What stands there where no job does.
+fn instead(view: View<'_>, open: &AllJobs) -> Option<(String, ratatui::style::Style)> {
+    let theme = view.theme;
+    match (&open.reading, open.is_read()) {
+        (Load::Failed { failure, .. }, false) => Some((failure.sentence.to_string(), theme.bad)),
+        (_, false) => Some(("Reading what is known here…".to_owned(), theme.muted)),
+        (_, true) if open.list.is_empty() => Some(("No jobs are known on this computer yet.".to_owned(), theme.muted)),
+        (_, true) if open.list.passing() == 0 => {
+            let (jobs, close) = (plural(open.list.len(), "job"), view.app.told(Context::Everywhere, Action::Close));
+            let text = format!("None of the {jobs} known here matches; {close} clears the filter.");
+            Some((text, theme.muted))
+        }
+        _ => None,
+    }
+}
+
+/// Cells of the column of profiles: as wide as its longest name, within limits.
+fn names(view: View<'_>, open: &AllJobs, rows: usize, width: usize) -> usize {
+    let app = view.app;
+    let all = app.start.profiles.iter().map(|profile| profile.name.as_str().width());
+    let shown = open.list.visible(rows).filter_map(|line| match line {
+        ListLine::Job(job) => open.profile_of(job).map(|at| app.owners(at).width()),
+        ListLine::Heading(..) => None,
+    });
+    let most = if width < WITH_NAMES { NARROW_PROFILE } else { PROFILE };
+    all.chain(shown).max().unwrap_or(0).min(most)
+}
+
+fn job_line<'a>(view: View<'_>, open: &AllJobs, job: &JobRow, names: usize, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
-    let job = &known.row;
+    let chosen = open.list.is_selected(job);
+    let is_quiet = matches!(open.list.shown_group(job), Group::Done | Group::Dismissed);
     let (glyph, glyph_style) = glyph(view, job);
     let (info, info_style) = info(view, job);
-    let needs = job.group() == Group::NeedsYou;
     let mut row = Row::new(width);
     row.push(if chosen { "▌" } else { " " }, theme.mark);
-    row.push(if needs { "● " } else { "  " }, theme.warning);
+    row.push(if job.group() == Group::NeedsYou { "●" } else { " " }, theme.warning);
+    row.push(if open.list.is_marked(job.key) { "*" } else { " " }, theme.mark);
     row.push(glyph, glyph_style).push(" ", theme.text);
-    let name = app.owners(known);
-    // In a narrow terminal half of a name has to do.
-    let names = if width < 60 { names.min(8) } else { names };
+    let name = open.profile_of(job).map(|at| app.owners(at)).unwrap_or_default();
     row.push(left(&name, names), theme.muted).push("  ", theme.text);
-    // The sign says the same in one cell.
-    let info_cells = if width < 50 { 0 } else { INFO };
+    let info_cells = if width < WITH_INFO { 0 } else { INFO };
     let room = row.room().saturating_sub(info_cells + AGE + 3);
-    let style = match (chosen, job.group()) {
+    let style = match (chosen, is_quiet) {
         (true, _) => theme.selected,
-        (false, Group::Done) => theme.muted,
-        (false, _) => theme.text,
+        (false, true) => theme.muted,
+        (false, false) => theme.text,
     };
-    row.push(left(job.title.as_str(), room), style).push("  ", theme.text);
-    row.push(left(&info, info_cells), info_style);
+    let tags = tags(job, room);
+    row.push(left(job.title.as_str(), room.saturating_sub(tags.width())), style);
+    row.push(tags, theme.muted).push("  ", theme.text);
+    row.push(left(&info, info_cells), if is_quiet && !chosen { theme.muted } else { info_style });
     row.push(right(&coarse(now - job.age_from()), AGE), theme.muted);
     row.line()
 }
@@ -87,15 +113,20 @@ fn line<'a>(view: View<'_>, known: &Known, chosen: bool, names: usize, width: us
 /// How old what is known of the selected one is: only the present profile's jobs are being watched.
 fn foot<'a>(view: View<'_>, open: &AllJobs, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
-    let Some(known) = open.selected() else { return Line::default() };
-    let seen = match known.row.checked_at.map(|at| coarse(now - at)) {
+    let Some(job) = open.list.selected() else { return Line::default() };
+    let is_narrow = width < WITH_NAMES;
+    let seen = match job.checked_at.map(|at| coarse(now - at)) {
+        None if is_narrow => "not asked about yet".to_owned(),
         None => "the service was not asked about it yet".to_owned(),
         Some(age) if age == "now" => "as the service said just now".to_owned(),
+        Some(age) if is_narrow => format!("as of {age} ago"),
         Some(age) => format!("as the service said {age} ago"),
     };
-    let name = app.start.profiles.get(known.profile).map(|profile| profile.name.to_string()).unwrap_or_default();
-    let watched = match known.profile == app.start.current {
+    let at = open.profile_of(job);
+    let name = at.and_then(|at| app.start.profiles.get(at)).map(|profile| profile.name.to_string()).unwrap_or_default();
+    let watched = match at == Some(app.start.current) {
         true => String::new(),
+        false if is_narrow => ", not watched".to_owned(),
         false => format!("; not being watched: {} turns to {name}", app.told(Context::AllJobs, Action::Open)),
     };
     let mut row = Row::new(width);

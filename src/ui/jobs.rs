@@ -110,7 +110,7 @@ fn empty(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), area);
 }
 
-fn heading<'a>(view: View<'_>, group: Group, n: usize, hidden: bool) -> Line<'a> {
+pub(super) fn heading<'a>(view: View<'_>, group: Group, n: usize, hidden: bool) -> Line<'a> {
     let theme = view.theme;
     let style = if group == Group::NeedsYou { theme.warning } else { theme.muted };
     let mut spans = vec![
@@ -161,7 +161,7 @@ fn job_line<'a>(view: View<'_>, job: &JobRow, width: usize) -> Line<'a> {
 }
 
 /// The tags that have room behind the title, whole ones only, at the right.
-fn tags(job: &JobRow, room: usize) -> String {
+pub(super) fn tags(job: &JobRow, room: usize) -> String {
     let mut left = room.saturating_sub(job.title.as_str().width() + 1);
     let mut out = String::new();
     for tag in &job.tags {

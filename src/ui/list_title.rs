@@ -13,6 +13,11 @@ pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     Line::from(spans(view, view.app.list_title(width)))
 }
 
+/// That of the list of all profiles' jobs.
+pub(super) fn all_jobs<'a>(view: View<'_>, width: usize) -> Line<'a> {
+    Line::from(spans(view, view.app.all_jobs_title(width)))
+}
+
 pub(super) fn cells<'s, 'a: 's>(parts: impl Iterator<Item = &'s Part<'a>>) -> usize {
     parts.flatten().map(|span| span.content.width()).sum()
 }

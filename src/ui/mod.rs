@@ -138,8 +138,10 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             // It is drawn with its list, in the title or the last line.
             Overlay::Filter(_) => {
                 let last = Rect { y: g.body.bottom().saturating_sub(1), height: 1, ..g.body };
-                let title = Rect { height: 1, ..g.list };
-                cursor::type_at(frame, view, if app.screen == Screen::Views { last } else { title });
+                let list = if app.all_jobs().is_some() { g.layer() } else { g.list };
+                let title = Rect { height: 1, ..list };
+                let in_last = app.screen == Screen::Views && app.all_jobs().is_none();
+                cursor::type_at(frame, view, if in_last { last } else { title });
             }
             Overlay::Help(open) => help::draw(frame, view, open, g.help()),
             Overlay::Calendar(open) => views::calendar::draw(frame, view, open, g.body),

@@ -88,10 +88,17 @@ impl App {
                 by.inspect(|by| open.move_to(to(*by), rows))
             }
             Some(Overlay::AllJobs(open)) => {
-                let rows = g.all_jobs_rows();
-                let by = distance(g.all_jobs_lines(), at, open.visible(rows).map(|(_, chosen)| chosen));
-                by.into_iter().for_each(|by| open.move_to(to(by), rows));
-                return if by == Some(0) { Hit::Take(Action::Open) } else { Hit::Chosen };
+                let list = &mut open.list;
+                let Some(line) = line_at(g.all_jobs_lines(), at) else { return Hit::Chosen };
+                if list.folds_at(line) {
+                    list.toggle_dismissed();
+                }
+                let Some(key) = list.visible_job(line) else { return Hit::Chosen };
+                if list.selected().is_some_and(|row| row.key == key) {
+                    return Hit::Take(Action::Open);
+                }
+                list.select(key);
+                return Hit::Chosen;
             }
             Some(Overlay::Profiles(open)) => {
                 let (total, failed) = (self.start.profiles.len(), open.said.is_some());
