@@ -439,7 +439,7 @@ mod tests {
         assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(2)]);
         let key = || ApiKey::new("mint_b").expect("a key");
         app.update(Msg::ProfileKey(2, Ok(key())), at(1001));
-        app.update(Msg::KeyTried(2, Ok(key())), at(1002));
+        app.update(Msg::KeyTried(2, Ok((key(), None))), at(1002));
         let jobs = vec![row(3, Status::Active), row(2, Status::Failed)];
         app.update(Msg::Loaded(Ok(Box::new(crate::app::Known { jobs, ..crate::app::Known::default() }))), at(1003));
         assert_eq!(app.start.profile.as_str(), "b");
@@ -478,7 +478,7 @@ mod tests {
         assert_eq!(app.update(Msg::ProfileKey(1, Err(failed())), at(1001)), [Effect::ReadProfileKey(2)]);
         let key = || ApiKey::new("mint_b").expect("a key");
         assert_eq!(app.update(Msg::ProfileKey(2, Ok(key())), at(1002)), [Effect::TryProfileKey(2, key())]);
-        app.update(Msg::KeyTried(2, Ok(key())), at(1003));
+        app.update(Msg::KeyTried(2, Ok((key(), None))), at(1003));
         let jobs = vec![row(8, Status::Active), row(9, Status::Active)];
         app.update(Msg::Loaded(Ok(Box::new(crate::app::Known { jobs, ..crate::app::Known::default() }))), at(1004));
         assert_eq!(app.start.profile.as_str(), "good");

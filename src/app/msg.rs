@@ -96,8 +96,9 @@ pub enum Msg {
     AllJobs(Result<Vec<(usize, JobRow)>, Failure>),
     /// The key of the profile at this place was read, or why not.
     ProfileKey(usize, Result<ApiKey, Failure>),
-    /// The service takes the key of the profile at this place, or could not be asked just now; or why it can't be used.
-    KeyTried(usize, Result<ApiKey, Failure>),
+    /// The service takes the key of the profile at this place, or could not be asked just now (why); or why the key can't
+    /// be used.
+    KeyTried(usize, Result<(ApiKey, Option<Failure>), Failure>),
     /// An opener or the clipboard answered; the text says what was handed over.
     Handed { what: CleanText, result: Result<(), Failure> },
     /// How the dashboard was left, by its key; none where nothing is remembered.

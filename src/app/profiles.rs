@@ -6,6 +6,7 @@ use super::keymap::{Action, Context};
 use super::overlay::Overlay;
 use super::{App, Effect, Screen, Start, Tone, scroll};
 use crate::model::Time;
+use crate::model::connection::Connection;
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::failure::Failure;
 use crate::model::row::JobKey;
@@ -169,16 +170,19 @@ impl App {
     pub(super) fn key_tried(
         &mut self,
         at: usize,
-        result: Result<ApiKey, Failure>,
+        result: Result<(ApiKey, Option<Failure>), Failure>,
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
         let Some(open) = self.waiting_for(&Step::Asking(at)) else { return };
         let goal = open.goal;
         match result {
-            Ok(key) => {
+            Ok((key, away)) => {
                 self.turn_to_profile(at, key, now, effects);
                 self.goal = goal;
+                if let Some(failure) = away {
+                    self.turned_unheard(failure, now);
+                }
             }
             Err(failure) => self.stay(at, &failure),
         }
@@ -206,6 +210,13 @@ impl App {
                 further.unwrap_or_default()
             )));
         }
+    }
+
+    /// On the other profile, whose service could not be asked: what is known here is shown, and that it is away is said.
+    fn turned_unheard(&mut self, failure: Failure, now: Time) {
+        let text = format!("Now on {}, with what is known here. {}", self.start.profile, failure.sentence);
+        self.say(Tone::Problem, &text, now);
+        self.connection = Connection::Offline { reason: failure.sentence, next_try: None };
     }
 
     /// Begins anew on another profile. The effects after the first one are the new profile's.

@@ -66,7 +66,7 @@ fn said(app: &App) -> &str {
 fn a_good_key_begins_everything_anew_on_the_other_profile() {
     let mut app = chosen();
     assert_eq!(app.update(Msg::ProfileKey(1, Ok(key())), at(2)), [Effect::TryProfileKey(1, key())]);
-    let effects = app.update(Msg::KeyTried(1, Ok(key())), at(3));
+    let effects = app.update(Msg::KeyTried(1, Ok((key(), None))), at(3));
     assert_eq!(effects[..2], [Effect::TurnToProfile(1, key()), Effect::LoadFirstRows(app.size.1.into())]);
     assert_eq!((app.start.profile.as_str(), app.start.scope.project.as_str(), app.start.current), ("b", "b", 1));
     assert!(app.jobs.is_empty() && app.record == Record::Reading && app.overlays.is_empty());
@@ -96,7 +96,7 @@ fn who_closes_the_list_meanwhile_stays_where_they_are() {
     let mut app = chosen();
     app.update(Msg::ProfileKey(1, Ok(key())), at(2));
     press(&mut app, KeyCode::Esc);
-    assert_eq!(app.update(Msg::KeyTried(1, Ok(key())), at(3)), []);
+    assert_eq!(app.update(Msg::KeyTried(1, Ok((key(), None))), at(3)), []);
     assert_eq!(app.start.profile.as_str(), "a");
 }
 
@@ -151,7 +151,7 @@ fn each_profile_goes_on_as_it_was_left_and_the_mouse_stays_as_the_terminal_has_i
     keys(&mut app, "Pj");
     press(&mut app, KeyCode::Enter);
     app.update(Msg::ProfileKey(1, Ok(key())), at(1));
-    let effects = app.update(Msg::KeyTried(1, Ok(key())), at(1));
+    let effects = app.update(Msg::KeyTried(1, Ok((key(), None))), at(1));
     let written = effects.iter().find_map(|effect| match effect {
         Effect::RememberLayout { key, text } => Some((key.clone(), Layout::parse(text))),
         _ => None,
@@ -169,4 +169,18 @@ fn each_profile_goes_on_as_it_was_left_and_the_mouse_stays_as_the_terminal_has_i
     app.update(Msg::Loaded(Ok(Box::default())), at(1));
     keys(&mut app, "i");
     assert!(app.update(Msg::Terminate, at(2)).iter().any(|effect| matches!(effect, Effect::RememberLayout { .. })));
+}
+
+#[test]
+fn a_service_that_could_not_be_asked_is_said_to_be_away_from_the_start() {
+    let mut app = chosen();
+    app.update(Msg::ProfileKey(1, Ok(key())), at(2));
+    let away = Failure::new(FailureKind::Offline, "The service can't be reached: connection refused.");
+    app.update(Msg::KeyTried(1, Ok((key(), Some(away)))), at(3));
+    assert!(matches!(app.connection, Connection::Offline { next_try: None, .. }));
+    let said = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
+    assert!(
+        said.starts_with("Now on ") && said.contains("with what is known here. The service can't be reached"),
+        "{said}"
+    );
 }

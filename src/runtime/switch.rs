@@ -4,7 +4,7 @@
 use super::effects::Connection;
 use super::event_loop::Dashboard;
 use super::lend::Loan;
-use crate::api::{ApiError, Client};
+use crate::api::Client;
 use crate::app::Msg;
 use crate::config::key::KeySource;
 use crate::config::profiles::KnownProfile;
@@ -70,7 +70,7 @@ impl Profiles {
     pub fn try_key(&self, at: usize, key: ApiKey) -> impl Future<Output = Msg> + Send + 'static {
         let client = self.client(at, key.clone());
         async move {
-            let tried = async { is_taken(&client?).await.map(|()| key) };
+            let tried = async { is_taken(&client?).await.map(|away| (key, away)) };
             Msg::KeyTried(at, tried.await)
         }
     }
@@ -128,12 +128,20 @@ impl Dashboard {
 }
 
 /// One GET. Only a key that is refused, and an address that is none, are reasons to stay: without the service there is
-/// still the record.
-async fn is_taken(client: &Client) -> Result<(), Failure> {
-    let Some(id) = JobId::new(NOBODYS) else { return Ok(()) };
-    let Ok(answer) = tokio::time::timeout(PATIENCE, client.get_job(&id)).await else { return Ok(()) };
-    match answer.result {
-        Err(error @ (ApiError::Unauthorized { .. } | ApiError::Forbidden { .. })) => Err(error.failure(Utc::now())),
-        _ => Ok(()),
+/// still the record. Why it was not heard of is told.
+async fn is_taken(client: &Client) -> Result<Option<Failure>, Failure> {
+    let Some(id) = JobId::new(NOBODYS) else { return Ok(None) };
+    let Ok(answer) = tokio::time::timeout(PATIENCE, client.get_job(&id)).await else {
+        let sentence = format!("The service gave no answer within {} s.", PATIENCE.as_secs());
+        return Ok(Some(Failure::new(FailureKind::Offline, &sentence)));
+    };
+    let failure = match answer.result {
+        Ok(_) => return Ok(None),
+        Err(error) => error.failure(Utc::now()),
+    };
+    match failure.kind {
+        FailureKind::KeyRefused => Err(failure),
+        FailureKind::Offline => Ok(Some(failure)),
+        _ => Ok(None),
     }
 }

@@ -93,6 +93,6 @@ fn the_other_profile_before_its_record_is_read() {
         world.keys("j Enter");
         let key = || ApiKey::new("mint_x").expect("a key");
         world.tell(Msg::ProfileKey(1, Ok(key())));
-        world.tell(Msg::KeyTried(1, Ok(key())));
+        world.tell(Msg::KeyTried(1, Ok((key(), None))));
     });
 }
