@@ -66,15 +66,15 @@ fn begins(desk: &Desk) -> bool {
 async fn a_right_key_is_tried_once_written_and_gone_on_with() {
     let (sim, folder) = (sim(&[]).await, folder());
     let mut desk = filled(folder.path(), &sim);
-    // Past the organization and the name, which may stay empty.
-    for _ in 0..3 {
-        desk.key(KeyCode::Enter);
-    }
+    desk.key(KeyCode::Enter);
+    desk.key(KeyCode::Enter);
+    desk.keys("work");
+    desk.key(KeyCode::Enter);
     desk.until("the dashboard", begins).await;
     assert_eq!(sim.requests(Operation::Get), 1);
     assert_eq!(sim.requests(Operation::Views) + sim.requests(Operation::Create), 0, "nothing that is limited");
     let settings = written(folder.path());
-    assert_eq!(settings.scope.base_url, sim.base_url());
+    assert_eq!((settings.profile.as_str(), settings.scope.base_url.as_str()), ("work", sim.base_url().as_str()));
     assert!(matches!(settings.key, KeySource::Given(key) if key.expose() == sim.api_key()));
     let ready = desk.app.welcome.as_ref().and_then(|page| page.ready()).expect("what follows");
     assert_eq!((ready.key.expose(), ready.profile.scope()), (sim.api_key(), settings.scope));
