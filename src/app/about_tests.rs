@@ -18,7 +18,7 @@ fn day(days: i64) -> Time {
 /// Started 30 days ago; finished so many days after that.
 fn about(key: i64, finished: Option<i64>) -> JobRow {
     let mut job = row(key, if finished.is_some() { Status::Completed } else { Status::Active });
-    job.pages = vec![CleanText::line("/a")];
+    job.pages = [CleanText::line("/a")].into();
     job.created_at = day(-30);
     job.finished_at = finished.map(|days| day(-30 + days));
     job

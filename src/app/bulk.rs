@@ -203,20 +203,20 @@ fn web_link(row: &JobRow) -> Option<&CleanText> {
 
 /// The service's object, and what only this computer knows (design.md: the command line).
 fn exported(row: &JobRow) -> serde_json::Value {
-    let text = |text: &Option<CleanText>| text.as_ref().map(|text| text.as_str().to_owned());
+    let text = |text: Option<&CleanText>| text.map(|text| text.as_str().to_owned());
     let time = |at: Time| at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true);
     json!({
         "id": row.id.as_ref().map(|id| id.as_str()),
         "status": row.status.as_ref().map(|status| status.word()),
-        "source": { "repository": text(&row.repository), "ref": text(&row.git_ref) },
-        "model": text(&row.model),
-        "prLink": text(&row.pr_link),
+        "source": { "repository": text(row.repository.as_deref()), "ref": text(row.git_ref.as_ref()) },
+        "model": text(row.model.as_deref()),
+        "prLink": text(row.pr_link.as_ref()),
         "createdAt": time(row.created_at),
         "archivedAt": row.archived_at.map(time),
         "title": row.title.as_str(),
         "tags": row.tags.iter().map(CleanText::as_str).collect::<Vec<_>>(),
         "pages": row.pages.iter().map(CleanText::as_str).collect::<Vec<_>>(),
-        "note": text(&row.note),
+        "note": text(row.note.as_ref()),
         "delivery": row.undelivered.unwrap_or(DeliveryKind::Accepted).word(),
     })
 }

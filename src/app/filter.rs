@@ -183,7 +183,7 @@ fn has(what: &What, row: &JobRow, hay: &mut Hay<'_>, in_prompt: impl Fn(&str) ->
                 hay.score(plain, text).is_some()
                     || hay.score(fuzzy, text).is_some_and(|score| usize::from(score) >= enough)
             };
-            let shown = [Some(&row.title), row.git_ref.as_ref(), row.repository.as_ref()];
+            let shown = [Some(&row.title), row.git_ref.as_ref(), row.repository.as_deref()];
             shown.into_iter().flatten().map(CleanText::as_str).any(&mut near)
                 // An id is opaque: something near it is another one.
                 || row.id.as_ref().is_some_and(|id| hay.score(plain, id.as_str()).is_some())
@@ -216,11 +216,11 @@ mod tests {
     fn job() -> JobRow {
         let mut job = row(7, Status::Failed);
         job.title = CleanText::line("Rewrite the SSO guide");
-        job.model = Some(CleanText::line("Big Sonnet"));
+        job.model = Some(CleanText::line("Big Sonnet").into());
         job.git_ref = Some(CleanText::line("agent/sso-guide"));
-        job.repository = Some(CleanText::line("https://github.com/acme/docs"));
+        job.repository = Some(CleanText::line("https://github.com/acme/docs").into());
         job.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/1423"));
-        job.tags = vec![CleanText::line("auth")];
+        job.tags = [CleanText::line("auth")].into();
         job
     }
 
@@ -270,7 +270,7 @@ mod tests {
         let mut sieve = Sieve::default();
         sieve.set(Filter::parse("sso"));
         let mut other = job();
-        (other.git_ref, other.tags) = (None, Vec::new());
+        (other.git_ref, other.tags) = (None, Default::default());
         other.title = CleanText::line("Translate billing, ask also about refunds");
         assert!(!sieve.passes(&other));
     }

@@ -133,7 +133,7 @@ impl App {
             [key] => {
                 let Some(row) = self.listed().get(*key) else { return };
                 let tags = changes.over(&row.tags);
-                if tags != row.tags {
+                if row.tags != tags {
                     self.change(keys, LocalChange::Tags(tags), "the tags", effects);
                 }
             }
@@ -196,7 +196,7 @@ fn before(row: &JobRow, change: &LocalChange) -> Option<LocalChange> {
     Some(match change {
         LocalChange::Title(_) => LocalChange::Title(row.named.then(|| row.title.clone())),
         LocalChange::Tags(_) | LocalChange::AddTags(_) | LocalChange::RemoveTags(_) => {
-            LocalChange::Tags(row.tags.clone())
+            LocalChange::Tags(row.tags.to_vec())
         }
         LocalChange::Note(_) => LocalChange::Note(row.note.clone()),
         LocalChange::Dismissed(_) => LocalChange::Dismissed(row.dismissed),

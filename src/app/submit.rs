@@ -329,7 +329,7 @@ impl App {
                 self.edit_undelivered(prompt);
                 let pages = self.jobs.get(job).map(|row| row.pages.clone()).unwrap_or_default();
                 if let Some(editor) = self.editor() {
-                    editor.pages = pages;
+                    editor.pages = pages.into();
                 }
             }
             Action::SendAgain | Action::LetGo => {

@@ -80,7 +80,7 @@ fn head(row: &JobRow, now: Time, out: &Out) -> Vec<String> {
     let mark =
         if row.group() == Group::NeedsYou { out.paint(Meaning::Warning, "● needs you · ") } else { String::new() };
     let mut lines = vec![out.paint(Meaning::Title, row.title.as_str()), format!("{mark}{state}")];
-    let text = |text: &Option<CleanText>| text.as_ref().map(|text| text.to_string());
+    let text = |text: Option<&CleanText>| text.map(|text| text.to_string());
     let words = |texts: &[CleanText]| {
         let texts: Vec<&str> = texts.iter().map(CleanText::as_str).collect();
         (!texts.is_empty()).then(|| texts.join(", "))
@@ -88,12 +88,12 @@ fn head(row: &JobRow, now: Time, out: &Out) -> Vec<String> {
     let fields = [
         ("id", row.id.as_ref().map(|id| id.clean().to_string())),
         ("PR", row.pr_link.as_ref().map(|link| link::shown(link).to_string())),
-        ("repo", text(&row.repository)),
-        ("branch", text(&row.git_ref)),
-        ("model", text(&row.model)),
+        ("repo", text(row.repository.as_deref())),
+        ("branch", text(row.git_ref.as_ref())),
+        ("model", text(row.model.as_deref())),
         ("tags", words(&row.tags)),
         ("pages", words(&row.pages)),
-        ("note", text(&row.note)),
+        ("note", text(row.note.as_ref())),
         ("checked", Some(row.checked_at.map_or_else(|| "never".to_owned(), |at| out.when_in_words(at, now)))),
     ];
     for (name, value) in fields {

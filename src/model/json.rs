@@ -19,8 +19,8 @@ pub fn job(row: &JobRow, prompt: Option<&str>) -> Value {
     json!({
         "id": row.id.as_ref().map(|id| id.as_str()),
         "status": row.status.as_ref().and_then(status),
-        "source": { "repository": text(row.repository.as_ref()), "ref": text(row.git_ref.as_ref()) },
-        "model": text(row.model.as_ref()),
+        "source": { "repository": text(row.repository.as_deref()), "ref": text(row.git_ref.as_ref()) },
+        "model": text(row.model.as_deref()),
         "prLink": text(row.pr_link.as_ref()),
         "createdAt": time(row.created_at),
         "archivedAt": row.archived_at.map(time),
@@ -100,11 +100,11 @@ mod tests {
         JobRow {
             id: JobId::new("j/1"),
             named: true,
-            tags: vec![CleanText::line("docs"), CleanText::line("api")],
-            pages: vec![CleanText::line("/quickstart")],
+            tags: [CleanText::line("docs"), CleanText::line("api")].into(),
+            pages: [CleanText::line("/quickstart")].into(),
             status: Some(Status::Completed),
-            repository: Some(CleanText::line("https://github.com/acme/docs")),
-            model: Some(CleanText::line("sonnet")),
+            repository: Some(CleanText::line("https://github.com/acme/docs").into()),
+            model: Some(CleanText::line("sonnet").into()),
             pr_link: Some(CleanText::line("https://github.com/acme/docs/pull/7")),
             ..JobRow::new(JobKey(7), CleanText::line("My title"), at)
         }

@@ -4,6 +4,8 @@ use super::Time;
 use super::job::{JobId, Status, pr_number};
 use super::prompt::DeliveryKind;
 use super::text::CleanText;
+use std::sync::Arc;
+use thin_vec::ThinVec;
 
 /// Key of a job in the store on this computer; there before the service has given an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -25,7 +27,8 @@ impl Left {
     }
 }
 
-/// One row of the jobs list.
+/// One row of the jobs list. All rows of a list are in memory, so what most of them don't have takes little room in
+/// each, and what many of them have in common is there once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobRow {
     pub key: JobKey,
@@ -36,16 +39,16 @@ pub struct JobRow {
     /// Whether the title is the user's own.
     pub named: bool,
     /// The user's own, in lower case.
-    pub tags: Vec<CleanText>,
+    pub tags: ThinVec<CleanText>,
     /// The user's own.
     pub note: Option<CleanText>,
     /// The pages that it was started about, in the order in which they were chosen; empty for any other job.
-    pub pages: Vec<CleanText>,
+    pub pages: ThinVec<CleanText>,
     /// As last seen; none until the service has answered.
     pub status: Option<Status>,
-    pub repository: Option<CleanText>,
+    pub repository: Option<Arc<CleanText>>,
     pub git_ref: Option<CleanText>,
-    pub model: Option<CleanText>,
+    pub model: Option<Arc<CleanText>>,
     pub pr_link: Option<CleanText>,
     /// The service's `createdAt`, or else when it was written here.
     pub created_at: Time,
@@ -119,9 +122,9 @@ impl JobRow {
             id: None,
             title,
             named: false,
-            tags: Vec::new(),
+            tags: ThinVec::new(),
             note: None,
-            pages: Vec::new(),
+            pages: ThinVec::new(),
             status: None,
             repository: None,
             git_ref: None,

@@ -7,6 +7,8 @@ use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Result, Row};
+use std::sync::Arc;
+use thin_vec::ThinVec;
 
 /// A moment as milliseconds UTC.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +66,7 @@ pub(super) fn joined_tags(tags: &[CleanText]) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-fn tags(row: &Row<'_>, index: usize) -> Result<Vec<CleanText>> {
+fn tags(row: &Row<'_>, index: usize) -> Result<ThinVec<CleanText>> {
     let joined: Option<String> = row.get(index)?;
     let tags = joined.iter().flat_map(|joined| joined.lines()).map(CleanText::line);
     Ok(tags.filter(|tag| !tag.is_empty()).collect())
@@ -81,8 +83,40 @@ pub(super) const JOB_WITHOUT_PAGES: &str = "key, id, coalesce(own_title, title),
      pr_link, created_at, archived_at, started_at, finished_at, changed_at, checked_at, looked_at, gone, dismissed, \
      undelivered, revision, own_title IS NOT NULL, tags, note, place, NULL";
 
+/// Texts that many rows of a list have in common, each there once.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// The last one met comes first.
+    met: Vec<Arc<CleanText>>,
+}
+
+impl Shared {
+    /// More different ones are not worth a search: the one met longest ago is forgotten.
+    const MOST: usize = 32;
+
+    fn line(&mut self, row: &Row<'_>, index: usize) -> Result<Option<Arc<CleanText>>> {
+        let value = row.get_ref(index)?;
+        let Some(raw) = value.as_str_or_null()? else { return Ok(None) };
+        // What cleaning changes is not found, and cleaned each time.
+        match self.met.iter().position(|met| met.as_str() == raw) {
+            Some(0) => {}
+            Some(at) => self.met.swap(at, 0),
+            None => {
+                self.met.truncate(Self::MOST - 1);
+                self.met.insert(0, Arc::new(CleanText::line(raw)));
+            }
+        }
+        Ok(self.met.first().cloned())
+    }
+}
+
 /// Reads a row of [`JOB`].
 pub(super) fn job_row(row: &Row<'_>) -> Result<JobRow> {
+    one_of_many(row, &mut Shared::default())
+}
+
+/// The same for one of many rows, which share what they have in common.
+pub(super) fn one_of_many(row: &Row<'_>, shared: &mut Shared) -> Result<JobRow> {
     let id: Option<String> = row.get(1)?;
     let undelivered: Option<String> = row.get(17)?;
     let note: Option<String> = row.get(21)?;
@@ -92,14 +126,14 @@ pub(super) fn job_row(row: &Row<'_>) -> Result<JobRow> {
         tags: tags(row, 20)?,
         note: note.as_deref().map(CleanText::block),
         place: row.get(22)?,
-        pages: pages.as_deref().map(super::pages::split).unwrap_or_default(),
+        pages: pages.as_deref().map(|joined| super::pages::split(joined).into()).unwrap_or_default(),
         key: JobKey(row.get(0)?),
         id: id.as_deref().and_then(JobId::new),
         title: line(row, 2)?.unwrap_or_default(),
         status: status(row, 3)?,
-        repository: line(row, 4)?,
+        repository: shared.line(row, 4)?,
         git_ref: line(row, 5)?,
-        model: line(row, 6)?,
+        model: shared.line(row, 6)?,
         pr_link: line(row, 7)?,
         created_at: time(row, 8)?,
         archived_at: opt_time(row, 9)?,

@@ -3,7 +3,7 @@
 //!
 //! Every change goes through [`put`] or [`touch`], which give the row its next revision in the same transaction.
 
-use super::columns::{self, JOB, JOB_WITHOUT_PAGES, Ms, STATE, ms, status_word, text};
+use super::columns::{self, JOB, JOB_WITHOUT_PAGES, Ms, STATE, Shared, ms, status_word, text};
 use super::error::StoreError;
 use super::{Applied, Changes, Fetched, drafts, local, memory, merge, pages, prune_jobs, scopes};
 use crate::model::Time;
@@ -112,7 +112,8 @@ pub(super) fn merged_into(connection: &Connection, key: JobKey) -> R<Vec<JobKey>
 
 fn rows(connection: &Connection, sql: &str, params: impl Params) -> R<Vec<JobRow>> {
     let mut ask = connection.prepare_cached(sql)?;
-    let rows = ask.query_map(params, columns::job_row)?;
+    let mut shared = Shared::default();
+    let rows = ask.query_map(params, |row| columns::one_of_many(row, &mut shared))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -173,9 +174,9 @@ pub(super) fn put(tx: &Transaction<'_>, row: &JobRow) -> R<JobRow> {
         row.key.0,
         row.id.as_ref().map(JobId::as_str),
         row.status.as_ref().map(status_word),
-        text(row.repository.as_ref()),
+        text(row.repository.as_deref()),
         text(row.git_ref.as_ref()),
-        text(row.model.as_ref()),
+        text(row.model.as_deref()),
         text(row.pr_link.as_ref()),
         Ms(row.created_at),
         ms(row.archived_at),

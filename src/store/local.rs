@@ -11,6 +11,7 @@ use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 use std::collections::HashSet;
+use thin_vec::ThinVec;
 
 type R<T> = Result<T, StoreError>;
 
@@ -61,7 +62,7 @@ fn tag(given: &CleanText) -> CleanText {
     CleanText::line(&given.as_str().to_lowercase())
 }
 
-fn add_tags(tags: &mut Vec<CleanText>, more: &[CleanText]) {
+fn add_tags(tags: &mut ThinVec<CleanText>, more: &[CleanText]) {
     for tag in more.iter().map(tag) {
         if !tag.is_empty() && !tags.contains(&tag) {
             tags.push(tag);

@@ -6,7 +6,9 @@ use crate::model::Time;
 use crate::model::job::{Job, Status};
 use crate::model::prompt::{EventKind, JobEvent};
 use crate::model::row::JobRow;
+use crate::model::text::CleanText;
 use chrono::TimeDelta;
+use std::sync::Arc;
 
 /// Takes an answer into the row and gives the transitions that it shows.
 pub(super) fn take_in(row: &mut JobRow, job: &Job, now: Time) -> Vec<JobEvent> {
@@ -28,9 +30,9 @@ pub(super) fn take_in(row: &mut JobRow, job: &Job, now: Time) -> Vec<JobEvent> {
         kinds.extend(job.pr_link.clone().map(EventKind::PullRequest));
         row.pr_link.clone_from(&job.pr_link);
     }
-    keep(&mut row.repository, job.repository.as_ref());
+    keep_shared(&mut row.repository, job.repository.as_ref());
     keep(&mut row.git_ref, job.git_ref.as_ref());
-    keep(&mut row.model, job.model.as_ref());
+    keep_shared(&mut row.model, job.model.as_ref());
     keep(&mut row.archived_at, job.archived_at.as_ref());
     row.created_at = job.created_at.unwrap_or(row.created_at);
     row.checked_at = Some(now);
@@ -68,5 +70,14 @@ fn set_times(row: &mut JobRow, was_finished: bool, started_by_follow_up: bool, n
 fn keep<T: Clone>(known: &mut Option<T>, answered: Option<&T>) {
     if let Some(value) = answered {
         *known = Some(value.clone());
+    }
+}
+
+/// As [`keep`]; what is the same already stays the one that rows share.
+fn keep_shared(known: &mut Option<Arc<CleanText>>, answered: Option<&CleanText>) {
+    if let Some(text) = answered
+        && known.as_deref() != Some(text)
+    {
+        *known = Some(Arc::new(text.clone()));
     }
 }

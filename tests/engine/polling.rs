@@ -58,9 +58,9 @@ async fn a_job_that_is_overdue_at_the_start_is_asked_for_once() {
     let seen = docdeck::model::job::Job {
         id,
         status: Status::Active,
-        repository: job.repository,
+        repository: job.repository.as_deref().cloned(),
         git_ref: job.git_ref,
-        model: job.model,
+        model: job.model.as_deref().cloned(),
         pr_link: None,
         created_at: None,
         archived_at: None,

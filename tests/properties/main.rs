@@ -142,7 +142,7 @@ fn row(key: i64, n: u8, undelivered: Option<DeliveryKind>, revision: i64, now: T
         pr_link: (n == 2).then(|| CleanText::line("https://example.com/a/pull/7")),
         gone: n == 5 && key % 2 == 0,
         dismissed: n == 4 && key % 2 == 0,
-        pages: if key % 2 == 0 { vec![CleanText::line("/a"), CleanText::line("/b")] } else { Vec::new() },
+        pages: if key % 2 == 0 { [CleanText::line("/a"), CleanText::line("/b")].into() } else { Default::default() },
         undelivered: pending,
         revision,
         ..JobRow::new(JobKey(key), CleanText::line(&format!("Job {key}")), now)
@@ -332,7 +332,7 @@ impl Play {
                 self.open_slots.remove(&DraftSlot::AboutPages);
                 self.next_prompt += 1;
                 let job = row(self.next_prompt, 0, Some(DeliveryKind::Queued), revision, now);
-                let made = (PromptId(self.next_prompt), JobRow { pages, ..job });
+                let made = (PromptId(self.next_prompt), JobRow { pages: pages.into(), ..job });
                 Msg::Submitted { slot: DraftSlot::AboutPages, result: if well { Ok(made) } else { Err(failure()) } }
             }
             Effect::SubmitFollowUp(job, _) => {

@@ -25,6 +25,7 @@ use proptest::prelude::*;
 use std::future::Future;
 use std::io::{Cursor, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Any text at all, and what texts from outside are made of when they are meant to do harm.
 fn text() -> impl Strategy<Value = String> {
@@ -184,15 +185,15 @@ prop_compose! {
         let row = JobRow {
             id: Some(job.id),
             status: Some(job.status),
-            repository: job.repository,
+            repository: job.repository.map(Arc::new),
             git_ref: job.git_ref,
-            model: job.model,
+            model: job.model.map(Arc::new),
             pr_link: job.pr_link,
             archived_at: job.archived_at,
             named: true,
-            tags,
+            tags: tags.into(),
             note,
-            pages: kept,
+            pages: kept.into(),
             started_at: times.1,
             changed_at: times.2,
             finished_at: times.3,
@@ -283,8 +284,8 @@ proptest! {
         prop_assert_eq!(&read, &written);
         prop_assert_eq!(read.id, Some(job.id));
         prop_assert_eq!(read.status, Some(job.status));
-        prop_assert_eq!((read.repository, read.git_ref), (job.repository, job.git_ref));
-        prop_assert_eq!((read.model, read.pr_link), (job.model, job.pr_link));
+        prop_assert_eq!((read.repository.as_deref(), read.git_ref), (job.repository.as_ref(), job.git_ref));
+        prop_assert_eq!((read.model.as_deref(), read.pr_link), (job.model.as_ref(), job.pr_link));
         prop_assert_eq!(read.archived_at, job.archived_at);
         prop_assert!(job.created_at.is_none_or(|at| at == read.created_at));
         prop_assert!(title.is_none_or(|title| read.title == CleanText::title(title.as_str(), 200)));

@@ -53,9 +53,9 @@ fn row(key: i64, title: &str, status: Option<Status>, minutes: i64) -> JobRow {
     JobRow {
         id: JobId::new(&format!("01J9ZK4M8Q{key:04}")),
         status,
-        repository: Some(CleanText::line("https://github.com/acme/docs")),
+        repository: Some(CleanText::line("https://github.com/acme/docs").into()),
         git_ref: Some(CleanText::line("agent/broken-links")),
-        model: Some(CleanText::line("sonnet")),
+        model: Some(CleanText::line("sonnet").into()),
         finished_at: Some(ago(minutes)),
         changed_at: ago(minutes),
         checked_at: Some(ago(minutes)),
@@ -243,15 +243,18 @@ impl World {
             row.revision += 100;
             match row.key.0 {
                 1 => {
-                    row.tags = tags(&["docs", "api"]);
+                    row.tags = tags(&["docs", "api"]).into();
                     let note = "Ask Mira before merging: the redirects under /api/v1 are still linked from the old \
                                 changelog, and support points people there.";
                     row.note = Some(CleanText::line(note));
                 }
-                3 => row.tags = tags(&["docs", "i18n", "a-tag-that-is-far-too-long-for-the-room-that-is-left-here"]),
+                3 => {
+                    row.tags =
+                        tags(&["docs", "i18n", "a-tag-that-is-far-too-long-for-the-room-that-is-left-here"]).into()
+                }
                 8 => {
                     (row.title, row.named) = (CleanText::line("Changelog for 2.4"), true);
-                    row.tags = tags(&["release"]);
+                    row.tags = tags(&["release"]).into();
                 }
                 _ => {}
             }
@@ -450,7 +453,7 @@ impl World {
     pub(crate) fn job_about_pages(&mut self) {
         let long = "/guides/deploying/to-your-own-cluster/with-a-custom-certificate-authority";
         let mut job = with_pr(row(1, "Fix broken links in /api", Some(Status::Completed), 21 * 1440), 1423);
-        (job.pages, job.revision) = (vec![CleanText::line("/quickstart"), CleanText::line(long)], 300);
+        (job.pages, job.revision) = ([CleanText::line("/quickstart"), CleanText::line(long)].into(), 300);
         self.tell(Msg::JobsChanged(vec![job]));
         let known = |human: i64, ai: i64| PageViews::Known(Stamped { value: counts(human, ai), as_of: ago(60) });
         let about = vec![

@@ -174,7 +174,7 @@ fn what_is_missing_of_the_selected_job_is_asked_for_at_a_price() {
     let start = at(0) - chrono::TimeDelta::days(30);
     let mut finished = job(3, Status::Completed);
     (finished.created_at, finished.finished_at) = (start, Some(start));
-    finished.pages = vec![CleanText::line("/a")];
+    finished.pages = [CleanText::line("/a")].into();
     app.put(finished);
     open(&mut app);
     assert!(!app.hints().any(|(_, row)| row.hint == "before/after"), "there is no job yet");

@@ -217,7 +217,7 @@ fn what_can_not_be_stored_keeps_text_and_pages_and_what_can_becomes_the_prompt()
     press(&mut app, 'n');
     held(&mut app, 's');
     let mut made = job(9, Status::Active);
-    made.pages = paths(&["/a"]);
+    made.pages = paths(&["/a"]).into();
     app.update(Msg::Submitted { slot, result: Ok((PromptId(9), made)) }, at(3));
     assert_eq!((app.draft(slot), app.jobs.selected().map(|row| row.key.0)), (None, Some(9)));
     assert_eq!(editor(&app).slot, DraftSlot::Prompt(PromptId(9)));

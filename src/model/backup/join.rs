@@ -88,14 +88,10 @@ pub fn take_facts(known: &mut JobRow, told: &JobRow) -> bool {
             let after_look = known.looked_at.map(|looked| looked + TimeDelta::milliseconds(1));
             known.changed_at = after_look.map_or(told.changed_at, |after| after.max(told.changed_at));
         }
-        for (known, told) in texts(known).into_iter().zip(told_texts(told)) {
-            *known = told.clone().or(known.take());
-        }
+        take_texts(known, told, true);
     } else {
         known.status = known.status.take().or_else(|| told.status.clone());
-        for (known, told) in texts(known).into_iter().zip(told_texts(told)) {
-            *known = known.take().or_else(|| told.clone());
-        }
+        take_texts(known, told, false);
     }
     *known != before
 }
@@ -105,12 +101,18 @@ fn last_word(row: &JobRow) -> Time {
     row.checked_at.unwrap_or(row.started_at)
 }
 
-fn texts(row: &mut JobRow) -> [&mut Option<CleanText>; 4] {
-    [&mut row.repository, &mut row.git_ref, &mut row.model, &mut row.pr_link]
-}
-
-fn told_texts(row: &JobRow) -> [&Option<CleanText>; 4] {
-    [&row.repository, &row.git_ref, &row.model, &row.pr_link]
+/// Texts of the service: those that were told where they are `later`, else those that are known; the others where there
+/// is none.
+fn take_texts(known: &mut JobRow, told: &JobRow, later: bool) {
+    fn take<T: Clone>(known: &mut Option<T>, told: &Option<T>, later: bool) {
+        if later && told.is_some() || known.is_none() {
+            known.clone_from(told);
+        }
+    }
+    take(&mut known.repository, &told.repository, later);
+    take(&mut known.git_ref, &told.git_ref, later);
+    take(&mut known.model, &told.model, later);
+    take(&mut known.pr_link, &told.pr_link, later);
 }
 
 /// Takes what a user wrote elsewhere: tags that are missing here, title and note where there is none here. Whether

@@ -10,6 +10,7 @@ use crate::model::text::CleanText;
 use crate::model::{Time, sayable};
 use chrono::{DateTime, SecondsFormat, SubsecRound as _, Utc};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Characters of a title.
 const TITLE: usize = 200;
@@ -167,8 +168,8 @@ fn job_line(record: &JobRecord) -> JobLine {
         project: record.scope.project.clone(),
         id: row.id.as_ref().map(|id| id.as_str().to_owned()),
         status: row.status.as_ref().map(|status| status_word(status).to_owned()),
-        source: Source { repository: text(row.repository.as_ref()), git_ref: text(row.git_ref.as_ref()) },
-        model: text(row.model.as_ref()),
+        source: Source { repository: text(row.repository.as_deref()), git_ref: text(row.git_ref.as_ref()) },
+        model: text(row.model.as_deref()),
         pr_link: text(row.pr_link.as_ref()),
         created_at: moment(Some(row.created_at)),
         archived_at: moment(row.archived_at),
@@ -298,13 +299,13 @@ fn job(line: JobLine, now: Time) -> Result<JobRecord, LineError> {
     let row = JobRow {
         id,
         named: line.named && given.is_some(),
-        tags: tags(&line.tags),
+        tags: tags(&line.tags).into(),
         note: line.note.map(|note| CleanText::block(&note)).filter(|note| !note.as_str().trim().is_empty()),
-        pages: pages(&line.pages),
+        pages: pages(&line.pages).into(),
         status: line.status.as_deref().map(Status::parse),
-        repository: clean(line.source.repository),
+        repository: clean(line.source.repository).map(Arc::new),
         git_ref: clean(line.source.git_ref),
-        model: clean(line.model),
+        model: clean(line.model).map(Arc::new),
         pr_link: clean(line.pr_link),
         archived_at: time(line.archived_at),
         started_at: time(line.started_at).unwrap_or(created_at),

@@ -324,7 +324,7 @@ async fn what_a_file_leaves_out_loses_no_job_and_what_it_has_more_is_passed_over
     assert_eq!((done.jobs_added, done.has_end), (1, false));
     let x = Scope { base_url: "https://x.example".to_owned(), project: "p".to_owned(), organization: None };
     let row = store.jobs(&x).await.expect("rows").remove(0);
-    assert_eq!((row.title.as_str(), row.created_at, row.tags), ("1", at(2000), vec![line("a")]));
+    assert_eq!((row.title.as_str(), row.created_at, row.tags.as_slice()), ("1", at(2000), [line("a")].as_slice()));
 }
 
 #[tokio::test]

@@ -49,7 +49,7 @@ async fn when_two_rows_become_one_the_pages_of_both_stay() {
     store.turn(other, at(4)).await;
     let known = store.end(other, Settled::Accepted(answer("j1", Status::Active)), at(5)).await;
     let one = store.link(prompt, answer("j1", Status::Active), at(6)).await.expect("linked");
-    assert_eq!((one.key, one.pages), (row.key, paths(&["/b", "/a", "/c"])));
+    assert_eq!((one.key, one.pages.to_vec()), (row.key, paths(&["/b", "/a", "/c"])));
     let found = store.jobs_about(&scope(), &line("/c")).await.expect("rows");
     assert_eq!(found.iter().map(|row| row.key).collect::<Vec<_>>(), [row.key]);
     assert_ne!(known.key, row.key);
