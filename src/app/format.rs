@@ -79,20 +79,28 @@ pub fn until_changes(end: Time, now: Time) -> Time {
     if left <= 60 { now + TimeDelta::seconds(1) } else { end - TimeDelta::seconds((left - 1) / 60 * 60) }
 }
 
+/// Cells that a text takes. Most text is ASCII, where each byte is one: nothing has to be looked up for it.
+pub fn cells(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.width() }
+}
+
 /// The text in at most `width` cells; where something was cut the last cell is `…`.
 pub fn fit(text: &str, width: usize) -> String {
-    if text.width() <= width {
+    if cells(text) <= width {
         return text.to_owned();
     }
+    if let Some(head) = text.get(..width.saturating_sub(1)).filter(|_| width > 0 && text.is_ascii()) {
+        return format!("{head}…");
+    }
     let mut out = String::new();
-    let mut cells = 0;
+    let mut used = 0;
     for grapheme in text.graphemes(true) {
-        let next = cells + grapheme.width();
+        let next = used + grapheme.width();
         if next >= width {
             break;
         }
         out.push_str(grapheme);
-        cells = next;
+        used = next;
     }
     if width > 0 {
         out.push('…');
@@ -102,14 +110,14 @@ pub fn fit(text: &str, width: usize) -> String {
 
 /// A path in at most `width` cells, cut in front: its end tells pages apart.
 pub fn fit_end(text: &str, width: usize) -> String {
-    if text.width() <= width {
+    if cells(text) <= width {
         return text.to_owned();
     }
     let mut kept: Vec<&str> = Vec::new();
-    let mut cells = 1;
+    let mut used = 1;
     for grapheme in text.graphemes(true).rev() {
-        cells += grapheme.width();
-        if cells > width {
+        used += grapheme.width();
+        if used > width {
             break;
         }
         kept.push(grapheme);
@@ -173,6 +181,14 @@ mod tests {
         fn nothing_is_wider_than_asked(text in "\\PC{0,40}", width in 0_usize..30) {
             prop_assert!(fit(&text, width).width() <= width);
             prop_assert!(fit_end(&text, width).width() <= width);
+        }
+
+        #[test]
+        fn ascii_is_measured_and_cut_as_any_other_text(text in "[ -~]{0,40}", width in 0_usize..30) {
+            prop_assert_eq!(cells(&text), text.width());
+            let shown = fit(&text, width);
+            prop_assert_eq!(shown.width(), text.width().min(width));
+            prop_assert_eq!(shown.ends_with('…'), text.len() > width && width > 0);
         }
     }
 }

@@ -148,9 +148,9 @@ impl JobList {
     fn put_in(&mut self, place: usize) {
         self.count(place, 1);
         let Some(key) = self.key_at(place) else { return };
-        let Some(row) = self.rows.get(place) else { return };
-        let kept = self.kept && self.selected == Some(row.key);
-        if kept || self.sieve.passes(row) {
+        if self.passes(place)
+            && let Some(row) = self.rows.get(place)
+        {
             self.marks.entered(key.0, row.key);
             self.order.insert(key, place);
         }
@@ -378,17 +378,47 @@ impl JobList {
         if key == self.selected {
             return;
         }
-        // The job that is left goes to where it belongs, out of the list if it has to; the new one comes in.
-        let moved = [self.selected, key].map(|key| key.and_then(|key| self.place.get(&key).copied()));
-        for place in moved.into_iter().flatten() {
-            self.take_out(place);
+        // The job that is left goes to where it belongs, out of the list if it has to; the new one comes in. Most stay
+        // where they are: nothing is moved then, or a key would cost more the longer the list is.
+        let places = [self.selected, key].map(|key| key.and_then(|key| self.place.get(&key).copied()));
+        let before = places.map(|place| self.standing(place));
+        let held = key.and_then(|key| self.get(key)).is_some_and(|row| row.group() == Group::NeedsYou);
+        let old = self.hold(key, held, key.is_some());
+        let stays = places.map(|place| self.standing(place)).into_iter().zip(before).map(|(after, before)| after == before);
+        let moved: Vec<usize> =
+            places.into_iter().zip(stays).filter(|(_, stays)| !stays).filter_map(|(place, _)| place).collect();
+        if moved.is_empty() {
+            return;
         }
-        self.selected = key;
-        self.held = self.selected().is_some_and(|row| row.group() == Group::NeedsYou);
-        self.kept = key.is_some();
-        for place in moved.into_iter().flatten() {
-            self.put_in(place);
+        let new = self.hold(old.0, old.1, old.2);
+        for place in &moved {
+            self.take_out(*place);
         }
+        self.hold(new.0, new.1, new.2);
+        for place in &moved {
+            self.put_in(*place);
+        }
+    }
+
+    /// Selects a job, without anything else; gives what was before.
+    fn hold(&mut self, key: Option<JobKey>, held: bool, kept: bool) -> (Option<JobKey>, bool, bool) {
+        (
+            std::mem::replace(&mut self.selected, key),
+            std::mem::replace(&mut self.held, held),
+            std::mem::replace(&mut self.kept, kept),
+        )
+    }
+
+    /// Where a row stands now: its group, its key, and whether it is in the list.
+    fn standing(&mut self, place: Option<usize>) -> Option<(Group, SortKey, bool)> {
+        let row = self.rows.get(place?)?;
+        Some((self.shown_group(row), self.key_at(place?)?, self.passes(place?)))
+    }
+
+    /// Whether a row belongs in the list: the selected one may have to stay.
+    fn passes(&mut self, place: usize) -> bool {
+        let Some(row) = self.rows.get(place) else { return false };
+        (self.kept && self.selected == Some(row.key)) || self.sieve.passes(row)
     }
 
     /// Moves the selection off jobs that are about to leave their places: to the next one below, or else above.

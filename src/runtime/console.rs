@@ -1,13 +1,11 @@
 //! ratatui's way to the terminal, with a cursor that stands where it should also while it is hidden: what is wanted of it
 //! is noted here, and sent with the frame only where the terminal's cursor is not there already.
 
-use super::encode;
+use super::output;
 use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
-use ratatui::buffer::{Buffer, Cell};
+use ratatui::buffer::Cell;
 use ratatui::layout::{Position, Size};
-use std::cell::RefCell;
 use std::io::{self, Write};
-use std::rc::Rc;
 
 /// What is known of the terminal's cursor. Nothing at first, and after anything else drew.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,8 +18,6 @@ pub(super) struct Cursor {
 #[derive(Debug)]
 pub(super) struct Console<W: Write> {
     inner: CrosstermBackend<W>,
-    /// The frame that is being drawn.
-    whole: Rc<RefCell<Buffer>>,
     wanted: Option<Position>,
     cursor: Cursor,
 }
@@ -34,9 +30,14 @@ pub(super) struct Around {
 }
 
 impl<W: Write> Console<W> {
-    /// `whole` has to be the frame when its cells are drawn.
-    pub(super) fn new(writer: W, whole: Rc<RefCell<Buffer>>) -> Self {
-        Self { inner: CrosstermBackend::new(writer), whole, wanted: None, cursor: Cursor::default() }
+    /// A way to this writer.
+    pub(super) fn new(writer: W) -> Self {
+        Self { inner: CrosstermBackend::new(writer), wanted: None, cursor: Cursor::default() }
+    }
+
+    /// Cells were drawn: the terminal's cursor is behind the last one.
+    pub(super) fn wandered(&mut self) {
+        self.cursor.at = None;
     }
 
     /// The terminal's cursor may be anywhere, shown or not.
@@ -73,12 +74,13 @@ impl<W: Write> Backend for Console<W> {
     where
         I: Iterator<Item = (u16, u16, &'a Cell)>,
     {
-        let placed: Vec<_> = content.collect();
-        if placed.is_empty() {
+        // What differs is found and drawn by the screen; ratatui is given nothing to compare.
+        let mut content = content.peekable();
+        if content.peek().is_none() {
             return Ok(());
         }
-        self.cursor.at = None;
-        self.inner.write_all(encode::cells(&placed, &self.whole.borrow()).as_bytes())
+        self.wandered();
+        self.inner.draw(content)
     }
 
     fn hide_cursor(&mut self) -> io::Result<()> {
@@ -110,7 +112,7 @@ impl<W: Write> Backend for Console<W> {
     }
 
     fn size(&self) -> io::Result<Size> {
-        self.inner.size()
+        output::size().map(Size::from)
     }
 
     fn window_size(&mut self) -> io::Result<WindowSize> {

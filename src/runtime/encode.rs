@@ -34,8 +34,8 @@ const CODES: [(Modifier, u8, u8); 9] = [
 ];
 
 /// Makes blanks that look alike be alike, so that none is sent again for a colour that nobody sees.
-pub(super) fn settle_blanks(buffer: &mut Buffer) {
-    for cell in &mut buffer.content {
+pub(super) fn settle_blanks(cells: &mut [Cell]) {
+    for cell in cells {
         if is_plain_blank(cell) {
             cell.fg = Color::Reset;
             cell.modifier = Modifier::empty();

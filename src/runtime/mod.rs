@@ -1,8 +1,8 @@
 //! The only impure glue of the dashboard: takes the terminal over, runs the event loop on it, gives it back.
 //!
 //! - `event_loop`: owns the state machine; waits, carries out, draws
-//! - [`stage`]: the terminal; under it [`terminal`] (the guard), [`output`] (one write a frame, its cells as `encode` says
-//!   them), [`reader`] and [`input`] (events), [`signals`] and [`hangup`] (ways to end), [`crash`] (panics)
+//! - [`stage`]: the terminal; under it [`terminal`] (the guard), [`output`] (one write a frame: what `frames` finds changed,
+//!   as `encode` says it), [`reader`] and [`input`] (events), [`signals`] and [`hangup`] (ways to end), [`crash`] (panics)
 //! - [`effects`]: what the state machine asks for, as tasks; `hands`: what each of them does, with `views` and `about`
 //!   for page views; [`opener`] and [`clipboard`] for links and copies, which
 //!   `copying` hands on
@@ -25,6 +25,7 @@ pub mod effects;
 mod encode;
 mod event_loop;
 pub mod first_run;
+mod frames;
 pub mod gate;
 mod hands;
 pub mod hangup;

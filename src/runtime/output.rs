@@ -3,6 +3,7 @@
 
 use super::console::Console;
 use super::encode;
+use super::frames::Frames;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::{Frame, Terminal};
@@ -56,6 +57,22 @@ impl Write for Tty {
     }
 }
 
+/// Columns and rows of the terminal. Asked of the descriptor that is open already: crossterm opens the terminal anew each
+/// time.
+///
+/// # Errors
+/// The system can't tell.
+pub fn size() -> io::Result<(u16, u16)> {
+    #[cfg(unix)]
+    if let Ok(size) = rustix::termios::tcgetwinsize(io::stdout())
+        && size.ws_col > 0
+        && size.ws_row > 0
+    {
+        return Ok((size.ws_col, size.ws_row));
+    }
+    crossterm::terminal::size()
+}
+
 /// What the frame in the making has written so far.
 #[derive(Debug, Clone, Default)]
 struct FrameBytes(Rc<RefCell<Vec<u8>>>);
@@ -76,8 +93,7 @@ impl Write for FrameBytes {
 pub struct Screen<W> {
     terminal: Terminal<Console<FrameBytes>>,
     bytes: FrameBytes,
-    /// The frame as it was drawn last.
-    whole: Rc<RefCell<Buffer>>,
+    frames: Frames,
     out: W,
     synchronized: bool,
     /// What the terminal shows is not known: the next frame is drawn whole.
@@ -91,9 +107,8 @@ impl<W: Write> Screen<W> {
     /// The size can't be found out.
     pub fn new(out: W, synchronized: bool) -> io::Result<Self> {
         let bytes = FrameBytes::default();
-        let whole = Rc::default();
-        let terminal = Terminal::new(Console::new(bytes.clone(), Rc::clone(&whole)))?;
-        Ok(Self { terminal, bytes, whole, out, synchronized, unknown: false })
+        let terminal = Terminal::new(Console::new(bytes.clone()))?;
+        Ok(Self { terminal, bytes, frames: Frames::default(), out, synchronized, unknown: false })
     }
 
     /// Draws what changed since the last frame, as one write; nothing where nothing did. The cursor stands where the frame
@@ -107,21 +122,27 @@ impl<W: Write> Screen<W> {
             // `Terminal::clear` would ask the terminal for the cursor and wait for the answer.
             let area = Rect::from((Position::ORIGIN, self.terminal.size()?));
             self.terminal.resize(area)?;
+            self.frames.blank();
         }
         self.terminal.draw(|frame| {
-            if !frame.area().is_empty() {
+            // ratatui's own frames stay without cells: it has nothing to compare, and none to keep.
+            let area = frame.area();
+            *frame.buffer_mut() = self.frames.take(area);
+            if !area.is_empty() {
                 render(frame);
-                encode::settle_blanks(frame.buffer_mut());
-                let (mut whole, drawn) = (self.whole.borrow_mut(), frame.buffer_mut());
-                whole.area = drawn.area;
-                // Into the room that is there: a buffer's own `clone_from` takes a new one each time.
-                whole.content.clone_from(&drawn.content);
             }
+            let none = Buffer { area: Rect { height: 0, ..area }, content: Vec::new() };
+            self.frames.put(std::mem::replace(frame.buffer_mut(), none));
         })?;
-        let around = self.terminal.backend_mut().end_frame(cursor_shown, !self.synchronized);
-        let mut cells = self.bytes.0.borrow_mut();
-        let parts = [around.before.as_slice(), &cells, &around.after].concat();
-        cells.clear();
+        let changed = self.frames.show(encode::cells);
+        let console = self.terminal.backend_mut();
+        if !changed.is_empty() {
+            console.wandered();
+        }
+        let around = console.end_frame(cursor_shown, !self.synchronized);
+        let mut begun = self.bytes.0.borrow_mut();
+        let parts = [around.before.as_slice(), &begun, changed.as_bytes(), &around.after].concat();
+        begun.clear();
         if parts.is_empty() {
             return Ok(());
         }
@@ -166,10 +187,8 @@ mod tests {
     fn screen(synchronized: bool) -> Screen<Writes> {
         let bytes = FrameBytes::default();
         let options = TerminalOptions { viewport: Viewport::Fixed(Rect::new(0, 0, 20, 3)) };
-        let whole = Rc::default();
-        let console = Console::new(bytes.clone(), Rc::clone(&whole));
-        let terminal = Terminal::with_options(console, options).expect("a terminal");
-        Screen { terminal, bytes, whole, out: Writes::default(), synchronized, unknown: false }
+        let terminal = Terminal::with_options(Console::new(bytes.clone()), options).expect("a terminal");
+        Screen { terminal, bytes, frames: Frames::default(), out: Writes::default(), synchronized, unknown: false }
     }
 
     #[test]

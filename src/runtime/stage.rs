@@ -4,7 +4,7 @@
 use super::answer::{self, AnswerFilter};
 use super::hangup::Hangup;
 use super::input::InputFilter;
-use super::output::{Screen, Tty};
+use super::output::{self, Screen, Tty};
 use super::reader::Reader;
 use super::signals::{Signal, Signals, stop_group};
 use super::terminal::{Guard, Kind, Lent, title_sequence};
@@ -87,7 +87,7 @@ impl Stage {
     /// # Errors
     /// The system can't tell.
     pub fn size(&self) -> io::Result<(u16, u16)> {
-        crossterm::terminal::size()
+        output::size()
     }
 
     /// The next thing that happens. Nothing is lost when this is dropped while waiting.

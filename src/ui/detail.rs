@@ -2,7 +2,7 @@
 
 use super::links::Link;
 use super::text::{Row, fit_end, left};
-use super::{View, about, boxed, more_below, put};
+use super::{View, about, more_below, pane, put};
 use crate::app::Pane;
 use crate::app::about::PagesLine;
 use crate::app::detail::{Fact, INDENT, LABEL, ThreadLine, Who, head};
@@ -28,13 +28,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let border = if app.pane == Pane::Detail { theme.focus } else { theme.border };
     let Some(job) = app.jobs.selected() else {
-        let inner = boxed(frame, area, Line::styled(" Detail ", theme.muted), border);
+        let inner = pane(frame, area, &Line::styled(" Detail ", theme.muted), border);
         put(frame, inner, 1, Line::styled("  Select a job to see its thread here.", theme.muted));
         return;
     };
     let title_width = usize::from(area.width.saturating_sub(4));
     let title = Line::styled(format!(" {} ", super::text::fit(job.title.as_str(), title_width)), theme.title);
-    let inner = boxed(frame, area, title, border);
+    let inner = pane(frame, area, &title, border);
     let text = text_area(inner);
     let width = usize::from(text.width);
     let facts = head(job, width);

@@ -19,7 +19,7 @@ pub(super) fn header(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let header = app.header(width, now);
     row.push(header.program, theme.title);
     if app.screen == Screen::Welcome {
-        frame.render_widget(row.line(), area);
+        super::text::paint(frame.buffer_mut(), area, &row.line());
         return;
     }
     if let Some(name) = &header.name {
@@ -42,7 +42,7 @@ pub(super) fn header(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     for (n, (text, style)) in parts.into_iter().enumerate() {
         row.push(if n == 0 { "" } else { "  " }, theme.text).push(text, style);
     }
-    frame.render_widget(row.line(), area);
+    super::text::paint(frame.buffer_mut(), area, &row.line());
 }
 
 fn connection_style(view: View<'_>) -> Style {
@@ -64,7 +64,7 @@ pub(super) fn footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         row.push(&hint.key, theme.key);
         row.push(format!(" {} ", hint.word), theme.muted);
     }
-    frame.render_widget(row.line(), area);
+    super::text::paint(frame.buffer_mut(), area, &row.line());
     said(frame, view, width);
 }
 
@@ -92,6 +92,6 @@ fn said(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
     for (spot, text) in area.rows().zip(lines) {
         let mut row = Row::new(width);
         row.push(text, style);
-        frame.render_widget(row.line(), spot);
+        super::text::paint(frame.buffer_mut(), spot, &row.line());
     }
 }

@@ -7,7 +7,7 @@
 //! ```
 
 use super::text::{Row, left, right};
-use super::{View, boxed, put};
+use super::{View, pane, put};
 use crate::app::format::{coarse, count, plural};
 use crate::app::jobs::Line as ListLine;
 use crate::app::keymap::{Action, Context};
@@ -28,8 +28,8 @@ const AGE: usize = 4;
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let border = if app.pane == Pane::List { theme.focus } else { theme.border };
-    let inner =
-        boxed(frame, area, super::list_title::line(view, usize::from(view.app.geometry().list_title().width)), border);
+    let title = super::list_title::line(view, usize::from(view.app.geometry().list_title().width));
+    let inner = pane(frame, area, &title, border);
     if app.jobs.is_empty() {
         empty(frame, view, inner);
         return;

@@ -1,7 +1,7 @@
 //! The log: requests and transitions, newest at the bottom.
 
 use super::text::{Row, fit, left, right};
-use super::{View, boxed, put};
+use super::{View, pane, put};
 use crate::app::format::{count, number};
 use crate::model::log::{LogEntry, LogKind};
 use ratatui::Frame;
@@ -13,7 +13,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let title =
         Line::styled(format!(" Log: last {} of at most {} ", count(app.log.len()), crate::app::log::KEPT), theme.title);
-    let inner = boxed(frame, area, title, theme.focus);
+    let inner = pane(frame, area, &title, theme.focus);
     let width = usize::from(inner.width);
     if app.log.is_empty() {
         put(frame, inner, 1, Line::styled("  Nothing was asked of the service yet.", theme.muted));

@@ -86,7 +86,8 @@ fn link_of(view: View<'_>) -> Option<links::Link> {
 /// control or format character may reach the terminal. One that stands alone is shown as `\u{fffd}`.
 fn gate(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
-        if !cell.symbol().is_ascii() && cell.symbol().contains(is_hidden) {
+        // One byte is ASCII, and nearly every cell has one.
+        if cell.symbol().len() > 1 && cell.symbol().contains(is_hidden) {
             let seen: String = cell.symbol().chars().filter(|c| !is_hidden(*c)).collect();
             cell.set_symbol(if seen.is_empty() { "\u{fffd}" } else { &seen });
         }
@@ -164,12 +165,19 @@ fn too_small(frame: &mut Frame<'_>, view: View<'_>) {
     frame.render_widget(paragraph, area);
 }
 
-/// A box with a title, cleared inside; gives the inside.
+/// A box with a title over what is there, cleared inside; gives the inside.
 fn boxed(frame: &mut Frame<'_>, area: Rect, title: Line<'_>, border: Style) -> Rect {
-    let block = Block::bordered().border_style(border).title(title);
-    let inner = block.inner(area);
     frame.render_widget(Clear, area);
-    frame.render_widget(block, area);
+    pane(frame, area, &title, border)
+}
+
+/// A box with a title where nothing was drawn yet; gives the inside.
+fn pane(frame: &mut Frame<'_>, area: Rect, title: &Line<'_>, border: Style) -> Rect {
+    text::border(frame.buffer_mut(), area, border);
+    let width = u16::try_from(title.width()).unwrap_or(u16::MAX).min(area.width.saturating_sub(2));
+    let spot = Rect { x: area.x.saturating_add(1), width, height: 1, ..area };
+    text::paint(frame.buffer_mut(), spot, title);
+    let inner = Block::bordered().inner(area);
     cursor::enter(frame, inner);
     inner
 }
@@ -190,6 +198,6 @@ fn put(frame: &mut Frame<'_>, area: Rect, row: usize, line: Line<'_>) {
     if row < area.height {
         let spot = Rect { y: area.y + row, height: 1, ..area };
         cursor::follow(frame, spot, &line);
-        frame.render_widget(line, spot);
+        text::paint(frame.buffer_mut(), spot, &line);
     }
 }

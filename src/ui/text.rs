@@ -1,14 +1,16 @@
-//! Fitting text into cells: padded, composed into rows.
+//! Fitting text into cells: padded, composed into rows, put into the cells of a frame.
 
-pub(super) use crate::app::format::{fit, fit_end};
+pub(super) use crate::app::format::{cells, fit, fit_end};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use unicode_width::UnicodeWidthStr;
+use ratatui::widgets::Widget as _;
 
 /// Exactly `width` cells, the text at the left.
 pub(super) fn left(text: &str, width: usize) -> String {
     let mut out = fit(text, width);
-    let missing = width.saturating_sub(out.width());
+    let missing = width.saturating_sub(cells(&out));
     out.extend(std::iter::repeat_n(' ', missing));
     out
 }
@@ -16,8 +18,80 @@ pub(super) fn left(text: &str, width: usize) -> String {
 /// Exactly `width` cells, the text at the right.
 pub(super) fn right(text: &str, width: usize) -> String {
     let text = fit(text, width);
-    let missing = width.saturating_sub(text.width());
+    let missing = width.saturating_sub(cells(&text));
     format!("{}{text}", " ".repeat(missing))
+}
+
+/// Draws a line from the left of a row; what has no room is cut. ASCII, which is most of what there is, goes into its
+/// cells as it stands: it has not to be parted into graphemes.
+pub(super) fn paint(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
+    if line.alignment.is_some() {
+        return line.render(row, buffer);
+    }
+    let row = Rect { height: 1, ..row }.intersection(buffer.area);
+    if row.is_empty() || line.spans.iter().all(|span| cells(&span.content) == 0) {
+        return;
+    }
+    if line.style != Style::new() {
+        buffer.set_style(row, line.style);
+    }
+    let mut x = row.x;
+    for span in &line.spans {
+        let rest = Rect { x, width: row.right().saturating_sub(x), ..row };
+        if rest.is_empty() {
+            return;
+        }
+        let width = match paint_ascii(buffer, rest, &span.content, line.style.patch(span.style)) {
+            Some(width) => width,
+            None if span.width() == 0 => 0,
+            None => {
+                span.render(rest, buffer);
+                u16::try_from(span.width()).unwrap_or(u16::MAX)
+            }
+        };
+        x = x.saturating_add(width);
+    }
+}
+
+/// Draws a border around an area.
+pub(super) fn border(buffer: &mut Buffer, area: Rect, style: Style) {
+    let area = area.intersection(buffer.area);
+    if area.width < 2 || area.height < 2 {
+        return;
+    }
+    let (right, bottom) = (area.right() - 1, area.bottom() - 1);
+    let mut draw = |at: (u16, u16), sign: char| {
+        if let Some(cell) = buffer.cell_mut(at) {
+            cell.set_char(sign).set_style(style);
+        }
+    };
+    for x in area.x + 1..right {
+        draw((x, area.y), '─');
+        draw((x, bottom), '─');
+    }
+    for y in area.y + 1..bottom {
+        draw((area.x, y), '│');
+        draw((right, y), '│');
+    }
+    let corners = [((area.x, area.y), '┌'), ((right, area.y), '┐'), ((area.x, bottom), '└'), ((right, bottom), '┘')];
+    for (at, sign) in corners {
+        draw(at, sign);
+    }
+}
+
+/// Gives the cells that were drawn; none, and nothing drawn, where a character of it is no cell by itself.
+fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Option<u16> {
+    if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return None;
+    }
+    let begin = usize::from(row.y - buffer.area.y) * usize::from(buffer.area.width) + usize::from(row.x - buffer.area.x);
+    let cells = buffer.content.get_mut(begin..begin + usize::from(row.width))?;
+    let mut drawn = 0;
+    for (cell, c) in cells.iter_mut().zip(text.chars()) {
+        cell.set_char(c).set_style(style);
+        drawn += 1;
+    }
+    Some(drawn)
 }
 
 /// A row of cells, filled from the left; what doesn't fit is cut.
@@ -42,8 +116,10 @@ impl<'a> Row<'a> {
     /// Adds text, cut to what is left.
     pub(super) fn push(&mut self, text: impl AsRef<str>, style: Style) -> &mut Self {
         let text = fit(text.as_ref(), self.room());
-        self.used += text.width();
-        self.spans.push(Span::styled(text, style));
+        self.used += cells(&text);
+        if !text.is_empty() {
+            self.spans.push(Span::styled(text, style));
+        }
         self
     }
 
@@ -62,12 +138,35 @@ impl<'a> Row<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use ratatui::style::{Color, Modifier};
+    use unicode_width::UnicodeWidthStr;
 
     #[test]
     fn columns_are_as_wide_as_asked_whatever_stands_in_them() {
         for text in ["", "a", "日本語 text", "e\u{301}x", "a very long text indeed"] {
             assert_eq!(left(text, 8).width(), 8, "{text}");
             assert_eq!(right(text, 8).width(), 8, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_is_drawn_as_ratatui_draws_it(
+            texts in proptest::collection::vec(prop_oneof!["[ -~]{0,12}", "\\PC{0,6}", "[ -~日é]{0,9}"], 0..5),
+            (x, width) in (0_u16..12, 0_u16..30),
+            styled in proptest::bool::ANY,
+        ) {
+            let styles = [Style::new().fg(Color::Red), Style::new(), Style::new().add_modifier(Modifier::UNDERLINED)];
+            let spans = texts.iter().zip(styles.iter().cycle()).map(|(text, style)| Span::styled(text.clone(), *style));
+            let line = Line::from(spans.collect::<Vec<_>>());
+            let line = if styled { line.style(Style::new().bg(Color::Blue)) } else { line };
+            let area = Rect::new(0, 0, 24, 2);
+            let row = Rect::new(x, 1, width, 1);
+            let (mut ours, mut theirs) = (Buffer::empty(area), Buffer::empty(area));
+            paint(&mut ours, row, &line);
+            line.render(row, &mut theirs);
+            prop_assert_eq!(ours, theirs);
         }
     }
 }

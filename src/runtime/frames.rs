@@ -1,0 +1,195 @@
+//! What the terminal shows and what is being drawn, and the cells in which the two differ.
+//!
+//! ratatui looks up the width of every cell of a frame, drawn anew or not; most rows are as they were, and are passed by
+//! here. What it gives for the others is the same: a test compares the two.
+
+use super::encode::{Placed, settle_blanks};
+use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth as _};
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier};
+
+/// What shows on a blank cell that a wide glyph left behind.
+const SEEN_ON_BLANK: Modifier = Modifier::REVERSED
+    .union(Modifier::UNDERLINED)
+    .union(Modifier::SLOW_BLINK)
+    .union(Modifier::RAPID_BLINK)
+    .union(Modifier::CROSSED_OUT);
+/// Asks a terminal to draw a glyph as an emoji; not every one clears the second cell of it.
+const AS_EMOJI: char = '\u{fe0f}';
+
+/// The two frames.
+#[derive(Debug, Default)]
+pub(super) struct Frames {
+    shown: Buffer,
+    next: Buffer,
+}
+
+impl Frames {
+    /// The next frame, blank, to be drawn and given back to [`Frames::put`].
+    pub(super) fn take(&mut self, area: Rect) -> Buffer {
+        let mut next = std::mem::take(&mut self.next);
+        if next.area == area {
+            next.reset();
+        } else {
+            next = Buffer::empty(area);
+        }
+        if self.shown.area != area {
+            self.shown = Buffer::empty(area);
+        }
+        next
+    }
+
+    /// The next frame as it was drawn.
+    pub(super) fn put(&mut self, next: Buffer) {
+        self.next = next;
+    }
+
+    /// The terminal was cleared.
+    pub(super) fn blank(&mut self) {
+        self.shown.reset();
+    }
+
+    /// What `encoded` makes of the cells that the terminal has to be sent; they count as shown from then on.
+    pub(super) fn show(&mut self, encoded: impl FnOnce(&[Placed<'_>], &Buffer) -> String) -> String {
+        let width = usize::from(self.next.area.width).max(1);
+        let mut rows = Vec::new();
+        let both = self.shown.content.chunks_mut(width).zip(self.next.content.chunks_mut(width));
+        for (row, (shown, next)) in (self.next.area.y..).zip(both) {
+            if shown != next {
+                settle_blanks(shown);
+                settle_blanks(next);
+                rows.push(row);
+            }
+        }
+        let mut placed = Vec::new();
+        let both = self.shown.content.chunks(width).zip(self.next.content.chunks(width));
+        for (row, (shown, next)) in (self.next.area.y..).zip(both) {
+            if rows.contains(&row) {
+                changes((self.next.area.x, row), shown, next, &mut placed);
+            }
+        }
+        let out = if placed.is_empty() { String::new() } else { encoded(&placed, &self.next) };
+        std::mem::swap(&mut self.shown, &mut self.next);
+        out
+    }
+}
+
+/// Adds the cells of a row that have to be drawn. Its first one is at `(x, y)`.
+fn changes<'a>((x, y): (u16, u16), shown: &[Cell], next: &'a [Cell], placed: &mut Vec<Placed<'a>>) {
+    let mut behind = Behind::default();
+    let mut covered = 0;
+    for (column, (at, (was, is))) in (x..).zip(shown.iter().zip(next).enumerate()) {
+        if at < covered {
+            if (behind.from..behind.end).contains(&at) {
+                // Behind a wide glyph: the terminal may not clear what was there.
+                behind.from = at + usize::from(is.cell_width()).max(1);
+                behind.end = behind.end.max(behind.from);
+                covered = covered.max(behind.end);
+                if behind.all || was.symbol() != is.symbol() {
+                    placed.push((column, y, is));
+                }
+            }
+            continue;
+        }
+        let (differs, width) = (was != is, usize::from(is.cell_width()));
+        covered = at + width.max(1);
+        if !differs {
+            continue;
+        }
+        placed.push((column, y, is));
+        if matches!(is.diff_option, CellDiffOption::ForcedWidth(_)) {
+            continue;
+        }
+        if width > 1 && is.symbol().contains(AS_EMOJI) {
+            behind = Behind { from: at + 1, end: at + width, all: false };
+        } else if width <= 1 && usize::from(was.cell_width()) > width && shows_when_blank(was) {
+            let end = at + usize::from(was.cell_width());
+            behind = Behind { from: at + 1, end, all: true };
+            covered = end;
+        }
+    }
+}
+
+/// Cells behind a wide glyph that may have to be drawn as well.
+#[derive(Debug, Default)]
+struct Behind {
+    from: usize,
+    end: usize,
+    /// Whether they all have to, or those alone that hold something else.
+    all: bool,
+}
+
+fn shows_when_blank(cell: &Cell) -> bool {
+    cell.bg != Color::Reset || cell.modifier.intersects(SEEN_ON_BLANK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use ratatui::style::Style;
+    use std::num::NonZeroU16;
+
+    const AREA: Rect = Rect { x: 0, y: 0, width: 14, height: 3 };
+
+    /// Frames of all kinds of glyphs, styles and links.
+    fn frame() -> impl Strategy<Value = Buffer> {
+        let text = prop_oneof!["[ -~]{0,9}", "[ab日本é✓❤\u{fe0f}🧑‍🌾 ]{0,9}", Just("❤\u{fe0f}x ".to_owned())];
+        let styles = [
+            Style::new(),
+            Style::new().fg(Color::Red),
+            Style::new().bg(Color::Blue),
+            Style::new().add_modifier(Modifier::REVERSED),
+        ];
+        let part = (text, 0_u16..14, 0_u16..3, proptest::sample::select(styles.to_vec()), 0_u16..9);
+        proptest::collection::vec(part, 0..6).prop_map(|parts| {
+            let mut buffer = Buffer::empty(AREA);
+            for (text, x, y, style, link) in parts {
+                buffer.set_string(x, y, text, style);
+                if let Some(width) = NonZeroU16::new(link).filter(|width| width.get() < 3 && x + width.get() <= AREA.width) {
+                    buffer[(x, y)].set_diff_option(CellDiffOption::ForcedWidth(width));
+                }
+            }
+            buffer
+        })
+    }
+
+    /// Positions and glyphs of what is sent after these frames.
+    fn sent(frames: &mut Frames, next: Buffer) -> Vec<(u16, u16, String)> {
+        let blank = frames.take(AREA);
+        assert!(blank.content.iter().all(|cell| *cell == Cell::EMPTY), "drawn from nothing");
+        frames.put(next);
+        let mut sent = Vec::new();
+        frames.show(|placed, _| {
+            sent.extend(placed.iter().map(|(x, y, cell)| (*x, *y, cell.symbol().to_owned())));
+            String::new()
+        });
+        sent
+    }
+
+    proptest! {
+        #[test]
+        fn what_differs_is_what_ratatui_finds_different(mut drawn in proptest::collection::vec(frame(), 1..4)) {
+            let mut frames = Frames::default();
+            let mut shown = Buffer::empty(AREA);
+            for next in &mut drawn {
+                settle_blanks(&mut next.content);
+                let theirs: Vec<_> =
+                    shown.diff(next).into_iter().map(|(x, y, cell)| (x, y, cell.symbol().to_owned())).collect();
+                prop_assert_eq!(sent(&mut frames, next.clone()), theirs);
+                shown.clone_from(next);
+            }
+        }
+    }
+
+    #[test]
+    fn a_frame_that_is_drawn_again_sends_nothing_until_the_terminal_is_cleared() {
+        let mut frames = Frames::default();
+        let mut frame = Buffer::empty(AREA);
+        frame.set_string(1, 1, "ab", Style::new());
+        assert_eq!(sent(&mut frames, frame.clone()).len(), 2);
+        assert_eq!(sent(&mut frames, frame.clone()), []);
+        frames.blank();
+        assert_eq!(sent(&mut frames, frame).len(), 2);
+    }
+}
