@@ -1,11 +1,10 @@
 //! ratatui's way to the terminal, with a cursor that stands where it should also while it is hidden: what is wanted of it
 //! is noted here, and sent with the frame only where the terminal's cursor is not there already.
 
-use super::output;
-use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
+use ratatui::backend::{Backend, ClearType, WindowSize};
 use ratatui::buffer::Cell;
 use ratatui::layout::{Position, Size};
-use std::io::{self, Write};
+use std::io;
 
 /// What is known of the terminal's cursor. Nothing at first, and after anything else drew.
 #[derive(Debug, Clone, Copy, Default)]
@@ -14,10 +13,10 @@ pub(super) struct Cursor {
     is_shown: Option<bool>,
 }
 
-/// The backend; a frame's cursor is left to [`Console::end_frame`].
-#[derive(Debug)]
-pub(super) struct Console<W: Write> {
-    inner: CrosstermBackend<W>,
+/// The backend, of which only the cursor matters: cells are drawn by the screen, a frame's cursor is left to
+/// [`Console::end_frame`].
+#[derive(Debug, Default)]
+pub(super) struct Console {
     wanted: Option<Position>,
     cursor: Cursor,
 }
@@ -29,12 +28,7 @@ pub(super) struct Around {
     pub(super) after: Vec<u8>,
 }
 
-impl<W: Write> Console<W> {
-    /// A way to this writer.
-    pub(super) fn new(writer: W) -> Self {
-        Self { inner: CrosstermBackend::new(writer), wanted: None, cursor: Cursor::default() }
-    }
-
+impl Console {
     /// Cells were drawn: the terminal's cursor is behind the last one.
     pub(super) fn wandered(&mut self) {
         self.cursor.at = None;
@@ -67,20 +61,14 @@ impl<W: Write> Console<W> {
     }
 }
 
-impl<W: Write> Backend for Console<W> {
+impl Backend for Console {
     type Error = io::Error;
 
-    fn draw<'a, I>(&mut self, content: I) -> io::Result<()>
+    fn draw<'a, I>(&mut self, _none: I) -> io::Result<()>
     where
         I: Iterator<Item = (u16, u16, &'a Cell)>,
     {
-        // What differs is found and drawn by the screen; ratatui is given nothing to compare.
-        let mut content = content.peekable();
-        if content.peek().is_none() {
-            return Ok(());
-        }
-        self.wandered();
-        self.inner.draw(content)
+        Ok(())
     }
 
     fn hide_cursor(&mut self) -> io::Result<()> {
@@ -93,7 +81,7 @@ impl<W: Write> Backend for Console<W> {
     }
 
     fn get_cursor_position(&mut self) -> io::Result<Position> {
-        self.inner.get_cursor_position()
+        Ok(self.wanted.unwrap_or_default())
     }
 
     fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
@@ -102,24 +90,22 @@ impl<W: Write> Backend for Console<W> {
     }
 
     fn clear(&mut self) -> io::Result<()> {
-        self.cursor.at = None;
-        self.inner.clear()
+        Ok(())
     }
 
-    fn clear_region(&mut self, clear_type: ClearType) -> io::Result<()> {
-        self.cursor.at = None;
-        self.inner.clear_region(clear_type)
+    fn clear_region(&mut self, _region: ClearType) -> io::Result<()> {
+        Ok(())
     }
 
     fn size(&self) -> io::Result<Size> {
-        output::size().map(Size::from)
+        Ok(Size::ZERO)
     }
 
     fn window_size(&mut self) -> io::Result<WindowSize> {
-        self.inner.window_size()
+        Ok(WindowSize { columns_rows: Size::ZERO, pixels: Size::ZERO })
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Backend::flush(&mut self.inner)
+        Ok(())
     }
 }

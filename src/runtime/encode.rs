@@ -33,13 +33,11 @@ const CODES: [(Modifier, u8, u8); 9] = [
     (Modifier::CROSSED_OUT, 9, 29),
 ];
 
-/// Makes blanks that look alike be alike, so that none is sent again for a colour that nobody sees.
-pub(super) fn settle_blanks(cells: &mut [Cell]) {
-    for cell in cells {
-        if is_plain_blank(cell) {
-            cell.fg = Color::Reset;
-            cell.modifier = Modifier::empty();
-        }
+/// Makes a blank be like any other that looks alike, so that it is not sent again for a colour that nobody sees.
+pub(super) fn settle_blank(cell: &mut Cell) {
+    if is_plain_blank(cell) {
+        cell.fg = Color::Reset;
+        cell.modifier = Modifier::empty();
     }
 }
 

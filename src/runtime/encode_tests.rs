@@ -18,7 +18,7 @@ fn line(parts: &[(&str, Style)]) -> Buffer {
         buffer.set_string(x, 0, text, *style);
         x += u16::try_from(text.width()).expect("short");
     }
-    settle_blanks(&mut buffer.content);
+    buffer.content.iter_mut().for_each(settle_blank);
     buffer
 }
 
@@ -165,7 +165,7 @@ fn screens(texts: &[&'static str], is_seen_on_blank: bool) -> impl Strategy<Valu
             (0..WIDTH).for_each(|x| buffer.cell_mut((x, y)).expect("inside").reset());
             buffer.set_stringn(x, y, text, usize::from(WIDTH - x), style);
         }
-        settle_blanks(&mut buffer.content);
+        buffer.content.iter_mut().for_each(settle_blank);
         buffer
     });
     prop::collection::vec(screen, 1..5)

@@ -3,7 +3,7 @@
 //! ratatui looks up the width of every cell of a frame, drawn anew or not; most rows are as they were, and are passed by
 //! here. What it gives for the others is the same: a test compares the two.
 
-use super::encode::{Placed, settle_blanks};
+use super::encode::{Placed, settle_blank};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth as _};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
@@ -25,6 +25,11 @@ pub(super) struct Frames {
 }
 
 impl Frames {
+    /// Whether the terminal shows a frame, and one of another size.
+    pub(super) fn is_of_another_size(&self, area: Rect) -> bool {
+        !self.shown.content.is_empty() && self.shown.area != area
+    }
+
     /// The next frame, blank, to be drawn and given back to [`Frames::put`].
     pub(super) fn take(&mut self, area: Rect) -> Buffer {
         let mut next = std::mem::take(&mut self.next);
@@ -52,20 +57,20 @@ impl Frames {
     /// What `encoded` makes of the cells that the terminal has to be sent; they count as shown from then on.
     pub(super) fn show(&mut self, encoded: impl FnOnce(&[Placed<'_>], &Buffer) -> String) -> String {
         let width = usize::from(self.next.area.width).max(1);
-        let mut rows = Vec::new();
+        let mut rows: Vec<(u16, Vec<bool>)> = Vec::new();
         let both = self.shown.content.chunks_mut(width).zip(self.next.content.chunks_mut(width));
         for (row, (shown, next)) in (self.next.area.y..).zip(both) {
-            if shown != next {
-                settle_blanks(shown);
-                settle_blanks(next);
-                rows.push(row);
+            let differs: Vec<bool> = shown.iter_mut().zip(next).map(|(was, is)| differs(was, is)).collect();
+            if differs.contains(&true) {
+                rows.push((row, differs));
             }
         }
         let mut placed = Vec::new();
-        let both = self.shown.content.chunks(width).zip(self.next.content.chunks(width));
-        for (row, (shown, next)) in (self.next.area.y..).zip(both) {
-            if rows.contains(&row) {
-                changes((self.next.area.x, row), shown, next, &mut placed);
+        for (row, differs) in &rows {
+            let begin = usize::from(row - self.next.area.y) * width;
+            let [shown, next] = [&self.shown, &self.next].map(|frame| frame.content.get(begin..begin + width));
+            if let (Some(shown), Some(next)) = (shown, next) {
+                changes((self.next.area.x, *row), shown, next, differs, &mut placed);
             }
         }
         let out = if placed.is_empty() { String::new() } else { encoded(&placed, &self.next) };
@@ -74,11 +79,22 @@ impl Frames {
     }
 }
 
+/// Whether a cell has to be drawn again: not for a colour of a blank, which nobody sees.
+fn differs(was: &mut Cell, is: &mut Cell) -> bool {
+    if was == is {
+        return false;
+    }
+    settle_blank(was);
+    settle_blank(is);
+    was != is
+}
+
 /// Adds the cells of a row that have to be drawn. Its first one is at `(x, y)`.
-fn changes<'a>((x, y): (u16, u16), shown: &[Cell], next: &'a [Cell], placed: &mut Vec<Placed<'a>>) {
+fn changes<'a>((x, y): (u16, u16), shown: &[Cell], next: &'a [Cell], differs: &[bool], placed: &mut Vec<Placed<'a>>) {
     let mut behind = Behind::default();
     let mut covered = 0;
-    for (column, (at, (was, is))) in (x..).zip(shown.iter().zip(next).enumerate()) {
+    let cells = shown.iter().zip(next).zip(differs).enumerate();
+    for (column, (at, ((was, is), differs))) in (x..).zip(cells) {
         if at < covered {
             if (behind.from..behind.end).contains(&at) {
                 // Behind a wide glyph: the terminal may not clear what was there.
@@ -91,7 +107,7 @@ fn changes<'a>((x, y): (u16, u16), shown: &[Cell], next: &'a [Cell], placed: &mu
             }
             continue;
         }
-        let (differs, width) = (was != is, usize::from(is.cell_width()));
+        let width = usize::from(is.cell_width());
         covered = at + width.max(1);
         if !differs {
             continue;
@@ -146,7 +162,9 @@ mod tests {
             let mut buffer = Buffer::empty(AREA);
             for (text, x, y, style, link) in parts {
                 buffer.set_string(x, y, text, style);
-                if let Some(width) = NonZeroU16::new(link).filter(|width| width.get() < 3 && x + width.get() <= AREA.width) {
+                if let Some(width) =
+                    NonZeroU16::new(link).filter(|width| width.get() < 3 && x + width.get() <= AREA.width)
+                {
                     buffer[(x, y)].set_diff_option(CellDiffOption::ForcedWidth(width));
                 }
             }
@@ -173,7 +191,7 @@ mod tests {
             let mut frames = Frames::default();
             let mut shown = Buffer::empty(AREA);
             for next in &mut drawn {
-                settle_blanks(&mut next.content);
+                next.content.iter_mut().for_each(settle_blank);
                 let theirs: Vec<_> =
                     shown.diff(next).into_iter().map(|(x, y, cell)| (x, y, cell.symbol().to_owned())).collect();
                 prop_assert_eq!(sent(&mut frames, next.clone()), theirs);

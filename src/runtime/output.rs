@@ -4,15 +4,13 @@
 use super::console::Console;
 use super::encode;
 use super::frames::Frames;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use ratatui::{Frame, Terminal};
-use std::cell::RefCell;
+use ratatui::layout::Rect;
+use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use std::io::{self, Write};
-use std::rc::Rc;
 
 const SYNC_BEGIN: &[u8] = b"\x1b[?2026h";
 const SYNC_END: &[u8] = b"\x1b[?2026l";
+const CLEAR: &[u8] = b"\x1b[2J";
 
 /// The terminal behind stdout, without the standard library's line buffer (which would cut a frame into pieces).
 #[derive(Debug)]
@@ -73,26 +71,11 @@ pub fn size() -> io::Result<(u16, u16)> {
     crossterm::terminal::size()
 }
 
-/// What the frame in the making has written so far.
-#[derive(Debug, Clone, Default)]
-struct FrameBytes(Rc<RefCell<Vec<u8>>>);
-
-impl Write for FrameBytes {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// The screen as ratatui keeps it, and the way out to the terminal.
+/// What the terminal shows, and the way out to it.
 #[derive(Debug)]
 pub struct Screen<W> {
-    terminal: Terminal<Console<FrameBytes>>,
-    bytes: FrameBytes,
+    /// Makes ratatui's frames; knows neither cells nor sizes.
+    terminal: Terminal<Console>,
     frames: Frames,
     out: W,
     synchronized: bool,
@@ -101,48 +84,51 @@ pub struct Screen<W> {
 }
 
 impl<W: Write> Screen<W> {
-    /// A screen of the terminal's size. Asks the system for the size, and the terminal for nothing.
+    /// A screen on which nothing was drawn yet.
     ///
     /// # Errors
-    /// The size can't be found out.
+    /// None: ratatui asks for the possibility.
     pub fn new(out: W, synchronized: bool) -> io::Result<Self> {
-        let bytes = FrameBytes::default();
-        let terminal = Terminal::new(Console::new(bytes.clone()))?;
-        Ok(Self { terminal, bytes, frames: Frames::default(), out, synchronized, unknown: false })
+        let options = TerminalOptions { viewport: Viewport::Fixed(Rect::ZERO) };
+        let terminal = Terminal::with_options(Console::default(), options)?;
+        Ok(Self { terminal, frames: Frames::default(), out, synchronized, unknown: false })
     }
 
-    /// Draws what changed since the last frame, as one write; nothing where nothing did. The cursor stands where the frame
-    /// puts it, and is seen there if `cursor_shown`.
+    /// Draws a frame of so many columns and rows: what changed since the last one, as one write; nothing where nothing did.
+    /// The cursor stands where the frame puts it, and is seen there if `cursor_shown`.
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn draw(&mut self, cursor_shown: bool, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        if std::mem::take(&mut self.unknown) {
-            self.terminal.backend_mut().forget_cursor();
-            // `Terminal::clear` would ask the terminal for the cursor and wait for the answer.
-            let area = Rect::from((Position::ORIGIN, self.terminal.size()?));
-            self.terminal.resize(area)?;
-            self.frames.blank();
-        }
+    pub fn draw(
+        &mut self,
+        (columns, rows): (u16, u16),
+        cursor_shown: bool,
+        render: impl FnOnce(&mut Frame<'_>),
+    ) -> io::Result<()> {
+        let area = Rect::new(0, 0, columns, rows);
+        let is_anew = std::mem::take(&mut self.unknown) || self.frames.is_of_another_size(area);
+        let mut next = self.frames.take(area);
         self.terminal.draw(|frame| {
             // ratatui's own frames stay without cells: it has nothing to compare, and none to keep.
-            let area = frame.area();
-            *frame.buffer_mut() = self.frames.take(area);
+            std::mem::swap(frame.buffer_mut(), &mut next);
             if !area.is_empty() {
                 render(frame);
             }
-            let none = Buffer { area: Rect { height: 0, ..area }, content: Vec::new() };
-            self.frames.put(std::mem::replace(frame.buffer_mut(), none));
+            std::mem::swap(frame.buffer_mut(), &mut next);
         })?;
-        let changed = self.frames.show(encode::cells);
+        self.frames.put(next);
         let console = self.terminal.backend_mut();
+        let cleared: &[u8] = if is_anew { CLEAR } else { b"" };
+        if is_anew {
+            console.forget_cursor();
+            self.frames.blank();
+        }
+        let changed = self.frames.show(encode::cells);
         if !changed.is_empty() {
             console.wandered();
         }
         let around = console.end_frame(cursor_shown, !self.synchronized);
-        let mut begun = self.bytes.0.borrow_mut();
-        let parts = [around.before.as_slice(), &begun, changed.as_bytes(), &around.after].concat();
-        begun.clear();
+        let parts = [around.before.as_slice(), cleared, changed.as_bytes(), &around.after].concat();
         if parts.is_empty() {
             return Ok(());
         }
@@ -169,7 +155,7 @@ impl<W: Write> Screen<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ratatui::{TerminalOptions, Viewport};
+    use ratatui::layout::Position;
 
     #[derive(Debug, Default)]
     struct Writes(Vec<Vec<u8>>);
@@ -184,19 +170,23 @@ mod tests {
         }
     }
 
+    const SIZE: (u16, u16) = (20, 3);
+
+    fn whole(frame: &mut Frame<'_>, text: &str) {
+        let area = frame.buffer_mut().area;
+        frame.render_widget(text, area);
+    }
+
     fn screen(synchronized: bool) -> Screen<Writes> {
-        let bytes = FrameBytes::default();
-        let options = TerminalOptions { viewport: Viewport::Fixed(Rect::new(0, 0, 20, 3)) };
-        let terminal = Terminal::with_options(Console::new(bytes.clone()), options).expect("a terminal");
-        Screen { terminal, bytes, frames: Frames::default(), out: Writes::default(), synchronized, unknown: false }
+        Screen::new(Writes::default(), synchronized).expect("a screen")
     }
 
     #[test]
     fn a_frame_with_a_cursor_is_one_write_inside_synchronized_output() {
         let mut screen = screen(true);
         screen
-            .draw(true, |frame| {
-                frame.render_widget("hello", frame.area());
+            .draw(SIZE, true, |frame| {
+                whole(frame, "hello");
                 frame.set_cursor_position(Position::new(1, 1));
             })
             .expect("drawn");
@@ -208,15 +198,15 @@ mod tests {
     #[test]
     fn a_terminal_that_does_not_know_it_gets_no_synchronized_output() {
         let mut screen = screen(false);
-        screen.draw(false, |frame| frame.render_widget("hello", frame.area())).expect("drawn");
+        screen.draw(SIZE, false, |frame| whole(frame, "hello")).expect("drawn");
         assert!(!String::from_utf8_lossy(&screen.out.0.concat()).contains("2026"));
     }
 
     #[test]
     fn the_second_frame_holds_only_what_changed() {
         let mut screen = screen(true);
-        screen.draw(false, |frame| frame.render_widget("hello", frame.area())).expect("drawn");
-        screen.draw(false, |frame| frame.render_widget("hallo", frame.area())).expect("drawn");
+        screen.draw(SIZE, false, |frame| whole(frame, "hello")).expect("drawn");
+        screen.draw(SIZE, false, |frame| whole(frame, "hallo")).expect("drawn");
         let second = String::from_utf8_lossy(&screen.out.0[1]).into_owned();
         assert!(second.contains('a') && !second.contains('o'), "{second:?}");
     }
@@ -225,10 +215,10 @@ mod tests {
     fn sent(screen: &mut Screen<Writes>, shown: bool, text: &str, at: (u16, u16)) -> String {
         screen.out.0.clear();
         let render = |frame: &mut Frame<'_>| {
-            frame.render_widget(text, frame.area());
+            whole(frame, text);
             frame.set_cursor_position(Position::from(at));
         };
-        screen.draw(shown, render).expect("drawn");
+        screen.draw(SIZE, shown, render).expect("drawn");
         assert!(screen.out.0.len() < 2, "one write");
         String::from_utf8(screen.out.0.concat()).expect("text")
     }

@@ -50,7 +50,7 @@ struct View<'a> {
 /// Draws the whole screen.
 pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     let view = View { app, theme, now };
-    let area = frame.area();
+    let area = frame.buffer_mut().area;
     // The state learns of a resize by a message; until then what is known is drawn no larger than the screen.
     let size = (app.size.0.min(area.width), app.size.1.min(area.height));
     if !is_usable(size) || (area.width, area.height) != app.size {
@@ -159,7 +159,7 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
 }
 
 fn too_small(frame: &mut Frame<'_>, view: View<'_>) {
-    let (area, quits) = (frame.area(), view.app.told(Context::Everywhere, Action::Quit));
+    let (area, quits) = (frame.buffer_mut().area, view.app.told(Context::Everywhere, Action::Quit));
     let text = format!("docdeck needs {}×{}, here are {}×{}. {quits} quits.", MIN.0, MIN.1, area.width, area.height);
     let paragraph = Paragraph::new(text).style(view.theme.text).wrap(Wrap { trim: true });
     frame.render_widget(paragraph, area);

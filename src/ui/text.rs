@@ -84,11 +84,12 @@ fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Opti
     if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return None;
     }
-    let begin = usize::from(row.y - buffer.area.y) * usize::from(buffer.area.width) + usize::from(row.x - buffer.area.x);
+    let begin =
+        usize::from(row.y - buffer.area.y) * usize::from(buffer.area.width) + usize::from(row.x - buffer.area.x);
     let cells = buffer.content.get_mut(begin..begin + usize::from(row.width))?;
     let mut drawn = 0;
-    for (cell, c) in cells.iter_mut().zip(text.chars()) {
-        cell.set_char(c).set_style(style);
+    for (cell, byte) in cells.iter_mut().zip(text.bytes()) {
+        cell.set_char(char::from(byte)).set_style(style);
         drawn += 1;
     }
     Some(drawn)
