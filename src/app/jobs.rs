@@ -384,7 +384,8 @@ impl JobList {
         let before = places.map(|place| self.standing(place));
         let held = key.and_then(|key| self.get(key)).is_some_and(|row| row.group() == Group::NeedsYou);
         let old = self.hold(key, held, key.is_some());
-        let stays = places.map(|place| self.standing(place)).into_iter().zip(before).map(|(after, before)| after == before);
+        let stays =
+            places.map(|place| self.standing(place)).into_iter().zip(before).map(|(after, before)| after == before);
         let moved: Vec<usize> =
             places.into_iter().zip(stays).filter(|(_, stays)| !stays).filter_map(|(place, _)| place).collect();
         if moved.is_empty() {

@@ -3,7 +3,8 @@
 //! needs the terminal (copying, opening, suspending, quitting) is the event loop's.
 
 use super::first_run::FirstRun;
-use super::hands::{Hands, Started};
+use super::hands::{Hands, Started, failure};
+use super::remembered::Reading;
 use super::retired::Retired;
 use super::signals::Signals;
 use crate::api::Client;
@@ -11,6 +12,7 @@ use crate::app::{Effect, Msg};
 use crate::engine::{Duties, Engine, PollOptions, Setup};
 use crate::model::endpoint::Scope;
 use crate::model::news::News;
+use crate::model::row::FirstRows;
 use crate::store::Store;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -48,6 +50,17 @@ pub struct Effects {
     last_ordered: Option<oneshot::Receiver<()>>,
     /// Profiles that were turned away from.
     retired: JoinSet<()>,
+    first_rows: FirstRead,
+}
+
+/// The first rows of the list, which are being read already.
+#[derive(Default)]
+struct FirstRead(Option<Reading<FirstRows>>);
+
+impl std::fmt::Debug for FirstRead {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "FirstRead" } else { "FirstRead (taken)" })
+    }
 }
 
 impl Effects {
@@ -60,7 +73,13 @@ impl Effects {
             tasks: JoinSet::new(),
             last_ordered: None,
             retired: JoinSet::new(),
+            first_rows: FirstRead::default(),
         }
+    }
+
+    /// The first rows of the list are being read: the next effect that asks for them gets these. None forgets them.
+    pub(super) fn read_first(&mut self, rows: Option<Reading<FirstRows>>) {
+        self.first_rows = FirstRead(rows);
     }
 
     /// Exports are written into this folder instead of the current one.
@@ -128,6 +147,12 @@ impl Effects {
 
     /// Carries an effect out. Those of the event loop end in nothing here.
     pub fn carry(&mut self, effect: Effect) {
+        if let Effect::LoadFirstRows(_) = effect
+            && let Some(rows) = self.first_rows.0.take()
+        {
+            self.tasks.spawn(async move { Some(Msg::FirstRows(rows.await.map_err(failure))) });
+            return;
+        }
         let hands = self.hands.clone();
         if !writes(&effect) {
             self.tasks.spawn(hands.carry(effect));

@@ -10,7 +10,7 @@
 //!   configured one; `texts`: files of texts; `new_file`: exports
 //! - [`first_run`]: what the welcome page asks for: reading a key, trying a profile, writing it
 //! - [`switch`]: to another profile; `retired`: what is left of the one before
-//! - [`remembered`]: how the dashboard was left, read before the first frame
+//! - [`remembered`]: how the dashboard was left and its first rows, read before the first frame
 //! - [`notify`]: telling the terminal of a finished job; [`multiplexer`]: through tmux and screen
 //! - [`probe`]: what the terminal can do, for who wants to know without a dashboard
 //! - [`gate`]: when to draw; [`logfile`]: what is written down
@@ -63,6 +63,7 @@ use first_run::FirstRun;
 use gate::FrameGate;
 use logfile::Log;
 use paints::Paints;
+use remembered::Begun;
 use stage::Stage;
 use std::io;
 use std::path::PathBuf;
@@ -131,14 +132,16 @@ pub enum Exit {
 /// The terminal can't be taken over.
 pub async fn run(parts: Parts) -> io::Result<Ended> {
     let log_path = parts.log.as_ref().map(|log| log.path().to_path_buf());
+    let mut begun = Begun::begin(&parts.store, &parts.start, output::size()?.1.into());
     let stage = Stage::open(parts.kind, parts.start.mouse, log_path)?;
     let (news_sender, news) = mpsc::channel(NEWS_WAITING);
-    let layout = remembered::layout(&parts.store, &parts.start).await;
+    let layout = begun.layout().await;
     let start = Start { size: stage.size()?, layout, ..parts.start };
     let demo = start.demo;
     let paints = Paints::new(parts.look, &parts.environment);
     let mut effects = Effects::new(parts.store, start.scope.clone(), parts.folders.templates.clone());
     effects.set_up(parts.first_run);
+    effects.read_first(begun.rows);
     let (app, begin) = App::new(start, now());
     let mut dashboard = Dashboard {
         app,
@@ -164,6 +167,7 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
     for effect in begin {
         dashboard.effects.carry(effect);
     }
+    dashboard.effects.read_first(None);
     dashboard.draw_when_due();
     if let Some(connection) = parts.connection {
         dashboard.effects.start_engine(connection, news_sender.clone());

@@ -1,21 +1,68 @@
-//! What was remembered of the layout, read from the store before the first frame.
+//! What the first frame needs of the store: how the dashboard was left, and the first rows. Both are asked for before the
+//! terminal is taken over, so that the store reads while all else is made ready.
 
 use crate::app::Start;
 use crate::model::layout::Layout;
-use crate::store::Store;
+use crate::model::row::FirstRows;
+use crate::store::{Store, StoreError};
+use futures_util::FutureExt as _;
+use std::pin::Pin;
 use std::time::Duration;
 
-/// How long a slow disk may hold the first frame back for it.
+/// How long a slow disk may hold the first frame back for the layout.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A call of the store that is under way.
+pub(super) type Reading<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
+
+/// What is being read.
+pub(super) struct Begun {
+    layout: Option<Reading<Option<String>>>,
+    /// None for the welcome page.
+    pub(super) rows: Option<Reading<FirstRows>>,
+}
+
+impl Begun {
+    /// Asks the store; `limit` rows of the list at most are wanted.
+    pub(super) fn begin(store: &Store, start: &Start, limit: u32) -> Self {
+        let layout = layout_read(store, start);
+        let rows = start.welcome.is_none().then(|| {
+            let (store, scope) = (store.clone(), start.scope.clone());
+            begun(async move { store.first_jobs(&scope, limit).await })
+        });
+        Self { layout, rows }
+    }
+
+    /// As [`layout`], of what is being read.
+    pub(super) async fn layout(&mut self) -> Option<Layout> {
+        Some(laid(self.layout.take()?).await)
+    }
+}
 
 /// How the dashboard was left, the usual layout where that can't be read or takes too long; none where nothing is to be
 /// remembered.
 pub async fn layout(store: &Store, start: &Start) -> Option<Layout> {
-    if !start.can_remember() {
-        return None;
-    }
-    let text = tokio::time::timeout(PATIENCE, store.recall(&start.layout_key())).await;
+    Some(laid(layout_read(store, start)?).await)
+}
+
+fn layout_read(store: &Store, start: &Start) -> Option<Reading<Option<String>>> {
+    start.can_remember().then(|| {
+        let (store, key) = (store.clone(), start.layout_key());
+        begun(async move { store.recall(&key).await })
+    })
+}
+
+async fn laid(text: Reading<Option<String>>) -> Layout {
     // An unreadable record is said elsewhere.
-    let text = text.ok().and_then(Result::ok).flatten();
-    Some(text.map(|text| Layout::parse(&text)).unwrap_or_default())
+    let text = tokio::time::timeout(PATIENCE, text).await.ok().and_then(Result::ok).flatten();
+    text.map(|text| Layout::parse(&text)).unwrap_or_default()
+}
+
+/// Hands a call over at once: by itself it would wait until somebody asks for its answer.
+fn begun<T: Send + 'static>(call: impl Future<Output = Result<T, StoreError>> + Send + 'static) -> Reading<T> {
+    let mut call: Reading<T> = Box::pin(call);
+    match (&mut call).now_or_never() {
+        Some(answer) => Box::pin(std::future::ready(answer)),
+        None => call,
+    }
 }
