@@ -42,8 +42,9 @@ mod which;
 
 use crate::config::Flags;
 use crate::config::environment::Environment;
+use crate::model::text::CleanText;
 use arguments::{Arguments, Command};
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use code::Code;
 use out::Out;
 use refusal::Refusal;
@@ -56,7 +57,7 @@ pub fn main() -> ExitCode {
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return misread(&error),
+        Err(error) => return misread(&as_text(error)),
     };
     let environment = Environment::of_process();
     let flags = Flags::from(arguments.options);
@@ -90,6 +91,15 @@ fn misread(error: &clap::Error) -> ExitCode {
         Out::of_process().json(&words);
     }
     Code::Unusable.into()
+}
+
+/// The same mistake, or the help that was asked for, with what was typed as text: an argument may come out of a file or
+/// another program.
+fn as_text(error: clap::Error) -> clap::Error {
+    let clean = std::env::args_os().map(|typed| CleanText::line(&typed.to_string_lossy()).to_string());
+    // What is clean may be no mistake any more.
+    let plain = || Arguments::command().error(error.kind(), CleanText::block(&error.render().to_string()).as_str());
+    Arguments::try_parse_from(clean).err().unwrap_or_else(plain)
 }
 
 fn carry_out(
