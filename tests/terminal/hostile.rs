@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 /// What each of these would do, and the text: a marker that must not take effect, in all ways to begin and to end one.
-fn attacks() -> Vec<(&'static str, String)> {
+pub(crate) fn attacks() -> Vec<(&'static str, String)> {
     let plain = [
         ("CSI", "a\x1b[77;66H\x1b[2Jb\x1b[?1049l"),
         ("CSI in 8 bits", "a\u{9b}77;66Hb"),
@@ -51,7 +51,7 @@ fn is_bad(c: char) -> bool {
 }
 
 #[track_caller]
-fn assert_plain(what: &str, text: &str) {
+pub(crate) fn assert_plain(what: &str, text: &str) {
     let found = text.char_indices().find(|(_, c)| is_bad(*c));
     let around =
         |at: usize| text.chars().skip(text[..at].chars().count().saturating_sub(30)).take(60).collect::<String>();
@@ -60,7 +60,7 @@ fn assert_plain(what: &str, text: &str) {
 
 /// The same, and no letter with more marks than scripts have. JSON is a program's to read and keeps all of them.
 #[track_caller]
-fn assert_readable(what: &str, text: &str) {
+pub(crate) fn assert_readable(what: &str, text: &str) {
     assert_plain(what, text);
     let marks = text.chars().fold((0, 0), |(most, run), c| {
         let run = if matches!(c, '\u{301}' | '\u{489}') { run + 1 } else { 0 };
@@ -72,7 +72,7 @@ fn assert_readable(what: &str, text: &str) {
 /// What a terminal got: what docdeck writes itself (cursor, colours, modes, title, links) is taken out, and what is left
 /// has to be text; what would have come from outside is looked for by what it says.
 #[track_caller]
-fn assert_tame(what: &str, sent: &str) {
+pub(crate) fn assert_tame(what: &str, sent: &str) {
     for mark in ["\x1b[77;66H", "\x1b]52;", "\x1b]0;", "\x1bP", "\x1b_", "\x1b^", "\x1bX", "\x1bc", "\x1b(0"] {
         assert!(!sent.contains(mark), "{what}: {mark:?} got through");
     }
@@ -111,24 +111,31 @@ fn own_sequence(text: &str) -> Option<(usize, &str)> {
 }
 
 /// A service that puts this text into every string that it can say.
-struct HostileService {
-    url: String,
+pub(crate) struct HostileService {
+    pub(crate) url: String,
 }
 
 impl HostileService {
     /// Says jobs, pages and errors with all the attacks in turn; the first answer to a GET of a job holds the first one.
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
+        Self::with_links(Vec::new())
+    }
+
+    /// The same; the jobs `l0`, `l1` and so on have these links.
+    pub(crate) fn with_links(links: Vec<String>) -> Self {
+        let links = std::sync::Arc::new(links);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let Ok(stream) = stream else { return };
+                let links = std::sync::Arc::clone(&links);
                 std::thread::spawn(move || {
                     let mut reader = BufReader::new(stream);
                     while let Some((line, _)) = request(&mut reader) {
-                        let (status, body) = answer(&line);
+                        let Reply { status, headers, body } = answer(&line, &links);
                         let head = format!(
-                            "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+                            "HTTP/1.1 {status}\r\n{headers}content-type: application/json\r\ncontent-length: {}\r\n\r\n",
                             body.len()
                         );
                         let written = reader.get_mut().write_all(head.as_bytes());
@@ -166,35 +173,73 @@ fn request(reader: &mut BufReader<std::net::TcpStream>) -> Option<(String, Vec<u
     Some((first, body))
 }
 
-/// The n of `/job/n` says which attack the job carries.
-fn answer(line: &str) -> (u16, String) {
+struct Reply {
+    /// With its words.
+    status: String,
+    headers: String,
+    body: String,
+}
+
+impl Reply {
+    fn new(status: u16, body: String) -> Self {
+        Self { status: format!("{status} X"), headers: String::new(), body }
+    }
+}
+
+/// The n of `/job/n` says which attack the job carries; a letter before it makes it another answer.
+fn answer(line: &str, links: &[String]) -> Reply {
     let attacks = attacks();
     let path = line.split(' ').nth(1).unwrap_or_default();
-    if path.contains("/views") {
-        let pages = attacks.iter().map(|(_, text)| {
+    if let Some((before, _)) = path.split_once("/views") {
+        // All of them, or the one that the project's name says.
+        let one = before.rsplit('/').next().and_then(|project| project.strip_prefix('v')?.parse::<usize>().ok());
+        let texts = attacks.iter().enumerate().filter(|(n, _)| one.is_none_or(|one| one == *n));
+        let pages = texts.map(|(_, (_, text))| {
             serde_json::json!({ "path": format!("/{text}"), "human": 3, "ai": format!("{text}"), "total": 3 })
         });
         let body = serde_json::json!({
             "totals": { "human": 9, "ai": 9, "total": 18 }, "views": pages.collect::<Vec<_>>(), "hasMore": false
         });
-        return (200, body.to_string());
+        return Reply::new(200, body.to_string());
     }
-    let n: Option<usize> = path.rsplit('/').next().and_then(|last| last.parse().ok());
-    match n.and_then(|n| attacks.get(n)) {
-        Some((_, text)) => {
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let kind = last.trim_end_matches(|c: char| c.is_ascii_digit());
+    let n: Option<usize> = last[kind.len()..].parse().ok();
+    if let Some(link) = n.filter(|_| kind == "l").and_then(|n| links.get(n)) {
+        return Reply::new(200, serde_json::json!({ "id": last, "status": "completed", "prLink": link }).to_string());
+    }
+    match (kind, n.and_then(|n| attacks.get(n))) {
+        ("", Some((_, text))) => {
             let link = format!("https://g\u{456}thub.com/{text}");
             let body = serde_json::json!({
-                "id": n.map(|n| n.to_string()), "status": text, "source": { "repository": text, "ref": text },
+                "id": last, "status": text, "source": { "repository": text, "ref": text },
                 "model": text, "prLink": link, "createdAt": text, "archivedAt": null,
             });
-            (200, body.to_string())
+            Reply::new(200, body.to_string())
         }
+        (kind, Some((_, text))) => refusal(kind, text),
         // An error with all of them in what it says.
-        None => {
+        (_, None) => {
             let all: Vec<&str> = attacks.iter().take(23).map(|(_, text)| text.as_str()).collect();
             let details = all.iter().map(|text| serde_json::json!({ "message": text })).collect::<Vec<_>>();
-            (400, serde_json::json!({ "error": all.concat(), "details": details }).to_string())
+            Reply::new(400, serde_json::json!({ "error": all.concat(), "details": details }).to_string())
         }
+    }
+}
+
+/// An error that says this text: in JSON, on a page, bare, as a place to go to, beside its status.
+fn refusal(kind: &str, text: &str) -> Reply {
+    // As much of it as a line of a head can hold.
+    let line: String = text.chars().filter(|c| !matches!(c, '\r' | '\n' | '\0')).take(2000).collect();
+    match kind {
+        "e" => {
+            let body = serde_json::json!({ "error": text, "details": [{ "message": text }, text] });
+            Reply::new(400, body.to_string())
+        }
+        "h" => Reply::new(502, format!("<html><head><title>{text}</title></head><body>{text}</body></html>")),
+        "r" => Reply { headers: format!("location: https://x.example/{line}\r\n"), ..Reply::new(302, String::new()) },
+        "s" => Reply { status: format!("500 {line}"), headers: format!("x: {line}\r\n"), body: text.to_owned() },
+        _ => Reply::new(500, text.to_owned()),
     }
 }
 
@@ -226,10 +271,20 @@ fn tracked(home: &Path, service: &HostileService) -> PathBuf {
 
 /// Runs the program without a terminal: its code, stdout and stderr.
 fn piped(home: &Path, words: &[&str], stdin: &str) -> (i32, String, String) {
+    piped_with(home, words, stdin, &[])
+}
+
+/// The same, with these variables.
+pub(crate) fn piped_with(
+    home: &Path,
+    words: &[&str],
+    stdin: &str,
+    variables: &[(&str, &str)],
+) -> (i32, String, String) {
     let mut command = assert_cmd::Command::new(crate::pty::program());
     let data = home.join("data");
     command.env_clear().envs(crate::pty::environment(home)).env("DOCDECK_DATA_DIR", data).current_dir(home);
-    command.env("DOCDECK_CONFIG", home.join("config.toml"));
+    command.env("DOCDECK_CONFIG", home.join("config.toml")).envs(variables.iter().copied());
     let output =
         command.args(words).write_stdin(stdin).timeout(std::time::Duration::from_secs(60)).output().expect("ran");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");

@@ -18,6 +18,7 @@ mod prune;
 mod pty;
 mod secrets;
 mod service;
+mod sources;
 mod terms;
 mod tmux;
 mod views;
