@@ -357,7 +357,12 @@ mod tests {
 
     #[test]
     fn a_key_in_the_wrong_place_is_not_repeated_in_the_error() {
-        for text in ["[profiles.a]\napi_key_command = \"mint_\\\", expected secret\"\n", "poll = \"mint_secret\"\n"] {
+        let texts = [
+            "[profiles.a]\napi_key_command = \"mint_\\\", expected secret\"\n",
+            "poll = \"mint_secret\"\n",
+            "ui.color = \"mint_secret\"\n",
+        ];
+        for text in texts {
             let mistake = parse(text).expect_err("wrong type");
             assert!(!mistake.what.as_str().contains("mint_"), "{mistake:?}");
         }

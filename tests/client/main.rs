@@ -23,7 +23,9 @@ const KEY: &str = "mint_5ecret";
 
 fn client_for(base_url: &str, options: ClientOptions) -> Client {
     let scope = Scope { base_url: base_url.to_owned(), project: "proj".to_owned(), organization: None };
-    Client::new(scope, ApiKey::new(KEY).expect("a key"), options).expect("a client")
+    let client = Client::new(scope, ApiKey::new(KEY).expect("a key"), options).expect("a client");
+    assert!(!format!("{client:?} {client:#?}").contains(KEY));
+    client
 }
 
 fn client(base_url: &str) -> Client {
@@ -73,12 +75,17 @@ async fn views(reply: Reply) -> Answer<ViewsPage> {
     checked(answer)
 }
 
-/// No error may repeat the key, and each is one sentence.
+/// No error may repeat the key, in its sentence, for a debugger, or in what it comes from; and each is one sentence.
 fn checked<T: std::fmt::Debug>(answer: Answer<T>) -> Answer<T> {
     if let Err(error) = &answer.result {
         let sentence = error.to_string();
         assert!(sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
-        let all = format!("{sentence} {error:?} {} {answer:?}", error.short());
+        let mut all = format!("{sentence} {error:?} {error:#?} {} {answer:?}", error.short());
+        let mut cause = std::error::Error::source(error);
+        while let Some(deeper) = cause {
+            all.push_str(&format!(" {deeper} {deeper:?} {deeper:#?}"));
+            cause = deeper.source();
+        }
         assert!(!all.contains(KEY), "{all}");
     }
     answer

@@ -1,7 +1,15 @@
 //! A marked key, and a proxy's marked password, through the dashboard and every command: they may be where the user put
 //! them, in the one header, and nowhere else.
 
-use crate::pty::{Pty, Setup, environment, program};
+use crate::pty::{Pty, Setup as Run, environment, program};
+use docdeck::api::{Client, ClientOptions};
+use docdeck::app::welcome::Welcome;
+use docdeck::app::{Effect, Msg};
+use docdeck::config::environment::Environment;
+use docdeck::config::{Flags, Setup, resolve};
+use docdeck::model::endpoint::ApiKey;
+use docdeck::model::setup::{Allowed, AlreadySet, KeyFrom, NewProfile};
+use docdeck::model::text::CleanText;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
@@ -88,8 +96,8 @@ impl Home {
         environment(self.folder.path()).into_iter().chain(more.map(|(name, value)| (name.to_owned(), value))).collect()
     }
 
-    fn dashboard(&self) -> Setup {
-        self.variables().iter().fold(Setup::dashboard(), |setup, (name, value)| setup.with(name, value))
+    fn dashboard(&self) -> Run {
+        self.variables().iter().fold(Run::dashboard(), |setup, (name, value)| setup.with(name, value))
     }
 
     /// Runs a command to its end under a umask; its code and all that it said. What its process tells others is looked at
@@ -303,4 +311,81 @@ fn nobody_else_can_read_what_is_kept_whatever_the_umask() {
             assert_eq!(mode(&file), 0o600, "{} under umask {umask}", file.display());
         }
     }
+}
+
+/// An error with all that it comes from, in every form in which it can be printed.
+fn printed(error: &dyn std::error::Error) -> String {
+    let mut all = String::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        all.push_str(&format!("{error} {error:#} {error:?} {error:#?}\n"));
+        next = error.source();
+    }
+    all
+}
+
+#[test]
+fn what_is_printed_for_a_debugger_holds_no_key() {
+    let key = || ApiKey::new(KEY).expect("a key");
+    let home = Home::new("https://docs.example");
+    let flags = Flags { config: Some(home.folder.path().join("config.toml")), ..Flags::default() };
+    let environment = Environment::from_lookup(|name| (name == "DOCDECK_API_KEY").then(|| KEY.to_owned()));
+    let settings = [Environment::default(), environment.clone()].map(|environment| resolve(&flags, &environment));
+    assert!(settings.iter().all(|setup| matches!(setup, Ok(Setup::Ready(_)))));
+    let profile = NewProfile {
+        name: "a".to_owned(),
+        base_url: None,
+        project: "p".to_owned(),
+        organization: None,
+        key: KeyFrom::Typed(key()),
+    };
+    let scope = profile.scope();
+    let mut welcome = Welcome::new(&AlreadySet::default(), CleanText::line("/c/config.toml"));
+    welcome.form.secret.push(KEY);
+    let (effects, msg) = (
+        [
+            Effect::WriteConfig { attempt: 1, profile: Box::new(profile.clone()), allowed: Allowed::Add },
+            Effect::TryProfile { attempt: 1, scope: scope.clone(), key: key() },
+            Effect::ReadKey { attempt: 1, key: profile.key.clone() },
+            Effect::TurnToProfile(0, key()),
+        ],
+        Msg::KeyRead { attempt: 1, result: Ok(key()) },
+    );
+    let client = Client::new(scope, key(), ClientOptions::default());
+    let all = format!("{settings:#?} {environment:?} {profile:?} {welcome:?} {effects:?} {msg:?} {client:#?}");
+    assert!(all.contains("***"), "{all}");
+    assert_unmarked("what is printed", all.as_bytes());
+}
+
+#[test]
+fn no_mistake_in_a_configuration_repeats_the_key_that_stands_there() {
+    let home = Home::new("https://docs.example");
+    let path = home.folder.path().join("config.toml");
+    let flags = Flags { config: Some(path.clone()), ..Flags::default() };
+    let good = format!("[profiles.a]\nproject_id = \"p\"\napi_key = \"{KEY}\"\n");
+    let mistakes = [
+        format!("{good}api_key_file = \"k\"\n"),
+        format!("{good}nonsense = 1\n"),
+        format!("{good}[ui]\ntheme = \"none\"\n"),
+        format!("{good}[poll]\nper_minute = 0\n"),
+        format!("[profiles.a]\napi_key = [\"{KEY}\"]\n"),
+        format!("[profiles.a]\napi_key = {KEY}\n"),
+        format!("[profiles.a]\napi_key = \"{KEY}\n"),
+        format!("[profiles.a]\napi_key_command = \"{KEY}\"\n"),
+        format!("[profiles.a]\napi_key = \"{KEY}\" \"{KEY}\"\n"),
+        format!("[profiles.a]\nproject_id = \"p\"\napi_key = \"{KEY} and more\"\n"),
+        format!("profiles = \"{KEY}\"\n"),
+        format!("poll.per_minute = \"{KEY}\"\n"),
+        format!("ui.color = \"{KEY}\"\n"),
+        format!("[profiles.a]\napi_key = \"\"\"{KEY}\n\"\"\n"),
+    ];
+    for text in mistakes {
+        std::fs::write(&path, &text).expect("written");
+        let error = resolve(&flags, &Environment::default()).expect_err(&text);
+        assert_unmarked(&text.replace(MARK, "…"), printed(&error).as_bytes());
+    }
+    std::fs::write(&path, &good).expect("written");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("its mode");
+    let error = resolve(&flags, &Environment::default()).expect_err("others can read it");
+    assert_unmarked("a file for all", printed(&error).as_bytes());
 }
