@@ -193,7 +193,7 @@ fn not_reached(host: &CleanText, cause: &NotReached) -> String {
             )
         }
         NotReached::Tls(reason) => format!(
-            "No secure connection to {host} came about, {reason}, so nothing was sent: check the base URL, this computer's clock and its certificates (a company's own: ca_file in the profile)."
+            "No secure connection to {host} came about, {reason}, so nothing was sent: check base URL, clock and certificates (a company's own: ca_file in the profile)."
         ),
         NotReached::Proxy(reason) => format!(
             "The proxy did not lead to {host} ({reason}), so nothing was sent: check HTTPS_PROXY, ALL_PROXY and NO_PROXY."

@@ -3,7 +3,7 @@
 use super::keymap::Edit;
 use super::text_input::TextInput;
 use crate::model::Time;
-use crate::model::prompt::{DraftSlot, PromptId};
+use crate::model::prompt::{DraftSlot, PromptId, PromptKind};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
@@ -59,6 +59,8 @@ impl Saved {
 #[derive(Debug)]
 pub struct Editor {
     pub slot: DraftSlot,
+    /// What it will ask for; a prompt that came back is what it was.
+    pub kind: PromptKind,
     /// The jobs that a follow-up to several goes to; empty for any other text. The draft is the first one's.
     pub targets: Vec<JobKey>,
     /// The pages that a new job is about; empty for any other text.
@@ -81,18 +83,18 @@ pub struct Editor {
 impl Editor {
     /// What stands in an empty one. Only a new job takes its title from its prompt.
     pub fn invitation(&self) -> &'static str {
-        match self.slot {
-            DraftSlot::FollowUp(_) => "What should the agent do next?",
-            DraftSlot::NewJob | DraftSlot::AboutPages | DraftSlot::Prompt(_) | DraftSlot::Batch => {
-                "What should the agent do? The first line becomes the title."
-            }
+        match self.kind {
+            PromptKind::FollowUp => "What should the agent do next?",
+            PromptKind::Create => "What should the agent do? The first line becomes the title.",
         }
     }
 
     /// Opens on a text: a draft, or nothing.
     pub fn new(slot: DraftSlot, title: CleanText, text: &str) -> Self {
+        let is_follow_up = matches!(slot, DraftSlot::FollowUp(_));
         Self {
             slot,
+            kind: if is_follow_up { PromptKind::FollowUp } else { PromptKind::Create },
             targets: Vec::new(),
             pages: Vec::new(),
             title,

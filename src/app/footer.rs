@@ -3,12 +3,20 @@
 
 use super::keymap::Chord;
 use super::overlay::Overlay;
+use super::said::said as laid_out;
 use super::{App, Screen, Tone};
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
-/// Most lines that something that is said takes.
-const SAID_LINES: usize = 4;
+/// Most lines that information or a tip takes.
+const INFO_LINES: usize = 4;
+/// Fewest and most lines that a problem may take.
+const PROBLEM_LINES: (usize, usize) = (4, 8);
+/// A screen of fewer rows is given back by the next key.
+const SMALL: usize = 20;
+const PROBLEM_LINES_READ: usize = 2;
+/// Cells before the words of one.
+const INDENT: usize = 3;
 
 /// A key with the word for what it does: a blank, the key, a blank, the word, a blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,13 +70,18 @@ impl App {
 
     /// What there is to say, a notice or else a tip, in lines of so many cells; empty when there is nothing.
     pub fn said(&self, width: usize) -> Vec<String> {
+        let rows = usize::from(self.size.1);
+        let most = match &self.notice {
+            Some(notice) if notice.is_read && rows < SMALL => PROBLEM_LINES_READ,
+            _ => (rows * 3 / 5).clamp(PROBLEM_LINES.0, PROBLEM_LINES.1),
+        };
         match (&self.notice, self.tip()) {
             (Some(notice), _) => match notice.tone {
-                Tone::Info => wrapped(&format!(" {}", notice.text), "", width),
-                Tone::Greeting => wrapped(&format!(" ✓ {}", notice.text), "  ", width),
-                Tone::Problem => wrapped(&format!(" ! {}", notice.text), "  ", width),
+                Tone::Info => plain(notice.text.as_str(), width),
+                Tone::Greeting => marked('✓', notice.text.as_str(), width, most),
+                Tone::Problem => marked('!', notice.text.as_str(), width, most),
             },
-            (None, Some(tip)) => wrapped(&format!(" {tip}"), "", width),
+            (None, Some(tip)) => plain(tip, width),
             (None, None) => Vec::new(),
         }
     }
@@ -84,21 +97,16 @@ impl App {
     }
 }
 
-/// The lines of a text, parted between words, all but the first indented; what is more than so many lines can hold stays
-/// in the last one.
-fn wrapped(text: &str, indent: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut rest = text.to_owned();
-    while lines.len() + 1 < SAID_LINES && rest.width() > width {
-        let spaces = rest.match_indices(' ').map(|(at, _)| rest.split_at(at));
-        let fitting = spaces.take_while(|(upper, _)| upper.width() <= width).last();
-        let Some((upper, lower)) = fitting.filter(|(upper, _)| upper.trim().len() > 1) else { break };
-        let (upper, lower) = (upper.to_owned(), format!("{indent}{lower}"));
-        lines.push(upper);
-        rest = lower;
-    }
-    lines.push(rest);
-    lines
+/// The lines of a text.
+fn plain(text: &str, width: usize) -> Vec<String> {
+    laid_out(text, width.saturating_sub(1), INFO_LINES).into_iter().map(|line| format!(" {line}")).collect()
+}
+
+/// The lines of a text behind a sign, at most so many.
+fn marked(sign: char, text: &str, width: usize, most: usize) -> Vec<String> {
+    let lines = laid_out(text, width.saturating_sub(INDENT), most);
+    let lead = |n| if n == 0 { sign } else { ' ' };
+    lines.into_iter().enumerate().map(|(n, line)| format!(" {} {line}", lead(n))).collect()
 }
 
 #[cfg(test)]
@@ -136,11 +144,11 @@ mod tests {
 
     #[test]
     fn a_problem_that_needs_more_lines_is_parted_between_words() {
-        assert_eq!(wrapped(" ! all fits", "  ", 20), [" ! all fits"]);
-        let said = " ! The service can't be reached, so nothing was sent";
-        assert_eq!(wrapped(said, "  ", 31), [" ! The service can't be", "   reached, so nothing was sent"]);
-        let said = " ! one two three four five six seven eight";
-        assert_eq!(wrapped(said, "  ", 10), [" ! one two", "   three", "   four", "   five six seven eight"]);
-        assert_eq!(wrapped(" ! averyverylongword", "  ", 10), [" ! averyverylongword"]);
+        let marked = |text, width| super::marked('!', text, width, 4);
+        assert_eq!(marked("all fits", 20), [" ! all fits"]);
+        let said = "The service can't be reached, so nothing was sent";
+        assert_eq!(marked(said, 31), [" ! The service can't be", "   reached, so nothing was sent"]);
+        let said = "one two three four five six seven eight";
+        assert_eq!(marked(said, 10), [" ! one two", "   three", "   four", "   five…"]);
     }
 }

@@ -67,10 +67,14 @@ pub fn duration(delta: TimeDelta) -> String {
     }
 }
 
-/// Minutes until something, rounded up, for a reset: `22m`; seconds in the last minute.
+/// Minutes until something, rounded up, for a reset: `22m`; seconds in the last minute, hours beyond two.
 pub fn until(delta: TimeDelta) -> String {
     let s = delta.num_seconds().max(0);
-    if s < 60 { format!("{s}s") } else { format!("{}m", (s + 59) / 60) }
+    match s {
+        0..60 => format!("{s}s"),
+        60..=7_200 => format!("{}m", (s + 59) / 60),
+        _ => format!("{}h", (s + 3_599) / 3_600),
+    }
 }
 
 /// When [`until`] changes its text.
@@ -160,6 +164,8 @@ mod tests {
 
     #[test]
     fn time_until_a_reset_is_rounded_up() {
+        assert_eq!(until(TimeDelta::seconds(7_200)), "120m");
+        assert_eq!(until(TimeDelta::seconds(7_201)), "3h");
         assert_eq!(until(TimeDelta::seconds(61)), "2m");
         assert_eq!(until(TimeDelta::seconds(60)), "1m");
         assert_eq!(until(TimeDelta::seconds(59)), "59s");

@@ -192,7 +192,8 @@ impl Geometry {
 
     /// The box of the prompt editor.
     pub fn editor(&self) -> Rect {
-        centered(self.body, 100, self.body.height.saturating_sub(self.body.height / 5).max(8))
+        // A small screen is all its own: a reason why a text came back takes some lines.
+        centered(self.body, 100, self.body.height.saturating_sub(self.body.height / 5).max(14))
     }
 
     /// The text of the prompt editor, over a rule and two lines at least that say how it stands.

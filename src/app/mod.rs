@@ -42,6 +42,7 @@ mod pruned;
 pub mod question;
 mod queue;
 pub mod resolve;
+pub mod said;
 mod scroll;
 mod searching;
 mod secret_input;
@@ -115,6 +116,8 @@ pub struct Notice {
     pub tone: Tone,
     pub text: CleanText,
     pub until: Time,
+    /// A key came since: in a small screen it gives back what it covers.
+    pub is_read: bool,
 }
 
 /// All state of the dashboard. The event loop owns the only one.
@@ -337,7 +340,7 @@ impl App {
             Tone::Greeting | Tone::Problem => 15,
         };
         let until = now + chrono::TimeDelta::seconds(seconds);
-        self.notice = Some(Notice { tone, text: CleanText::line(text), until });
+        self.notice = Some(Notice { tone, text: CleanText::line(text), until, is_read: false });
         self.dirty = true;
     }
 

@@ -354,6 +354,7 @@ impl App {
             PromptKind::FollowUp => "Follow-up, not delivered",
         };
         let mut editor = Editor::new(DraftSlot::Prompt(prompt), CleanText::line(title), text);
+        editor.kind = kind;
         editor.progress = Progress::Back(prompt, reason);
         self.overlays.push(Overlay::Editor(Box::new(editor)));
         self.screen = Screen::Jobs;

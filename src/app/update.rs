@@ -188,8 +188,12 @@ impl App {
         self.layer_opened(layers, effects);
     }
 
-    /// Takes away what was said for information: whatever acts next shows its keys again. A problem stays its time.
+    /// Takes away what was said for information: whatever acts next shows its keys again. A problem stays its time, smaller
+    /// where it covers much.
     pub(super) fn take_info(&mut self) -> Option<Notice> {
+        if let Some(notice) = &mut self.notice {
+            notice.is_read = true;
+        }
         self.notice.take_if(|notice| notice.tone == Tone::Info)
     }
 

@@ -5,14 +5,17 @@ use super::{View, boxed, cursor, put};
 use crate::app::editor::{Editor, Progress, Saved};
 use crate::app::format::plural;
 use crate::app::keymap::Action;
+use crate::app::said::said as laid_out;
 use crate::model::ledger::Limited;
-use crate::model::prompt::DraftSlot;
+use crate::model::prompt::PromptKind;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
-use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
+
+/// Most lines that a reason takes.
+const SAID_LINES: usize = 8;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, editor: &Editor, area: Rect) {
     let theme = view.theme;
@@ -21,9 +24,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, editor: &Editor, area:
     let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     let (said, style) = said(view, editor);
     let width = usize::from(inner.width).max(1);
-    // A reason may take up to three lines; a short one takes one.
-    let said_lines = u16::try_from(said.width().div_ceil(width).clamp(1, 3)).unwrap_or(1);
-    let below = said_lines + 2;
+    // Why it came back matters more than the size of the text; a line of the text and the rule stay.
+    let room = usize::from(inner.height).saturating_sub(2).max(1);
+    let said = laid_out(&said, width, room.min(SAID_LINES));
+    let below = u16::try_from(said.len() + if said.len() < room { 2 } else { 1 }).unwrap_or(inner.height);
     let text = Rect { height: inner.height.saturating_sub(below), ..inner };
     frame.render_widget(editor.input.area(), text);
     cursor::type_at(frame, view, text);
@@ -34,9 +38,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, editor: &Editor, area:
     }
     let rule = usize::from(text.height);
     put(frame, inner, rule, Line::styled("─".repeat(width), theme.border));
-    let message = Rect { y: inner.y + text.height + 1, height: said_lines.min(inner.height), ..inner };
-    frame.render_widget(Paragraph::new(said).style(style).wrap(Wrap { trim: true }), message);
-    put(frame, inner, usize::from(inner.height.saturating_sub(1)), size_line(view, editor, width));
+    if said.len() < room {
+        put(frame, inner, usize::from(inner.height.saturating_sub(1)), size_line(view, editor, width));
+    }
+    for (n, line) in said.into_iter().enumerate() {
+        put(frame, inner, rule + 1 + n, Line::styled(line, style));
+    }
 }
 
 /// How it stands: a message, the progress, or where the draft is.
@@ -82,9 +89,9 @@ fn size_line<'a>(view: View<'_>, editor: &Editor, width: usize) -> Line<'a> {
     let (lines, characters) = editor.input.size();
     let mut row = Row::new(width);
     row.push(format!("{}, {}", plural(lines, "line"), plural(characters, "character")), theme.muted);
-    let limited = match editor.slot {
-        DraftSlot::FollowUp(_) => Limited::FollowUp,
-        DraftSlot::NewJob | DraftSlot::AboutPages | DraftSlot::Batch | DraftSlot::Prompt(_) => Limited::Create,
+    let limited = match editor.kind {
+        PromptKind::FollowUp => Limited::FollowUp,
+        PromptKind::Create => Limited::Create,
     };
     if view.app.knows_budget(limited) {
         let budget = view.app.budget(limited);

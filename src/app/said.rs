@@ -1,0 +1,76 @@
+//! A sentence in the room that there is. Where it is too long, what it quotes is shortened first: the words around a quotation
+//! say what happened, what it means and what to do.
+
+use super::wrap::wrap;
+
+/// The lines of `text` in so many cells, at most `max` of them. Whatever was left out ends in `…`.
+pub fn said(text: &str, width: usize, max: usize) -> Vec<String> {
+    let (mut lines, cut) = wrap(text, width, max);
+    if !cut {
+        return lines;
+    }
+    if let Some(shorter) = shortened(text, |text| !wrap(text, width, max).1) {
+        return wrap(&shorter, width, max).0;
+    }
+    if let Some(last) = lines.last_mut() {
+        let kept: String = last.chars().take(width.saturating_sub(1)).collect();
+        *last = format!("{}…", kept.trim_end());
+    }
+    lines
+}
+
+/// The text with as much of its quotation as fits; none when it does not fit without any of it.
+fn shortened(text: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
+    let (before, rest) = text.split_once('“')?;
+    let (quoted, after) = rest.rsplit_once('”')?;
+    let with = |kept: usize| {
+        let kept: String = quoted.chars().take(kept).collect();
+        format!("{before}“{}…”{after}", kept.trim_end())
+    };
+    let (mut least, mut most) = (0, quoted.chars().count());
+    if !fits(&with(least)) {
+        return None;
+    }
+    // What fits with some characters fits with fewer.
+    while most - least > 1 {
+        let middle = least + (most - least) / 2;
+        if fits(&with(middle)) {
+            least = middle;
+        } else {
+            most = middle;
+        }
+    }
+    Some(with(least))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use unicode_width::UnicodeWidthStr;
+
+    #[test]
+    fn what_is_quoted_goes_before_what_to_do() {
+        let text = "Refused (400: “the words of the service”); correct it.";
+        assert_eq!(said(text, 60, 1), [text]);
+        assert_eq!(said(text, 20, 2), ["Refused (400: “t…”);", "correct it."]);
+        assert_eq!(said(text, 16, 2), ["Refused (400:", "“the words of…"]);
+        assert_eq!(said("nothing is quoted here", 10, 1), ["nothing…"]);
+        assert_eq!(said("", 10, 3), [""; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_too_wide_and_what_is_left_out_is_said(
+            text in "[a-z “”日]{0,200}",
+            width in 4_usize..40,
+            max in 1_usize..6,
+        ) {
+            let lines = said(&text, width, max);
+            prop_assert!(lines.len() <= max);
+            prop_assert!(lines.iter().all(|line| line.width() <= width), "{lines:?}");
+            let (_, cut) = wrap(&text, width, max);
+            prop_assert_eq!(cut, lines.concat().contains('…'));
+        }
+    }
+}
