@@ -36,7 +36,7 @@ const FLOOD_MAX: u64 = 64 << 20;
 pub(crate) type Wrong = String;
 
 /// Fails the cell with what was found.
-fn check(holds: bool, wrong: impl FnOnce() -> String) -> Result<(), Wrong> {
+pub(crate) fn check(holds: bool, wrong: impl FnOnce() -> String) -> Result<(), Wrong> {
     if holds { Ok(()) } else { Err(wrong()) }
 }
 
@@ -52,10 +52,10 @@ struct Desk {
 }
 
 fn query() -> ViewsQuery {
-    ViewsQuery { range: DateRange::last_days(7, "2026-11-20".parse().expect("a date")), limit: 50, page: 1 }
+    ViewsQuery { range: DateRange::last_days(7, chrono::Utc::now().date_naive()), limit: 50, page: 1 }
 }
 
-fn options(hasty: bool) -> ClientOptions {
+pub(crate) fn options(hasty: bool) -> ClientOptions {
     let wait = if hasty { HASTE } else { TOO_LONG };
     // Any authority that did not sign what the servers here show, so that nothing depends on this computer's.
     let stranger = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/leaf.pem"));
@@ -63,34 +63,45 @@ fn options(hasty: bool) -> ClientOptions {
     ClientOptions { connect_timeout: wait, total_timeout: wait, roots }
 }
 
-fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     // What is tried is not the disk.
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.expect("a folder")
 }
 
+/// The service as the profile names it.
+pub(crate) fn service(server: &Server) -> Scope {
+    Scope { base_url: server.base_url().to_owned(), project: "proj".to_owned(), organization: None }
+}
+
+/// A record that knows a job, and page views of that moment.
+pub(crate) async fn seed(scope: &Scope, operation: Operation, folder: &Path, now: Time) -> (Store, JobRow) {
+    let (store, _) = Store::open(folder, now).expect("a store");
+    let link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
+    // A new job is none that is known.
+    let id = JobId::new(if operation == Operation::Create { "job_0" } else { ID }).expect("an id");
+    let job = Job {
+        id,
+        status: Status::parse(BEFORE),
+        repository: Some(CleanText::line("acme/docs")),
+        git_ref: None,
+        model: None,
+        pr_link: link,
+        created_at: None,
+        archived_at: None,
+    };
+    let row = store.track(scope, job, now).await.expect("written");
+    let page = PageRow { path: CleanText::line("/kept"), counts: Counts::default() };
+    let page = ViewsPage { totals: Counts::default(), rows: vec![page], has_more: Some(false) };
+    store.save_views(scope, query(), &page, now).await.expect("written");
+    (store, row)
+}
+
 impl Desk {
     async fn begin(server: &Server, fault: &Fault, operation: Operation, folder: &Path) -> Self {
-        let scope = Scope { base_url: server.base_url().to_owned(), project: "proj".to_owned(), organization: None };
+        let scope = service(server);
         let now: Time = chrono::SubsecRound::trunc_subsecs(chrono::Utc::now(), 3);
-        let (store, _) = Store::open(folder, now).expect("a store");
-        let link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
-        // A new job is none that is known.
-        let id = JobId::new(if operation == Operation::Create { "job_0" } else { ID }).expect("an id");
-        let job = Job {
-            id,
-            status: Status::parse(BEFORE),
-            repository: Some(CleanText::line("acme/docs")),
-            git_ref: None,
-            model: None,
-            pr_link: link,
-            created_at: None,
-            archived_at: None,
-        };
-        let row = store.track(&scope, job, now).await.expect("written");
-        let page = PageRow { path: CleanText::line("/kept"), counts: Counts::default() };
-        let page = ViewsPage { totals: Counts::default(), rows: vec![page], has_more: Some(false) };
-        store.save_views(&scope, query(), &page, now).await.expect("written");
+        let (store, row) = seed(&scope, operation, folder, now).await;
         let views = store.cached_views(&scope, query()).await.expect("read").expect("kept");
         let key = ApiKey::new(KEY).expect("a key");
         let client = Client::new(scope.clone(), key, options(fault.hasty)).expect("a client");

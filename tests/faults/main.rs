@@ -1,5 +1,6 @@
 //! Every operation of the service against every fault that a network, a proxy or the service can make, over the real client,
-//! engine and store: what the record holds afterwards, what is said, and how many requests went out.
+//! engine and store, once by calls and once by the keys of the real dashboard: what the record holds afterwards, what the
+//! screen says at three sizes, and how many requests went out.
 //!
 //! `cargo test --test faults -- --nocapture` prints what was tried, one line for each operation and fault.
 
@@ -15,7 +16,12 @@ mod cell;
 mod crash;
 mod list;
 mod matrix;
+mod screen;
 mod server;
+
+#[path = "../flows/desk.rs"]
+#[expect(dead_code, reason = "made for the flows, which use all of it")]
+mod desk;
 
 #[cfg(unix)]
 #[path = "../commands/http.rs"]

@@ -1,7 +1,8 @@
-//! The matrix itself: all cells at the same time, and the table of what came of them.
+//! The matrix itself: all cells at the same time, and the table of what came of them and of what was said.
 
 use crate::cell;
 use crate::list::faults;
+use crate::screen;
 use crate::server::{End, Server, Wire};
 use docdeck::model::log::Operation;
 use std::sync::Arc;
@@ -26,13 +27,14 @@ async fn every_fault_of_every_operation_ends_as_it_must_with_one_request_at_most
             let (fault, places) = (Arc::clone(&fault), Arc::clone(&places));
             cells.spawn(async move {
                 let _place = places.acquire().await.expect("never closed");
-                let found = cell::run(&fault, operation).await;
                 let expected = &fault.expected[column];
-                let is_right = found.as_ref() == Ok(expected);
-                let text = match found {
-                    Ok(found) if is_right => found.to_string(),
-                    Ok(found) => format!("WRONG: {found}; expected: {expected}"),
-                    Err(wrong) => format!("WRONG: {wrong}"),
+                let found = cell::run(&fault, operation).await;
+                let shown = screen::run(&fault, operation, expected).await;
+                let is_right = found.as_ref() == Ok(expected) && shown.is_ok();
+                let text = match (found, shown) {
+                    (Ok(found), Ok(said)) if is_right => format!("{found}  {said}"),
+                    (Ok(found), Ok(_)) => format!("WRONG: {found}; expected: {expected}"),
+                    (Err(wrong), _) | (_, Err(wrong)) => format!("WRONG: {wrong}"),
                 };
                 ((line, column), is_right, format!("{:8} {:34} {text}", operation.name(), fault.name))
             });
@@ -44,7 +46,8 @@ async fn every_fault_of_every_operation_ends_as_it_must_with_one_request_at_most
         println!("{text}");
     }
     let wrong: Vec<&str> = table.iter().filter(|(_, right, _)| !right).map(|(_, _, text)| text.as_str()).collect();
-    println!("{count} faults, {} cells, {} wrong", table.len(), wrong.len());
+    let screens = screen::SIZES.len();
+    println!("{count} faults, {} cells, each drawn at {screens} sizes, {} wrong", table.len(), wrong.len());
     assert!(wrong.is_empty(), "{} of {} cells:\n{}", wrong.len(), table.len(), wrong.join("\n"));
     assert_eq!(elsewhere.connections(), 0, "the key follows no redirect");
 }

@@ -104,18 +104,23 @@ impl Desk {
         let (store, opened) = Store::open(folder, now()).expect("a store");
         let start = start(profile, &scope_of(sim), opened.read_only);
         let layout = docdeck::runtime::remembered::layout(&store, &start).await;
-        Self::begin_on(store, Start { layout, ..start }, sim.api_key(), folder).await
+        Self::begin_on(store, Start { layout, ..start }, sim.api_key(), ClientOptions::default(), folder).await
     }
 
     pub(crate) async fn begin_with(scope: Scope, key: &str, folder: &Path) -> Self {
-        let (store, opened) = Store::open(folder, now()).expect("a store");
-        Self::begin_on(store, start("acme-docs", &scope, opened.read_only), key, folder).await
+        Self::begin_by(ClientOptions::default(), scope, key, folder).await
     }
 
-    async fn begin_on(store: Store, start: Start, key: &str, folder: &Path) -> Self {
+    /// As [`Desk::begin_with`], by a client with these options.
+    pub(crate) async fn begin_by(options: ClientOptions, scope: Scope, key: &str, folder: &Path) -> Self {
+        let (store, opened) = Store::open(folder, now()).expect("a store");
+        Self::begin_on(store, start("acme-docs", &scope, opened.read_only), key, options, folder).await
+    }
+
+    async fn begin_on(store: Store, start: Start, key: &str, options: ClientOptions, folder: &Path) -> Self {
         let scope = start.scope.clone();
         let key = ApiKey::new(key).expect("a key");
-        let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");
+        let client = Client::new(scope.clone(), key, options).expect("a client");
         let (sender, news) = mpsc::channel(256);
         let mut effects = Effects::new(store.clone(), scope.clone(), None);
         let exports = exports_in(folder);

@@ -1,0 +1,289 @@
+//! What the dashboard shows of a fault: the real one on a real record, with the keys pressed that a user would press, drawn
+//! at three sizes.
+
+use crate::cell::{Wrong, check, folder, options, seed, service};
+use crate::desk::Desk;
+use crate::list::{Fault, KEY, Outcome};
+use crate::server::Server;
+use crossterm::event::{Event, KeyCode};
+use docdeck::app::Tone;
+use docdeck::model::connection::Connection;
+use docdeck::model::load::Load;
+use docdeck::model::log::Operation;
+use docdeck::model::prompt::DeliveryKind;
+use std::time::Duration;
+
+/// The sizes at which it is looked at; it happens at the first.
+pub(crate) const SIZES: [(u16, u16); 3] = [(80, 24), (160, 48), (40, 12)];
+/// Longer than any of it takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// What is typed: its first line becomes the title.
+const TEXT: &str = "Mend the links\nin \"all\" guides; it's {urgent} \\ \u{1f980}";
+const TITLE: &str = "Mend the links";
+
+/// Lets the fault happen under the hands of a user; gives what the screen said.
+pub(crate) async fn run(fault: &Fault, operation: Operation, expected: &Outcome) -> Result<String, Wrong> {
+    let wire = if operation == Operation::Views { &fault.views } else { &fault.job };
+    let (server, folder) = (Server::start(wire.clone()).await, folder());
+    let scope = service(&server);
+    let hours_ago = chrono::Utc::now() - chrono::TimeDelta::hours(3);
+    seed(&scope, operation, folder.path(), hours_ago).await;
+    let mut desk = Desk::begin_by(options(fault.hasty), scope, KEY, folder.path()).await;
+    desk.input(Event::Resize(SIZES[0].0, SIZES[0].1));
+    act(&mut desk, operation);
+    let settled = desk.within(PATIENCE, |desk| has_settled(desk, operation, expected)).await;
+    check(settled, || format!("it does not come to {expected}:\n{}", desk.screen()))?;
+    let said = judge(&mut desk, operation, expected).await?;
+    desk.crash().await;
+    let requests = server.requests();
+    // The dashboard looks at jobs by itself as well; what costs is counted.
+    let costly = requests.iter().filter(|line| line.starts_with("POST") || line.contains("/views")).count();
+    check(costly == usize::from(operation != Operation::Get && wire.hears()), || {
+        format!("requests were {requests:?}")
+    })?;
+    Ok(said)
+}
+
+fn act(desk: &mut Desk, operation: Operation) {
+    match operation {
+        Operation::Create | Operation::FollowUp => {
+            desk.keys(if operation == Operation::Create { "n" } else { "f" });
+            desk.paste(TEXT);
+            desk.ctrl('s');
+        }
+        Operation::Get => desk.keys("r"),
+        Operation::Views => desk.keys("2"),
+    }
+}
+
+/// Whether the outcome has reached the screen; whether it is shown as it should is another matter.
+fn has_settled(desk: &Desk, operation: Operation, expected: &Outcome) -> bool {
+    let Some(row) = desk.app.jobs.selected() else { return false };
+    let is_read = matches!(desk.app.detail.thread(), Load::Ready(_));
+    let stands = |kind| row.undelivered == Some(kind) && is_read;
+    let is_known = match (operation, expected) {
+        (_, Outcome::Offline | Outcome::NotSent) => matches!(desk.app.connection, Connection::Offline { .. }),
+        (_, Outcome::KeyRefused) => matches!(desk.app.connection, Connection::Refused { .. }),
+        (Operation::Get, Outcome::Limited(_)) => matches!(desk.app.connection, Connection::Resting { .. }),
+        _ => true,
+    };
+    if !is_known {
+        return false;
+    }
+    let has_problem = desk.app.notice.as_ref().is_some_and(|notice| notice.tone == Tone::Problem);
+    match (operation, expected) {
+        (_, Outcome::NotSent | Outcome::Rejected) => desk.shows("It came back."),
+        (_, Outcome::Unconfirmed) => {
+            let is_in_thread = desk.app.detail.undelivered().is_some();
+            desk.app.overlays.is_empty() && stands(DeliveryKind::Unconfirmed) && is_in_thread
+        }
+        (Operation::Create | Operation::FollowUp, Outcome::Limited(_)) => {
+            desk.app.overlays.is_empty() && stands(DeliveryKind::Queued)
+        }
+        (_, Outcome::Accepted(..)) => desk.app.overlays.is_empty() && row.id.is_some() && row.undelivered.is_none(),
+        (_, Outcome::Gone) => row.gone,
+        (_, Outcome::Row(_)) => row.checked_at.is_some_and(|at| (chrono::Utc::now() - at).num_hours() < 1),
+        (_, Outcome::Loaded(_)) => matches!(desk.app.views.load(), Load::Ready(_)),
+        _ => has_problem,
+    }
+}
+
+/// Looks at every size; gives the sentence that was said.
+async fn judge(desk: &mut Desk, operation: Operation, expected: &Outcome) -> Result<String, Wrong> {
+    let is_prompt = matches!(operation, Operation::Create | Operation::FollowUp);
+    let (store, key) = (desk.store.clone(), desk.selected().key);
+    let thread = store.thread(key).await.expect("read");
+    let reason = thread.prompts.last().and_then(|prompt| prompt.delivery.reason().map(ToString::to_string));
+    let notice = desk.app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
+    for size in SIZES {
+        desk.input(Event::Resize(size.0, size.1));
+        let look = Look::at(desk)?;
+        match expected {
+            Outcome::NotSent | Outcome::Rejected => {
+                let reason = reason.as_deref().ok_or("no reason is known")?;
+                look.tells(&format!("It came back. {reason}"))?;
+                look.means(reason, if *expected == Outcome::NotSent { &["nothing was sent"] } else { &REFUSED })?;
+                look.has(if size.1 > 12 { TITLE } else { "guides; it's {urgent}" })?;
+                look.has_not(&["Accepted", "accepted", "sending…", "QUEUED", "unconfirmed"])?;
+            }
+            Outcome::Unconfirmed => {
+                look.tells(&notice)?;
+                look.has("unconfirmed")?;
+                look.has("NEEDS YOU")?;
+                look.has_not(&["Accepted", "accepted", "not sent", "rejected", "sending…", "QUEUED"])?;
+            }
+            Outcome::Limited(_) if is_prompt => {
+                look.has("QUEUED 1")?;
+                look.tells(&notice)?;
+                look.means(&notice, &["limit is used up"])?;
+                look.has_not(&["Accepted", "accepted", "sending…", "unconfirmed", "not sent"])?;
+            }
+            Outcome::Accepted(..) => {
+                look.has("Accepted: ")?;
+                look.has_not(&["unconfirmed", "not sent", "rejected", "QUEUED"])?;
+            }
+            Outcome::Gone => look.has("gone")?,
+            Outcome::Row(_) => look.has_not(&["offline", "refused", "resting", "gone"])?,
+            Outcome::Loaded(_) => {
+                look.has("as of")?;
+                look.has_not(&["ago", "offline", "refused", "resting", "/kept"])?;
+            }
+            Outcome::Offline | Outcome::KeyRefused | Outcome::NotFound | Outcome::Service | Outcome::Limited(_) => {
+                look.tells(&notice)?;
+                look.has("3h")?;
+                if operation == Operation::Views {
+                    look.has("as of")?;
+                    look.has("ago")?;
+                }
+            }
+        }
+        look.has(match expected {
+            Outcome::Offline | Outcome::NotSent => "offline",
+            Outcome::KeyRefused => "refused",
+            Outcome::Limited(_) if operation == Operation::Get => "resting",
+            _ => "Jobs",
+        })?;
+    }
+    if !is_prompt {
+        // What was said covers much of the smallest screen; the next key gives it back.
+        desk.keys("g");
+        let look = Look::at(desk)?;
+        look.has(match (operation, expected) {
+            (Operation::Views, Outcome::Loaded(_)) => "as of",
+            (Operation::Views, _) => "/kept",
+            _ => "job_1",
+        })?;
+        let kind = KINDS.iter().find(|(kind, _)| kind == expected && operation == Operation::Views);
+        look.has(kind.map_or("Jobs", |(_, words)| words))?;
+    }
+    if *expected == Outcome::Unconfirmed {
+        let reason = reason.as_deref().ok_or("no reason is known")?;
+        resolve(desk, reason, operation)?;
+    }
+    log(desk, operation).await?;
+    Ok(reason.unwrap_or(notice))
+}
+
+/// How the line over the pages says in little room why there is nothing newer.
+const KINDS: [(Outcome, &str); 4] = [
+    (Outcome::Offline, "offline"),
+    (Outcome::KeyRefused, "key refused"),
+    (Outcome::Service, "no usable answer"),
+    (Outcome::NotFound, "not found"),
+];
+
+/// What says that a prompt was not carried out.
+const REFUSED: [&str; 6] = [
+    "no job was started",
+    "was not taken",
+    "nothing was done",
+    "does not accept the key",
+    "may not do this",
+    "web page answered in place of the service",
+];
+
+/// The page that `!` opens says why nobody knows, and has the whole prompt.
+fn resolve(desk: &mut Desk, reason: &str, operation: Operation) -> Result<(), Wrong> {
+    desk.keys("!");
+    for size in SIZES {
+        desk.input(Event::Resize(size.0, size.1));
+        desk.key(KeyCode::Home);
+        let mut pages = Look::at(desk)?;
+        loop {
+            desk.key(KeyCode::PageDown);
+            let page = Look::at(desk)?;
+            if pages.0.ends_with(&page.0) {
+                break;
+            }
+            pages.0.push_str(&page.0);
+        }
+        pages.tells(reason)?;
+        let may = if operation == Operation::Create { "may have made this job, or may not" } else { "may have taken" };
+        pages.tells(may)?;
+        pages.tells("by itself")?;
+        for line in TEXT.lines() {
+            pages.tells(line)?;
+        }
+    }
+    desk.key(KeyCode::Esc);
+    Ok(())
+}
+
+/// The log names the request.
+async fn log(desk: &mut Desk, operation: Operation) -> Result<(), Wrong> {
+    while !desk.app.overlays.is_empty() {
+        desk.key(KeyCode::Esc);
+    }
+    desk.keys("3");
+    desk.input(Event::Resize(SIZES[0].0, SIZES[0].1));
+    let name = format!(" {} ", operation.name());
+    let is_there = desk.within(PATIENCE, |desk| desk.shows(&name)).await;
+    check(is_there, || format!("no line of the request:\n{}", desk.screen()))?;
+    Look::at(desk).map(|_| ())
+}
+
+/// A screen that was looked at: nothing in it that a terminal would obey, and not the key.
+struct Look(String);
+
+impl Look {
+    fn at(desk: &Desk) -> Result<Self, Wrong> {
+        let screen = desk.screen();
+        let is_plain = |c: char| {
+            c == '\n'
+                || !c.is_control()
+                    && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        };
+        let sound = screen.chars().all(is_plain) && !screen.contains(KEY);
+        check(sound, || format!("the screen is {screen:?}"))?;
+        Ok(Self(screen))
+    }
+
+    fn has(&self, text: &str) -> Result<(), Wrong> {
+        check(self.0.contains(text), || format!("no {text:?} on the screen:\n{}", self.0))
+    }
+
+    fn has_not(&self, texts: &[&str]) -> Result<(), Wrong> {
+        let found = texts.iter().find(|text| self.0.contains(**text));
+        check(found.is_none(), || format!("{found:?} is on the screen:\n{}", self.0))
+    }
+
+    /// The words of the sentence are there one after the other, whatever boxes and lines part them. Of what it quotes a part
+    /// may be left out, and then it says so.
+    fn tells(&self, sentence: &str) -> Result<(), Wrong> {
+        let seen: Vec<char> = self.0.chars().filter(|c| !c.is_whitespace() && !BOX.contains(*c)).collect();
+        let whole = find(&seen, sentence, 0).is_some();
+        let around = || {
+            let (before, rest) = sentence.split_once('“')?;
+            let (_, after) = rest.rsplit_once('”')?;
+            let at = find(&seen, &format!("{before}“"), 0)?;
+            find(&seen, &format!("…”{after}"), at)
+        };
+        let without_aside = || {
+            let (most, _) = sentence.rsplit_once(" (")?;
+            find(&seen, most, 0).filter(|at| seen.iter().skip(*at).take(40).any(|c| *c == '…'))
+        };
+        check(whole || around().is_some() || without_aside().is_some(), || {
+            format!("not to be read: {sentence:?}\n{}", self.0)
+        })
+    }
+
+    fn means(&self, sentence: &str, one_of: &[&str]) -> Result<(), Wrong> {
+        check(one_of.iter().any(|words| sentence.contains(words)), || format!("it means nothing: {sentence:?}"))
+    }
+}
+
+/// What parts the words of a sentence that takes several lines.
+const BOX: &str = "│┌┐└┘─";
+
+/// Where the sentence ends, looked for from there on. What stands beside a box comes between its lines: so words may be parted,
+/// letters of a word may not.
+fn find(seen: &[char], sentence: &str, from: usize) -> Option<usize> {
+    let words: Vec<Vec<char>> =
+        sentence.split_whitespace().map(|word| word.chars().filter(|c| !BOX.contains(*c)).collect()).collect();
+    words.iter().try_fold(from, |at, word| {
+        let rest = seen.get(at..)?;
+        rest.windows(word.len().max(1))
+            .position(|window| window == word.as_slice())
+            .map(|found| at + found + word.len())
+    })
+}
