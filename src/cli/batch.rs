@@ -1,6 +1,7 @@
 //! `docdeck new --batch`: a file of prompts becomes many jobs. All of them are on disk before the first is sent; the
 //! ledger paces them; what does not get through, or is broken off, is said and kept.
 
+use super::batch_plan::{Plan, is_waiting, nothing_left, plan, read, waiting};
 use super::code::Code;
 use super::cost::Cost;
 use super::desk::{Desk, Happening, Record};
@@ -8,7 +9,6 @@ use super::job_line::id;
 use super::jobs::as_json;
 use super::new::Options;
 use super::out::Out;
-use super::prompt_text;
 use super::refusal::Refusal;
 use super::wait::again;
 use super::waiting::{Timer, Waiting, connection_words, tell};
@@ -17,37 +17,22 @@ use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::engine::Duties;
 use crate::model::Time;
-use crate::model::batch::parse;
 use crate::model::change::QueueChange;
 use crate::model::connection::Connection;
-use crate::model::endpoint::Scope;
 use crate::model::ledger::Limited;
 use crate::model::news::News;
 use crate::model::prompt::{DeliveryKind, Resolution};
 use crate::model::row::{JobKey, JobRow};
-use crate::store::{KnownPrompt, Store};
-use chrono::{Local, TimeDelta, Utc};
+use crate::store::KnownPrompt;
+use chrono::{Local, Utc};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Largest file of prompts, in bytes, as in the dashboard.
-const MAX_BYTES: u64 = 32 << 20;
-/// Prompts that went out within this time count as sent already.
-const LATELY: TimeDelta = TimeDelta::hours(24);
 /// How often the live line is drawn.
 const TICK: Duration = Duration::from_secs(1);
-
-/// What is to be done with a file.
-#[derive(Debug)]
-struct Plan {
-    /// To be queued.
-    fresh: Vec<String>,
-    /// Known already: the same text waits here, or went out lately.
-    known: Vec<KnownPrompt>,
-}
 
 /// Does what the options say with the file.
 pub(super) async fn run(
@@ -65,63 +50,8 @@ pub(super) async fn run(
         return result.map(|()| Code::Done);
     }
     let timer = options.patience.start();
-    let mut desk = Desk::open(flags, environment, Duties::All, out).await?;
-    let result = send(&mut desk, prompts, options, timer, out).await;
-    desk.close(out).await;
-    result
-}
-
-fn read(file: &Path) -> Result<Vec<String>, Refusal> {
-    let (name, text) = if file.as_os_str() == "-" {
-        (None, prompt_text::read(std::io::stdin().lock(), "stdin", MAX_BYTES)?)
-    } else {
-        (file.to_str(), prompt_text::open_and_read(file, MAX_BYTES)?)
-    };
-    parse(name, &text).map_err(|error| Refusal::unusable(format!("{}: {error} Nothing was sent.", file.display())))
-}
-
-/// What of the file is new, and what is known already.
-async fn plan(store: &Store, scope: &Scope, prompts: Vec<String>, options: &Options) -> Result<Plan, Refusal> {
-    let known = store.known_prompts(scope, Utc::now() - LATELY).await?;
-    let known: Vec<KnownPrompt> = known.into_iter().filter(|known| prompts.contains(&known.text)).collect();
-    let is_known = |text: &String| known.iter().any(|known| known.text == *text);
-    let double = prompts.iter().filter(|text| is_known(text)).count();
-    if double == 0 || options.again {
-        return Ok(Plan { fresh: prompts, known: Vec::new() });
-    }
-    if options.rest || options.dry_run {
-        let fresh = prompts.into_iter().filter(|text| !is_known(text)).collect();
-        return Ok(Plan { fresh, known });
-    }
-    let (all, verb) = (plural(prompts.len(), "prompt"), if double == 1 { "is" } else { "are" });
-    let waits = |text: &&String| known.iter().any(|known| known.text == **text && is_waiting(known));
-    let waiting = prompts.iter().filter(waits).count();
-    let (queue, lately) = ("in the queue here", "went out within the last 24 hours");
-    let stand = match (waiting, double.saturating_sub(waiting)) {
-        (0, sent) => format!("{sent} {lately}"),
-        (waiting, 0) => format!("{waiting} {queue}"),
-        (waiting, sent) => format!("{waiting} {queue}, {sent} {lately}"),
-    };
-    Err(Refusal::unusable(format!(
-        "{double} of {all} {verb} known already: {stand}. Nothing was queued. --rest goes on with what has not gone out; --again sends all of them once more."
-    )))
-}
-
-/// What is said of so many prompts that all went out.
-fn nothing_left(count: usize) -> String {
-    let them = if count == 1 { "its one prompt".to_owned() } else { format!("all {count} prompts") };
-    format!(
-        "Nothing of this file is left to send: {them} went out within the last 24 hours. --again sends them once more."
-    )
-}
-
-fn is_waiting(known: &KnownPrompt) -> bool {
-    matches!(known.state, DeliveryKind::Queued | DeliveryKind::Paused | DeliveryKind::NotSent)
-}
-
-/// The jobs that --rest goes on with.
-fn waiting(known: &[KnownPrompt]) -> Vec<JobKey> {
-    known.iter().filter(|known| is_waiting(known)).map(|known| known.job).collect()
+    let work = async |desk: &mut Desk, out: &mut Out| send(desk, prompts, options, timer, out).await;
+    Desk::with(flags, environment, Duties::All, out, work).await
 }
 
 async fn without_sending(

@@ -1,11 +1,12 @@
 //! What commands work with: the record alone, or the record with an engine on it. Opened from the settings, closed in
 //! order: prompts under way are waited for, then engine, store and log end.
 
+use super::code::Code;
+use super::folder::{can_be_known, is_there, open_store, tell_moved_aside};
 use super::out::Out;
 use super::refusal::Refusal;
-use crate::api::{Client, Route};
+use crate::api::Client;
 use crate::config::environment::Environment;
-use crate::config::file::plain;
 use crate::config::{Flags, Setup, data_folder, resolve};
 use crate::engine::{Duties, Engine, PollOptions, Setup as EngineSetup};
 use crate::model::endpoint::Scope;
@@ -14,9 +15,8 @@ use crate::model::news::News;
 use crate::runtime::crash;
 use crate::runtime::logfile::Log;
 use crate::runtime::signals::{Signal, Signals, stop_group};
-use crate::store::{Opened, Store, StoreError};
+use crate::store::Store;
 use std::collections::VecDeque;
-use std::path::Path;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -73,6 +73,22 @@ impl Record {
             Store::in_memory().map_err(Refusal::unusable)?
         };
         Ok(Self { store, scope })
+    }
+
+    /// Opens it as [`Record::open`] does, does something with it, and closes it.
+    ///
+    /// # Errors
+    /// Those of opening and of the work.
+    pub(super) async fn with<T>(
+        flags: &Flags,
+        environment: &Environment,
+        out: &mut Out,
+        work: impl AsyncFnOnce(&Self, &mut Out) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let record = Self::open(flags, environment, out)?;
+        let done = work(&record, out).await;
+        record.close().await;
+        done
     }
 
     /// Closes the file.
@@ -163,6 +179,23 @@ impl Desk {
         let waiting = VecDeque::new();
         let scope = settings.scope;
         Ok(Self { engine, store, scope, news, waiting, signals, log, key_refused: false, hasty: false })
+    }
+
+    /// Opens it as [`Desk::open`] does, does something with it, and closes it.
+    ///
+    /// # Errors
+    /// Those of opening and of the work.
+    pub(super) async fn with(
+        flags: &Flags,
+        environment: &Environment,
+        duties: Duties,
+        out: &mut Out,
+        work: impl AsyncFnOnce(&mut Self, &mut Out) -> Result<Code, Refusal>,
+    ) -> Result<Code, Refusal> {
+        let mut desk = Self::open(flags, environment, duties, out).await?;
+        let done = work(&mut desk, out).await;
+        desk.close(out).await;
+        done
     }
 
     /// The next fact, in order; or what came first. `until` is the moment up to which it is waited for.
@@ -288,88 +321,5 @@ async fn sleep_until(moment: Option<Instant>) {
     match moment {
         Some(moment) => tokio::time::sleep_until(moment).await,
         None => std::future::pending().await,
-    }
-}
-
-/// Whether something can be known of such a service in such a folder: of another nothing is known, and that is not
-/// nothing.
-///
-/// # Errors
-/// No service can have this address, or nobody can look into the folder.
-pub(super) fn can_be_known(scope: &Scope, folder: &Path) -> Result<(), Refusal> {
-    Route::to(scope).map_err(Refusal::unusable)?;
-    is_there(folder).map(|_| ())
-}
-
-/// Whether there is a store in the folder.
-///
-/// # Errors
-/// Nobody can look into it.
-pub(super) fn is_there(folder: &Path) -> Result<bool, Refusal> {
-    Store::look_for(folder).map_err(|error| {
-        let (folder, why) = (folder.display(), plain(&error));
-        Refusal::unusable(format!(
-            "The data folder {folder} can't be used ({why}): choose another one with --data-dir."
-        ))
-    })
-}
-
-/// Opens the store in a folder, whatever is known of a service; what it says was moved aside.
-///
-/// # Errors
-/// It can't be used, or with `writing` not be written.
-pub(super) fn open_store(folder: &Path, writing: bool, out: &mut Out) -> Result<Store, Refusal> {
-    let (store, opened) = opened(folder, out)?;
-    if writing && opened.read_only {
-        return Err(unusable(folder, &StoreError::ReadOnly));
-    }
-    Ok(store)
-}
-
-/// As [`open_store`], for who has nothing to do with a store that had to be begun anew: an empty backup would take the place
-/// of a good one.
-///
-/// # Errors
-/// As [`open_store`]; it was damaged.
-pub(super) async fn open_sound(folder: &Path, writing: bool, out: &mut Out) -> Result<Store, Refusal> {
-    let (store, opened) = opened(folder, out)?;
-    if opened.moved_aside.is_some() {
-        store.close().await;
-        return Err(Refusal::unusable("Nothing was done with the new store: it is empty."));
-    }
-    if writing && opened.read_only {
-        return Err(unusable(folder, &StoreError::ReadOnly));
-    }
-    Ok(store)
-}
-
-fn opened(folder: &Path, out: &mut Out) -> Result<(Store, Opened), Refusal> {
-    let (store, opened) = Store::open(folder, chrono::Utc::now()).map_err(|error| unusable(folder, &error))?;
-    tell_moved_aside(&opened, out);
-    Ok((store, opened))
-}
-
-/// What the store of this folder can't do, for commands that send nothing: the store's own sentences are about prompts.
-pub(super) fn unusable(folder: &Path, error: &StoreError) -> Refusal {
-    let folder = folder.display();
-    Refusal::unusable(match error {
-        StoreError::ReadOnly => {
-            format!("The data folder {folder} can't be written, so nothing was changed: make it writable.")
-        }
-        StoreError::Full | StoreError::Refused => {
-            format!("The disk of {folder} takes no more, so nothing was changed: free some space, then try again.")
-        }
-        StoreError::Busy => {
-            format!("Another docdeck kept the store in {folder} locked, so nothing was changed: try again.")
-        }
-        other => other.failure().sentence.to_string(),
-    })
-}
-
-/// Says that the store had to be begun anew.
-fn tell_moved_aside(opened: &Opened, out: &mut Out) {
-    if let Some(path) = &opened.moved_aside {
-        let path = path.display();
-        out.note(&format!("docdeck: The store was damaged. It was moved to {path}, and a new one begun."));
     }
 }

@@ -2,7 +2,7 @@
 //! reads no configuration file.
 
 use super::code::Code;
-use super::desk::{is_there, open_sound, unusable};
+use super::folder::{is_there, open_sound, unusable};
 use super::out::Out;
 use super::refusal::Refusal;
 use crate::config::environment::Environment;

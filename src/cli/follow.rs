@@ -54,16 +54,13 @@ pub(super) async fn run(
 ) -> Result<Code, Refusal> {
     let text = options.source.read()?;
     // Before the key is asked for: an id that is not known needs none.
-    let record = Record::open(flags, environment, out)?;
-    let rows = record.store.jobs(&record.scope).await;
-    record.close().await;
-    let row = which::find(&rows?, &options.id)?.clone();
+    let row = Record::with(flags, environment, out, async |record, _| {
+        Ok(which::find(&record.store.jobs(&record.scope).await?, &options.id)?.clone())
+    });
+    let row = row.await?;
     let wish = Wish { wait: options.wait, timer: options.patience.start(), json: options.json };
     let duties = if options.wait { Duties::Poll } else { Duties::None };
-    let mut desk = Desk::open(flags, environment, duties, out).await?;
-    let result = send(&mut desk, &row, &text, wish, out).await;
-    desk.close(out).await;
-    result
+    Desk::with(flags, environment, duties, out, async |desk, out| send(desk, &row, &text, wish, out).await).await
 }
 
 async fn send(desk: &mut Desk, row: &JobRow, text: &str, wish: Wish, out: &mut Out) -> Result<Code, Refusal> {

@@ -2,8 +2,8 @@
 //! configuration file.
 
 use super::code::Code;
-use super::desk::{is_there, open_store, unusable};
 use super::export::{count, only, spool};
+use super::folder::{is_there, open_store, unusable};
 use super::out::Out;
 use super::refusal::Refusal;
 use crate::config::environment::Environment;

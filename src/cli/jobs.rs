@@ -45,13 +45,10 @@ pub(super) async fn run(
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, Refusal> {
-    let record = Record::open(flags, environment, out)?;
-    let listed = list(&record, options, out).await;
-    record.close().await;
-    listed.map(|()| Code::Done)
+    Record::with(flags, environment, out, async |record, out| list(record, options, out).await).await
 }
 
-async fn list(record: &Record, options: &Options, out: &mut Out) -> Result<(), Refusal> {
+async fn list(record: &Record, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
     let all = record.store.jobs(&record.scope).await?;
     let known = all.len();
     let (mut rows, others): (Vec<JobRow>, Vec<JobRow>) = match &options.status {
@@ -62,11 +59,11 @@ async fn list(record: &Record, options: &Options, out: &mut Out) -> Result<(), R
     if options.json {
         let jobs = as_json(&record.store, &rows).await?;
         out.json(&serde_json::json!({ "jobs": jobs }));
-        return Ok(());
+        return Ok(Code::Done);
     }
     write_table(&rows, chrono::Utc::now(), out);
     if !out.is_terminal() {
-        return Ok(());
+        return Ok(Code::Done);
     }
     match &options.status {
         _ if known == 0 => {
@@ -80,7 +77,7 @@ async fn list(record: &Record, options: &Options, out: &mut Out) -> Result<(), R
         }
         _ => {}
     }
-    Ok(())
+    Ok(Code::Done)
 }
 
 /// Whether a word says something about the job: its status, its delivery or its group.

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod batch;
+mod batch_plan;
 mod changes;
 mod code;
 mod completions;
@@ -12,6 +13,7 @@ mod demo;
 mod desk;
 mod doctor;
 mod export;
+mod folder;
 mod follow;
 mod import;
 mod init;

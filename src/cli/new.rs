@@ -75,10 +75,7 @@ pub(super) async fn run(
     let text = options.source.read()?;
     let wish = Wish { wait: options.wait, timer: options.patience.start(), json: options.json };
     let duties = if options.wait { Duties::Poll } else { Duties::None };
-    let mut desk = Desk::open(flags, environment, duties, out).await?;
-    let result = send(&mut desk, &text, wish, out).await;
-    desk.close(out).await;
-    result
+    Desk::with(flags, environment, duties, out, async |desk, out| send(desk, &text, wish, out).await).await
 }
 
 async fn send(desk: &mut Desk, text: &str, wish: Wish, out: &mut Out) -> Result<Code, Refusal> {

@@ -2,7 +2,7 @@
 //! network, and reads no configuration file.
 
 use super::code::Code;
-use super::desk::{is_there, open_sound, unusable};
+use super::folder::{is_there, open_sound, unusable};
 use super::out::Out;
 use super::prune_jobs;
 use super::refusal::Refusal;

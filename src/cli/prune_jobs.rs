@@ -1,8 +1,8 @@
 //! `docdeck prune --jobs`: lets go of jobs that are over. Needs neither key nor network, and reads no configuration file.
 
 use super::code::Code;
-use super::desk::{is_there, open_sound, unusable};
 use super::export::{count, only};
+use super::folder::{is_there, open_sound, unusable};
 use super::out::Out;
 use super::prune::{Options, days_before, room};
 use super::refusal::Refusal;

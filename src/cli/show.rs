@@ -44,13 +44,10 @@ pub(super) async fn run(
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, Refusal> {
-    let record = Record::open(flags, environment, out)?;
-    let shown = show(&record, options, out).await;
-    record.close().await;
-    shown.map(|()| Code::Done)
+    Record::with(flags, environment, out, async |record, out| show(record, options, out).await).await
 }
 
-async fn show(record: &Record, options: &Options, out: &mut Out) -> Result<(), Refusal> {
+async fn show(record: &Record, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
     let rows = record.store.jobs(&record.scope).await?;
     let row = which::find(&rows, &options.id)?;
     let thread = record.store.thread(row.key).await?;
@@ -60,14 +57,14 @@ async fn show(record: &Record, options: &Options, out: &mut Out) -> Result<(), R
             fields.insert("thread".to_owned(), json!(json::thread(&thread)));
         }
         out.json(&job);
-        return Ok(());
+        return Ok(Code::Done);
     }
     let now = chrono::Utc::now();
     let mut lines = head(row, now, out);
     lines.push(String::new());
     lines.extend(thread_lines(&thread, now, out));
     out.lines(&lines);
-    Ok(())
+    Ok(Code::Done)
 }
 
 /// The job itself: title, state, and what is known of it, a line each.

@@ -2,7 +2,7 @@
 //! the file is opened for reading only.
 
 use super::code::Code;
-use super::desk::can_be_known;
+use super::folder::can_be_known;
 use super::out::{Out, rfc3339};
 use super::refusal::Refusal;
 use crate::app::format::coarse;

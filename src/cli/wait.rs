@@ -61,14 +61,9 @@ pub(super) async fn run(
 ) -> Result<Code, Refusal> {
     let timer = options.patience.start();
     // Before the key is asked for: an id that is not known needs none.
-    let record = Record::open(flags, environment, out)?;
-    let rows = wanted(&record, &options.ids).await;
-    record.close().await;
-    let rows = rows?;
-    let mut desk = Desk::open(flags, environment, Duties::Poll, out).await?;
-    let result = wait(&mut desk, rows, timer, options.json, out).await;
-    desk.close(out).await;
-    result
+    let rows = Record::with(flags, environment, out, async |record, _| wanted(record, &options.ids).await).await?;
+    let work = async |desk: &mut Desk, out: &mut Out| wait(desk, rows, timer, options.json, out).await;
+    Desk::with(flags, environment, Duties::Poll, out, work).await
 }
 
 async fn wanted(record: &Record, ids: &[String]) -> Result<Vec<JobRow>, Refusal> {

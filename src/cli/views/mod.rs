@@ -95,10 +95,7 @@ pub(super) async fn run(
             return Ok(Code::Done);
         }
     }
-    let mut desk = Desk::open(flags, environment, Duties::None, out).await?;
-    let result = answer(&mut desk, options, out).await;
-    desk.close(out).await;
-    result
+    Desk::with(flags, environment, Duties::None, out, async |desk, out| answer(desk, options, out).await).await
 }
 
 async fn answer(desk: &mut Desk, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
