@@ -15,8 +15,8 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "docdeck", version = env!("DOCDECK_VERSION"), max_term_width = 100)]
 #[command(
-    after_help = "The API key comes from DOCDECK_API_KEY or the configuration file; there is no option for it.\n\
-    Also read: DOCDECK_BASE_URL, DOCDECK_PROJECT_ID, DOCDECK_PROFILE, DOCDECK_CONFIG, DOCDECK_DATA_DIR,\n\
+    after_help = "The API key comes from DOCDECK_API_KEY or the configuration file; there is no option for it. Also \
+    read: DOCDECK_BASE_URL, DOCDECK_PROJECT_ID, DOCDECK_PROFILE, DOCDECK_CONFIG, DOCDECK_DATA_DIR, \
     DOCDECK_REDUCED_MOTION, NO_COLOR. An option beats the environment, which beats the configuration file."
 )]
 pub(super) struct Arguments {
@@ -162,6 +162,7 @@ impl Command {
 
 /// Options of every command.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
 pub(super) struct Options {
     /// Profile of the configuration file
     #[arg(long, global = true, value_name = "NAME", value_parser = not_blank, add = super::live::profiles())]

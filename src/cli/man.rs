@@ -98,7 +98,10 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
     if command.has_subcommands() {
         man.render_subcommands_section(&mut page)?;
     }
-    man.render_extra_section(&mut page)?;
+    let mut notes = Vec::new();
+    man.render_extra_section(&mut notes)?;
+    // What such a section is called in manuals.
+    page.extend(String::from_utf8_lossy(&notes).replacen(".SH EXTRA", ".SH NOTES", 1).into_bytes());
     if command.has_subcommands() {
         table("EXIT STATUS", &EXIT_CODES).to_writer(&mut page)?;
         table("ENVIRONMENT", &VARIABLES).to_writer(&mut page)?;

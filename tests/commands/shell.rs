@@ -174,6 +174,7 @@ fn the_manual_has_every_command_and_every_exit_code() {
     for name in &names {
         assert!(page.contains(&format!("docdeck\\-{name}(1)")), "{name} is not in the page");
         let own = std::fs::read_to_string(folder.join(format!("docdeck-{name}.1"))).expect("a page of its own");
+        assert!(own.contains(".SH \"OPTIONS OF EVERY COMMAND\"") && !own.contains(".SH EXTRA"), "{own}");
         assert_eq!(world.run(&["man", name]).ends(0).out, own);
     }
     assert_eq!(std::fs::read_to_string(folder.join("docdeck.1")).expect("written"), page);

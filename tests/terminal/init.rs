@@ -101,6 +101,20 @@ fn the_key_comes_from_a_program_or_a_file() {
 }
 
 #[test]
+fn certificates_of_ones_own_are_read_before_the_check_and_written() {
+    let place = Place::new(&[]);
+    let none = place.folder.path().join("none.pem");
+    let (_, err) = place.all_given(&["--ca-file", none.to_str().expect("a path")], 2);
+    assert!(err.contains("none.pem can't be read: no such file or directory"), "{err}");
+    assert!(!place.config().exists());
+    let (_, err) = place.all_given(&["--ca-file", &place.key_file("no certificate")], 2);
+    assert!(err.contains("holds none: it has to be in PEM form"), "{err}");
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/ca.pem");
+    place.all_given(&["--ca-file", own], 0);
+    assert!(place.text().contains(&format!("\nca_file = \"{own}\"\n")), "{}", place.text());
+}
+
+#[test]
 fn a_refused_key_ends_with_3_and_nothing_is_written() {
     let place = Place::new(&[]);
     let file = place.key_file("mint_wrong");
