@@ -127,8 +127,8 @@ impl AnswerFilter {
         if self.ending {
             return false;
         }
-        if key.code == KeyCode::Esc && plain {
-            self.ending = is_surely_an_answer(spelled);
+        if key.code == KeyCode::Esc && plain && is_surely_an_answer(spelled) {
+            self.ending = true;
         } else if let KeyCode::Char(c) = key.code
             && plain
             && fits(spelled, c)
@@ -286,6 +286,7 @@ mod tests {
             vec![alt(']')],
             [vec![alt(']')], typed("1")].concat(),
             [vec![key(Esc, KeyModifiers::NONE)], typed("]x")].concat(),
+            [vec![alt('P'), key(Esc, KeyModifiers::NONE)], typed(">|")].concat(),
         ] {
             assert_eq!(feed(events.clone(), AT_ONCE), (events, None));
         }

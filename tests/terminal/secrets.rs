@@ -337,6 +337,7 @@ fn what_is_printed_for_a_debugger_holds_no_key() {
         base_url: None,
         project: "p".to_owned(),
         organization: None,
+        ca_file: None,
         key: KeyFrom::Typed(key()),
     };
     let scope = profile.scope();

@@ -1,8 +1,6 @@
 //! Every source of text from outside against every attack, one cell each: what is said of it is text. The table of what was
 //! tried is printed (`cargo test --test terminal sources -- --nocapture`).
 
-#![expect(clippy::panic, reason = "a test fails by panicking")]
-
 use crate::hostile::{HostileService, assert_plain, assert_readable, assert_tame, attacks, piped_with};
 use crate::pty::{Pty, Setup};
 use docdeck::config::own::How;
@@ -302,7 +300,7 @@ fn every_source_of_text_gives_nothing_but_text_whatever_stands_in_it() {
             (*name, said)
         };
         let threads: Vec<_> = SOURCES.iter().map(|source| scope.spawn(move || run(source))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panic!("a source failed"))).collect()
+        threads.into_iter().map(|thread| thread.join().expect("the source's cells hold")).collect()
     });
     println!("{:<28}{:>8}{:>12}", "source", "attacks", "texts said");
     for (name, said) in &rows {
