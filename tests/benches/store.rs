@@ -4,8 +4,11 @@
 #![expect(clippy::expect_used, reason = "a benchmark that can't run should stop")]
 
 use chrono::{Days, NaiveDate, TimeDelta};
+use docdeck::api::Reading;
+use docdeck::api::wire::{CountsBody, PageBody, ViewsBody};
 use docdeck::model::Time;
-use docdeck::model::endpoint::Scope;
+use docdeck::model::endpoint::{ApiKey, Scope};
+use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage, ViewsQuery};
@@ -48,6 +51,14 @@ async fn measure(folder: &Path) {
         // The second one takes the place of the first.
         write(&store, 0..1, LARGE).await;
     }
+    let mut loading = Vec::new();
+    for back in 1..6 {
+        let bodies: Vec<Vec<u8>> = answers(back, LARGE).iter().map(|(_, page, _)| body(page)).collect();
+        let began = Instant::now();
+        load(&store, back, &bodies).await;
+        loading.push(began.elapsed());
+    }
+    say("25,000 pages decoded, merged and stored", loading);
     let scope = scope();
     say("recall a report of 25,000 pages", ten(|| store.recall_views(&scope, range(0))).await);
 }
@@ -68,6 +79,34 @@ async fn write(store: &Store, ranges: Range<u64>, pages: u32) {
     }
     say("keep an answer of 250 rows", saving);
     say("take an answer of 250 rows into a report", absorbing);
+}
+
+/// Takes in all answers about a range as they came, as the engine does.
+async fn load(store: &Store, back: u64, bodies: &[Vec<u8>]) {
+    let (scope, as_of) = (scope(), as_of(back));
+    let key = ApiKey::new("mint_of_nobody").expect("a key");
+    let reading = Reading { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
+    for (number, body) in (1..).zip(bodies) {
+        let answer = reading.views(200, None, body).expect("page views");
+        let query = ViewsQuery { range: range(back), limit: LIMIT_MAX, page: number };
+        store.save_views(&scope, query, &answer, as_of).await.expect("kept");
+        let complete = answer.has_more == Some(false);
+        let next = ReportAnswer { range: range(back), number, answer, complete, as_of, since: None };
+        store.absorb_answer(&scope, next).await.expect("taken in");
+    }
+}
+
+/// An answer as the service writes it.
+fn body(page: &ViewsPage) -> Vec<u8> {
+    let number = |count: &Count| count.value().and_then(|n| u64::try_from(n).ok()).unwrap_or_default();
+    let counts = |of: &Counts| CountsBody { human: number(&of.human), ai: number(&of.ai), total: number(&of.total) };
+    let row = |row: &PageRow| PageBody { path: row.path.to_string(), counts: counts(&row.counts) };
+    let body = ViewsBody {
+        totals: counts(&page.totals),
+        views: page.rows.iter().map(row).collect(),
+        has_more: page.has_more == Some(true),
+    };
+    serde_json::to_vec(&body).expect("JSON")
 }
 
 async fn read(store: &Store) {

@@ -1,0 +1,51 @@
+//! How long answers of the service take to be read: a job, and 250 rows of page views. It measures and fails on nothing.
+//!
+//! `cargo bench --bench decode`
+
+#![expect(clippy::expect_used, reason = "a bench that can't build its world should fail")]
+
+use divan::{AllocProfiler, Bencher};
+use docdeck::api::Reading;
+use docdeck::api::wire::{CountsBody, JobBody, PageBody, SourceBody, ViewsBody};
+use docdeck::model::endpoint::ApiKey;
+use docdeck::model::log::Operation;
+use std::time::Duration;
+
+#[global_allocator]
+static ALLOC: AllocProfiler = AllocProfiler::system();
+
+fn main() {
+    divan::main();
+}
+
+#[divan::bench]
+fn job(bencher: Bencher<'_, '_>) {
+    let body = JobBody {
+        id: "01J9ZK4M8Q7V5T".to_owned(),
+        status: "completed".to_owned(),
+        source: SourceBody {
+            repository: "https://github.com/acme/docs".to_owned(),
+            git_ref: Some("agent/broken-links".to_owned()),
+        },
+        model: "sonnet".to_owned(),
+        pr_link: Some("https://github.com/acme/docs/pull/1423".to_owned()),
+        created_at: "2026-11-20T13:02:30.000Z".to_owned(),
+        archived_at: None,
+    };
+    let bytes = serde_json::to_vec(&body).expect("JSON");
+    let key = ApiKey::new("mint_of_nobody").expect("a key");
+    let reading = Reading { operation: Operation::Get, within: Duration::from_secs(60), key: &key };
+    bencher.bench(|| reading.job(200, None, divan::black_box(&bytes)));
+}
+
+#[divan::bench(args = [50, 250])]
+fn rows_of_views(bencher: Bencher<'_, '_>, rows: u64) {
+    let counts = |n: u64| CountsBody { human: n * 17, ai: n * 5, total: n * 22 };
+    let page =
+        |n: u64| PageBody { path: format!("/guides/section-{}/how-to-do-thing-{n}", n % 40), counts: counts(rows - n) };
+    let body = ViewsBody { totals: counts(1_000_000), views: (0..rows).map(page).collect(), has_more: true };
+    let bytes = serde_json::to_vec(&body).expect("JSON");
+    let key = ApiKey::new("mint_of_nobody").expect("a key");
+    let reading = Reading { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
+    bencher.bench(|| reading.views(200, None, divan::black_box(&bytes)));
+}

@@ -1,0 +1,36 @@
+//! A record of many jobs for runs in a terminal, as `docdeck export` writes one. All jobs are over and looked at but each
+//! fiftieth, which has a pull request to be looked at: nothing of them is asked of the service.
+
+use std::fmt::Write as _;
+
+/// What makes a dashboard show the record: a service that is not there.
+pub(crate) const ENVIRONMENT: [(&str, &str); 4] = [
+    ("DOCDECK_BASE_URL", "http://127.0.0.1:9"),
+    ("DOCDECK_API_KEY", "mint_of_nobody"),
+    ("DOCDECK_PROJECT_ID", "acme"),
+    ("COLORTERM", "truecolor"),
+];
+
+/// The record.
+pub(crate) fn record(jobs: u32) -> String {
+    let mut lines = "{\"kind\":\"docdeck\",\"version\":1}\n".to_owned();
+    for n in 1..=jobs {
+        let (day, hour, minute) = (1 + n % 28, n % 24, n % 60);
+        let at = format!("2026-01-{day:02}T{hour:02}:{minute:02}:00Z");
+        let looked = if n.is_multiple_of(50) { "null" } else { "\"2026-02-01T00:00:00Z\"" };
+        let text = format!("Rewrite the guide about topic {n}");
+        let _ = writeln!(
+            lines,
+            "{{\"kind\":\"job\",\"baseUrl\":\"http://127.0.0.1:9\",\"project\":\"acme\",\"id\":\"agent_{n:08}\",\
+             \"status\":\"completed\",\
+             \"source\":{{\"repository\":\"https://github.com/acme/docs\",\"ref\":\"agent/branch-{n}\"}},\
+             \"model\":\"sonnet\",\"prLink\":\"https://github.com/acme/docs/pull/{n}\",\"createdAt\":\"{at}\",\
+             \"title\":\"{text}\",\"startedAt\":\"{at}\",\"finishedAt\":\"{at}\",\"changedAt\":\"{at}\",\
+             \"checkedAt\":\"2026-02-01T00:00:00Z\",\"lookedAt\":{looked},\"prompts\":[{{\"kind\":\"create\",\
+             \"text\":\"{text}\",\"delivery\":\"accepted\",\"writtenAt\":\"{at}\",\"sentAt\":\"{at}\"}}],\
+             \"events\":[{{\"at\":\"{at}\",\"kind\":\"status\",\"from\":\"active\",\"to\":\"completed\"}}]}}"
+        );
+    }
+    let _ = writeln!(lines, "{{\"kind\":\"end\",\"jobs\":{jobs},\"drafts\":0}}");
+    lines
+}
