@@ -4,6 +4,7 @@
 #![cfg(unix)]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
+mod cost;
 mod cursor;
 mod doctor;
 mod hostile;
@@ -16,6 +17,8 @@ mod places;
 mod profiles;
 mod prune;
 mod pty;
+#[path = "../guard/record.rs"]
+mod record;
 mod secrets;
 mod service;
 mod sources;

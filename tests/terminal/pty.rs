@@ -98,6 +98,11 @@ impl Setup {
         self
     }
 
+    /// Its whole environment.
+    pub(crate) fn variables(&self) -> &[(String, String)] {
+        &self.variables
+    }
+
     /// Runs it by these words in front of it.
     pub(crate) fn under(mut self, words: &[&str]) -> Self {
         let front: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
@@ -200,6 +205,11 @@ impl Pty {
     /// All that was sent so far.
     pub(crate) fn sent(&self) -> String {
         String::from_utf8_lossy(&self.lock().bytes).into_owned()
+    }
+
+    /// How much was sent so far.
+    pub(crate) fn sent_bytes(&self) -> usize {
+        self.lock().bytes.len()
     }
 
     pub(crate) fn screen(&mut self) -> &vt100::Screen {
