@@ -356,7 +356,7 @@ mod tests {
         let tags = LocalChange::Tags(vec![CleanText::line("docs")]);
         assert_eq!(press(&mut app, KeyCode::Enter), [Effect::Change(vec![JobKey(2)], tags)]);
         let mut tagged = row(2, Status::Failed);
-        (tagged.tags, tagged.revision) = (vec![CleanText::line("docs")], 10);
+        (tagged.tags, tagged.revision) = (vec![CleanText::line("docs")].into(), 10);
         app.update(Msg::Changed(Ok(vec![tagged.clone()])), at(1001));
         assert_eq!((app.jobs.len(), app.listed().get(JobKey(2)).map(|row| row.tags.len())), (1, Some(1)));
         assert_eq!(typed(&mut app, "d"), [Effect::Change(vec![JobKey(2)], LocalChange::Dismissed(true))]);
