@@ -52,6 +52,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("[ui]\ntheme = 1\n", "{}:2:9: a number stands where there should be a text in quotes."),
     ("[ui]\nground = \"blue\"\n", "{}:2:10: unknown value `blue`, expected `dark` or `light`."),
     ("[ui]\nmouse = \"off\"\n", "{}:2:9: a text stands where there should be true or false."),
+    ("[ui]\nall_profiles = \"yes\"\n", "{}:2:16: a text stands where there should be true or false."),
     ("[ui]\nreduced_motion = 0\n", "{}:2:18: a number stands where there should be true or false."),
     ("[ui]\nclipboard = \"wl-copy\"\n", "{}:2:13: a text stands where there should be an array."),
     ("[ui]\nclipboard = []\n", "{}:2:13: clipboard is empty; it is an array: the program, then its arguments."),
