@@ -21,6 +21,8 @@ mod pty;
 mod record;
 mod secrets;
 mod service;
+#[cfg(target_os = "linux")]
+mod soak;
 mod sources;
 mod terms;
 mod tmux;

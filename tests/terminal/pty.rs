@@ -212,6 +212,12 @@ impl Pty {
         self.lock().bytes.len()
     }
 
+    /// The program's process.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn process(&self) -> u32 {
+        self.child.process_id().expect("it runs")
+    }
+
     pub(crate) fn screen(&mut self) -> &vt100::Screen {
         self.read();
         self.parser.screen()
