@@ -91,10 +91,11 @@ impl Store {
         let work = move |db: &mut rusqlite::Connection| {
             let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let imported = take_in::import(&tx, lines, &only, now);
-            if dry_run || imported.is_err() {
-                tx.rollback()?;
-            } else {
+            if imported.is_ok() && !dry_run {
                 tx.commit()?;
+            } else {
+                // Not asked for: on a full disk SQLite has taken it back already, and why is what matters.
+                drop(tx);
             }
             Ok(imported)
         };
