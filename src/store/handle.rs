@@ -4,7 +4,7 @@
 //! last handle is gone or one of them closes the store; an error or a panic in a call ends that call alone.
 
 use super::error::StoreError;
-use super::scopes;
+use super::{schema, scopes};
 use crate::model::endpoint::Scope;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -72,6 +72,10 @@ impl Handle {
         let note = self.damage_note.clone();
         let task: Task = Box::new(move |connection| {
             let result = work(connection);
+            if matches!(result, Err(StoreError::Busy)) {
+                // An error leaves the longer wait, which loses nothing.
+                let _ = schema::wait_for_locks(connection, true);
+            }
             if let (Err(StoreError::Damaged), Some(note)) = (&result, note) {
                 // Without the note the next opening looks less closely, no more than that.
                 let _ = std::fs::File::create(note);
@@ -120,6 +124,8 @@ impl Handle {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let result = work(&transaction)?;
             transaction.commit()?;
+            // It is on disk, whatever comes of this.
+            let _ = schema::wait_for_locks(connection, false);
             Ok(result)
         })
         .await

@@ -38,6 +38,8 @@ const TABLES: [&str; 15] = [
 
 /// How long a call waits for another process's lock.
 const BUSY: Duration = Duration::from_secs(5);
+/// The same once a call has waited so long in vain, until a write gets through: what waits behind it is told soon.
+const BUSY_STILL: Duration = Duration::from_millis(500);
 
 /// The schema that this docdeck reads and writes.
 pub(super) fn known() -> i64 {
@@ -82,6 +84,11 @@ pub(super) fn prepare(connection: &Connection) -> Result<(), StoreError> {
          PRAGMA trusted_schema = OFF;",
     )?;
     Ok(())
+}
+
+/// How long the next calls wait for another process's lock: less where one was just waited for in vain.
+pub(super) fn wait_for_locks(connection: &Connection, in_vain: bool) -> Result<(), StoreError> {
+    Ok(connection.busy_timeout(if in_vain { BUSY_STILL } else { BUSY })?)
 }
 
 /// Rollback journal: write-ahead logs need shared memory, which home folders on a network do not have.
