@@ -16,8 +16,16 @@ mod cell;
 mod crash;
 mod list;
 mod matrix;
+#[cfg(unix)]
+mod migration;
+#[cfg(unix)]
+mod power;
+#[cfg(unix)]
+mod room;
 mod screen;
 mod server;
+#[cfg(unix)]
+mod together;
 
 #[path = "../flows/desk.rs"]
 #[expect(dead_code, reason = "made for the flows, which use all of it")]
@@ -26,6 +34,10 @@ mod desk;
 #[cfg(unix)]
 #[path = "../commands/http.rs"]
 mod http;
+#[cfg(unix)]
+#[path = "../terminal/pty.rs"]
+#[expect(dead_code, reason = "made for the terminal's tests, which use all of it")]
+mod pty;
 #[cfg(unix)]
 #[path = "../commands/world.rs"]
 #[expect(dead_code, reason = "made for the commands' tests, which use all of it")]

@@ -1,0 +1,240 @@
+//! A record that can't be written: a disk that is full, a folder or a file system for reading, a lock that somebody else
+//! holds. Nothing is sent that can't be written down; an answer is written down once it can be.
+
+use crate::crash::{TOO_LONG, assert_sound, dispatch_all, file, journal, received, wait_until};
+use crate::pty::{Pty, Setup};
+use crate::world::World;
+use docdeck::model::log::Operation;
+use docdeck::model::prompt::DeliveryKind;
+use rusqlite::Connection;
+use std::process::{Child, Command, Output, Stdio};
+
+#[test]
+fn on_a_full_disk_nothing_is_sent_what_was_there_stays_and_later_it_goes_on() {
+    let world = World::new(&[]);
+    world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
+    let size = std::fs::metadata(file(&world)).expect("a file").len();
+    let large = world.home.path().join("large.md");
+    std::fs::write(&large, "z".repeat(600_000)).expect("written");
+    // As a quota does: no file gets larger than the record is now.
+    let limit = size.div_ceil(512);
+    let script = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$0\" new --file large.md");
+    let mut shell = Command::new("/bin/sh");
+    shell.env_clear().envs(world.variables()).current_dir(world.home.path()).stdin(Stdio::null());
+    let ran = shell.args(["-c", &script, env!("CARGO_BIN_EXE_docdeck")]).output().expect("it ran");
+    let said = String::from_utf8_lossy(&ran.stderr);
+    println!("on a full disk: {said}");
+    assert_eq!(ran.status.code(), Some(2), "{said}");
+    assert!(said.contains("nothing was saved or sent"), "{said}");
+    assert_eq!(world.sim.requests(Operation::Create), 1, "{said}");
+    assert_eq!(assert_sound(&world).len(), 1);
+    world.run(&["new", "--file", "large.md"]).ends(0);
+    assert_eq!(assert_sound(&world).len(), 2);
+}
+
+#[test]
+fn in_a_folder_that_cannot_be_written_nothing_is_sent_and_the_record_is_read() {
+    let world = World::new(&[]);
+    world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
+    // A journal that can't be made, for root as well.
+    std::os::unix::fs::symlink("/nonexistent/journal", journal(&world.data())).expect("a link");
+    let ran = world.run(&["new", "after"]).ends(2);
+    assert!(ran.err.contains("can't be written"), "{ran:?}");
+    assert!(world.run(&["jobs"]).ends(0).out.contains("before"));
+    std::fs::remove_file(journal(&world.data())).expect("removed");
+    assert_eq!((assert_sound(&world).len(), world.sim.requests(Operation::Create)), (1, 1));
+}
+
+#[test]
+fn a_record_that_is_locked_before_a_prompt_is_written_refuses_it_and_nothing_is_sent() {
+    let world = World::new(&[]);
+    world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
+    let other = Connection::open(file(&world)).expect("opened");
+    other.execute_batch("BEGIN EXCLUSIVE").expect("locked");
+    let ran = world.run(&["new", "locked out"]).ends(2);
+    assert!(ran.err.contains("locked"), "{ran:?}");
+    other.execute_batch("ROLLBACK").expect("freed");
+    assert_eq!((assert_sound(&world).len(), world.sim.requests(Operation::Create)), (1, 1));
+}
+
+#[test]
+fn an_answer_that_comes_while_the_record_is_locked_is_written_down_once_it_is_free() {
+    let world = World::new(&["create=latency-500"]);
+    world.run(&["jobs"]);
+    let running = world.start(&["new", "answered in vain? [sim:seconds=6000]"]);
+    wait_until("the request", || world.sim.requests(Operation::Create) == 1);
+    let other = Connection::open(file(&world)).expect("opened");
+    other.busy_timeout(TOO_LONG).expect("set");
+    other.execute_batch("BEGIN EXCLUSIVE").expect("locked");
+    wait_until("the answer", || world.sim.carried_out(Operation::Create) == 1);
+    // Longer than it waits for a lock.
+    running.err_line("locked");
+    other.execute_batch("ROLLBACK").expect("freed");
+    running.end().ends(0);
+    let kept = assert_sound(&world);
+    assert_eq!(kept.values().collect::<Vec<_>>(), [&DeliveryKind::Accepted]);
+    assert_eq!(world.sim.requests(Operation::Create), 1);
+}
+
+/// Runs a script with a small file system of its own at `$SMALL`, which nobody else sees and which goes with it; the record
+/// is in there, and is put back at the end. `full` fills it, but for so many KiB.
+#[cfg(target_os = "linux")]
+fn on_a_small_disk(world: &World, script: &str) -> Child {
+    let small = world.home.path().join("small");
+    std::fs::create_dir(&small).expect("a folder");
+    // Shells of all kinds read this.
+    let begin = "mount -t tmpfs -o size=1m,mode=700 tmpfs \"$SMALL\" || exit 99
+        cp \"$DOCDECK_DATA_DIR\"/docdeck.db \"$SMALL\" || exit 98
+        kept=$DOCDECK_DATA_DIR
+        export DOCDECK_DATA_DIR=\"$SMALL\"
+        full() { dd if=/dev/zero of=\"$SMALL/filler\" bs=4k 2>/dev/null; truncate -s -\"$1\"k \"$SMALL/filler\"; }
+        until_there() { n=0; while [ ! -e \"$1\" ]; do n=$((n + 1)); [ $n -gt 3000 ] && exit 97; sleep 0.01; done; }
+        freed() { rm -f \"$SMALL/filler\"; }";
+    let end = "freed; cp \"$SMALL\"/docdeck.db* \"$kept\"/";
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", &format!("{begin}\n{script}\n{end}")]).env_clear().envs(world.variables());
+    command
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("SMALL", small)
+        .env("DOCDECK", env!("CARGO_BIN_EXE_docdeck"));
+    command.current_dir(world.home.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("util-linux is there")
+}
+
+/// An export that has much in it.
+#[cfg(target_os = "linux")]
+fn many(world: &World) {
+    world.run(&["export", "all.jsonl"]).ends(0);
+    let all = std::fs::read_to_string(world.home.path().join("all.jsonl")).expect("read");
+    let (head, job) = (all.lines().next().expect("a head"), all.lines().find(|line| line.contains("\"prompts\"")));
+    let mut job: serde_json::Value = serde_json::from_str(job.expect("a job")).expect("JSON");
+    let mut lines = vec![head.to_owned()];
+    for n in 0..200 {
+        job["id"] = serde_json::json!(format!("imported-{n}"));
+        job["note"] = serde_json::json!("n".repeat(2_000));
+        lines.push(job.to_string());
+    }
+    std::fs::write(world.home.path().join("many.jsonl"), lines.join("\n") + "\n").expect("written");
+}
+
+/// Whether this process may mount something; where not, it is said what stands in.
+#[cfg(target_os = "linux")]
+fn may_mount(world: &World) -> bool {
+    let tried = Command::new("unshare").args(["-m", "mount", "-t", "tmpfs", "tmpfs"]).arg(world.home.path()).output();
+    let may = tried.as_ref().is_ok_and(|output| output.status.success());
+    if !may {
+        println!(
+            "not tried: nothing can be mounted here ({tried:?}); a limit on the size of files stands in for a full disk"
+        );
+    }
+    may
+}
+
+#[cfg(target_os = "linux")]
+fn ended(script: Child) -> Output {
+    let output = script.wait_with_output().expect("it ended");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    output
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn on_a_disk_that_is_really_full_nothing_is_sent_and_reading_goes_on() {
+    let world = World::new(&[]);
+    if !may_mount(&world) {
+        return;
+    }
+    world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
+    many(&world);
+    let script = "full 0; \"$DOCDECK\" export \"$SMALL/all.jsonl\"; echo \"$?\"; freed
+        for left in 0 8 16 28; do
+            full $left
+            \"$DOCDECK\" new \"$(head -c 3000 /dev/zero | tr '\\0' x)\"; echo \"$?\"
+            \"$DOCDECK\" jobs --json >/dev/null; echo \"$?\"
+            \"$DOCDECK\" import many.jsonl; echo \"$?\"
+            freed
+        done
+        \"$DOCDECK\" new after >/dev/null; echo \"$?\"
+        mount -o remount,ro \"$SMALL\" || exit 96
+        \"$DOCDECK\" new read-only; echo \"$?\"
+        \"$DOCDECK\" jobs --json >/dev/null; echo \"$?\"
+        mount -o remount,rw \"$SMALL\"";
+    let output = ended(on_a_small_disk(&world, script));
+    let codes = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(codes, "2 2 0 2 2 0 2 2 0 2 2 0 2 0 2 0", "{output:?}");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(err.matches("The disk is full, so nothing was saved or sent").count(), 4, "{err}");
+    assert_eq!(err.matches("takes no more, so nothing was changed: free some space").count(), 4, "{err}");
+    assert!(err.contains("so nothing was exported: free some space"), "{err}");
+    assert_eq!(err.matches("can't be written, so nothing could be kept and nothing was sent").count(), 1, "{err}");
+    assert_eq!((assert_sound(&world).len(), world.sim.requests(Operation::Create)), (2, 2));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_answer_that_comes_while_the_disk_is_full_is_written_down_once_there_is_room() {
+    let world = World::new(&["create=latency-300"]);
+    if !may_mount(&world) {
+        return;
+    }
+    // A record to begin with.
+    world.store(async |_, _| ());
+    let script = "\"$DOCDECK\" new 'waits for room [sim:seconds=6000]' & first=$!
+        until_there sent; full 0; until_there answered
+        sleep 0.3; freed; wait $first; echo \"$?\"
+        rm sent answered; touch ready
+        \"$DOCDECK\" new 'killed without room [sim:seconds=6000]' & second=$!
+        until_there sent; full 0; until_there answered
+        sleep 0.3; kill -9 $second; wait $second; echo \"$?\"";
+    let script = on_a_small_disk(&world, script);
+    let is_there = |name: &str| world.home.path().join(name).exists();
+    for n in [1, 2] {
+        let tell = |name: &str| std::fs::write(world.home.path().join(name), "").expect("written");
+        wait_until("the request", || world.sim.requests(Operation::Create) == n);
+        tell("sent");
+        wait_until("the answer", || world.sim.carried_out(Operation::Create) == n);
+        tell("answered");
+        wait_until("the next one", || n == 2 || is_there("ready"));
+    }
+    let output = ended(script);
+    let codes = String::from_utf8_lossy(&output.stdout).lines().last().map(str::to_owned);
+    assert_eq!(codes.as_deref(), Some("137"), "{output:?}");
+    dispatch_all(&world);
+    let kept = assert_sound(&world);
+    assert_eq!(kept.get("waits for room [sim:seconds=6000]"), Some(&DeliveryKind::Accepted), "{output:?}");
+    assert_eq!(kept.get("killed without room [sim:seconds=6000]"), Some(&DeliveryKind::Unconfirmed), "{output:?}");
+    assert_eq!((received(&world).len(), world.sim.requests(Operation::Create)), (2, 2));
+}
+
+/// The dashboard on the record of that world.
+pub(crate) fn dashboard(world: &World) -> Pty {
+    let setup = world.variables().iter().fold(Setup::dashboard(), |setup, (name, value)| setup.with(name, value));
+    Pty::spawn(setup)
+}
+
+#[test]
+fn while_somebody_else_has_the_record_the_dashboard_takes_keys_and_nothing_typed_is_lost() {
+    let world = World::new(&[]);
+    world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
+    let mut pty = dashboard(&world);
+    pty.wait_for_text("before");
+    let other = Connection::open(file(&world)).expect("opened");
+    other.busy_timeout(TOO_LONG).expect("set");
+    other.execute_batch("BEGIN EXCLUSIVE").expect("locked");
+    pty.send("?");
+    pty.wait_for_text("Keys of this moment");
+    pty.send("\x1b");
+    pty.wait_for("the list", |screen| !screen.contents().contains("Keys of this moment"));
+    pty.send("nwritten meanwhile [sim:seconds=6000]\x13");
+    // Longer than is waited for a lock: the text stays, and it is said that nothing was sent.
+    pty.wait_for_text("Not sent: ");
+    assert!(pty.screen().contents().contains("written meanwhile"), "{}", pty.screen().contents());
+    other.execute_batch("ROLLBACK").expect("freed");
+    pty.send(" or later\x13");
+    pty.wait_for_text("Accepted: written meanwhile");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    let kept = assert_sound(&world);
+    assert_eq!(kept.get("written meanwhile [sim:seconds=6000] or later"), Some(&DeliveryKind::Accepted), "{kept:?}");
+    assert_eq!((received(&world).len(), world.sim.requests(Operation::Create)), (2, 2));
+}
