@@ -1,6 +1,7 @@
 //! The built program, killed: inside and between its transactions, and at any moment. After each the record is sound, what
 //! was sent is in it, and the service has received nothing twice. What the other rooms of this kind need is here as well.
 
+use crate::room::dashboard;
 use crate::world::{Ran, Running, World};
 use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Duties, Engine, PollOptions, Setup};
@@ -299,4 +300,33 @@ fn killed_at_any_moment_of_sending_nothing_is_lost_and_nothing_goes_out_twice() 
     assert!(!kept.values().any(|kind| unsettled.contains(kind)), "{kept:?}");
     let unconfirmed = kept.values().filter(|kind| **kind == DeliveryKind::Unconfirmed).count();
     println!("{killed} kills within {span} ms: {} prompts kept, {unconfirmed} of them unconfirmed", kept.len());
+}
+
+#[test]
+fn killed_while_a_draft_is_typed_what_was_on_disk_is_back_in_the_editor() {
+    let world = World::new(&[]);
+    world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
+    let mut typed = String::new();
+    for n in 0..3 {
+        let mut pty = dashboard(&world);
+        pty.wait_for_text("before");
+        pty.send("n");
+        pty.wait_for_text("New job");
+        // What a killed docdeck had on disk is there again.
+        pty.wait_for("the draft", |screen| screen.contents().contains(&typed));
+        pty.send(&format!("sentence {n}. "));
+        pty.wait_for_text("draft on disk since");
+        typed.push_str(&format!("sentence {n}."));
+        pty.send("too late");
+        pty.wait_for_text("too late");
+        pty.signal(Signal::KILL);
+        drop(pty);
+        assert_eq!(integrity(&world.data()), "ok");
+        let drafts = world.store(async |store, scope| store.drafts(scope).await.expect("drafts"));
+        let draft = drafts.first().map(|draft| draft.text.clone()).unwrap_or_default();
+        // The last second may be missing, no more than that.
+        assert!(draft.starts_with(&typed), "{draft:?} of {typed:?}");
+        typed = draft;
+    }
+    assert_eq!(world.sim.requests(Operation::Create), 1, "a draft is not sent");
 }

@@ -20,6 +20,7 @@ mod refused;
 mod sending;
 mod setup;
 mod sharing;
+mod tasks;
 mod unconfirmed;
 mod views;
 mod views_all;
