@@ -301,6 +301,8 @@ impl App {
             sent_at: prompt.sent_at,
             scroll: 0,
         };
+        // What was said of it would cover the end of the page.
+        self.notice = None;
         self.overlays.push(Overlay::Resolve(Box::new(resolve)));
     }
 
