@@ -64,23 +64,31 @@ pub(super) fn cells(placed: &[Placed<'_>], whole: &Buffer) -> String {
 /// The cells of a row, and those beside them that are better drawn as well: blanks between blanks, which make one long
 /// blank, and what joined emoji draw over in a terminal that doesn't join them but shows one glyph after the other.
 fn with_neighbours<'a>(row: &[Placed<'a>], whole: &'a Buffer) -> Vec<Placed<'a>> {
-    let mut cells: BTreeMap<u16, Placed<'a>> = BTreeMap::new();
+    let mut cells = Vec::with_capacity(row.len());
     let mut before: Option<Placed<'a>> = None;
-    for (x, y, cell) in row {
+    for placed in row {
+        let (x, y, cell) = *placed;
         if let Some((from, _, left)) = before
             && x.saturating_sub(from) <= GAP + 1
             && [left, cell].iter().all(|cell| is_erasable(cell))
         {
-            let gap: Vec<_> = (from + 1..*x).filter_map(|x| Some((x, *y, whole.cell((x, *y))?))).collect();
+            let gap: Vec<_> = (from + 1..x).filter_map(|x| Some((x, y, whole.cell((x, y))?))).collect();
             if gap.iter().all(|(_, _, cell)| is_erasable(cell)) {
-                cells.extend(gap.into_iter().map(|placed| (placed.0, placed)));
+                cells.extend(gap);
             }
         }
-        before = Some((*x, *y, cell));
-        overdrawn(*x, *y, cell, whole, &mut cells);
+        before = Some(*placed);
+        cells.push(*placed);
     }
-    cells.extend(row.iter().map(|placed| (placed.0, *placed)));
-    cells.into_values().collect()
+    if row.iter().all(|(_, _, cell)| cell.symbol().len() < JOINED) {
+        return cells;
+    }
+    let mut all = BTreeMap::new();
+    for (x, y, cell) in row {
+        overdrawn(*x, *y, cell, whole, &mut all);
+    }
+    all.extend(cells.into_iter().map(|placed| (placed.0, placed)));
+    all.into_values().collect()
 }
 
 /// Adds the cells behind joined emoji, as far as their parts would reach side by side.
