@@ -65,10 +65,11 @@ fn number(count: &Count) -> Result<Option<Box<RawValue>>, ExportError> {
     RawValue::from_string(literal).map(Some).map_err(|error| ExportError(error.to_string()))
 }
 
-/// Whether it is a number as JSON writes one.
+/// Whether it is a number as JSON writes one, in the range of a double: readers refuse larger ones with the whole file.
 fn is_number(text: &str) -> bool {
     let starts = text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
-    starts && serde_json::from_str::<&RawValue>(text).is_ok()
+    let fits = text.parse::<f64>().is_ok_and(f64::is_finite);
+    starts && fits && serde_json::from_str::<&RawValue>(text).is_ok()
 }
 
 #[cfg(test)]
@@ -131,7 +132,8 @@ mod tests {
         assert_eq!(number(Count::Missing), "null");
         assert_eq!(odd("99999999999999999999"), "99999999999999999999");
         assert_eq!(odd("1.5"), "1.5");
-        assert_eq!(odd("1e999"), "1e999");
+        assert_eq!(odd("1e99"), "1e99");
+        assert_eq!(odd("1e999"), "\"1e999\"", "no reader has such a number");
         assert_eq!(odd("12"), "\"12\"", "it came as text");
         assert_eq!(odd("many"), "\"many\"");
         assert_eq!(odd("1234567890123…"), "\"1234567890123…\"");
