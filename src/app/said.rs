@@ -1,6 +1,7 @@
 //! A sentence in the room that there is. Where it is too long, what it quotes is shortened first: the words around a quotation
 //! say what happened, what it means and what to do.
 
+use super::format::fit;
 use super::wrap::wrap;
 
 /// The lines of `text` in so many cells, at most `max` of them. Whatever was left out ends in `…`.
@@ -13,8 +14,7 @@ pub fn said(text: &str, width: usize, max: usize) -> Vec<String> {
         return wrap(&shorter, width, max).0;
     }
     if let Some(last) = lines.last_mut() {
-        let kept: String = last.chars().take(width.saturating_sub(1)).collect();
-        *last = format!("{}…", kept.trim_end());
+        *last = fit(&format!("{last}…"), width);
     }
     lines
 }
@@ -53,9 +53,9 @@ mod tests {
     fn what_is_quoted_goes_before_what_to_do() {
         let text = "Refused (400: “the words of the service”); correct it.";
         assert_eq!(said(text, 60, 1), [text]);
-        assert_eq!(said(text, 20, 2), ["Refused (400: “t…”);", "correct it."]);
+        assert_eq!(said(text, 20, 2), ["Refused (400: “the", "word…”); correct it."]);
         assert_eq!(said(text, 16, 2), ["Refused (400:", "“the words of…"]);
-        assert_eq!(said("nothing is quoted here", 10, 1), ["nothing…"]);
+        assert_eq!(said("nothing is quoted here", 10, 1), ["nothing i…"]);
         assert_eq!(said("", 10, 3), [""; 0]);
     }
 
