@@ -44,11 +44,13 @@ impl Shared {
 }
 
 impl Reader {
-    /// Begins to read.
+    /// Begins to read. From here on a change of the terminal's size is told of, also one before the thread runs.
     ///
     /// # Errors
-    /// No thread can be had.
+    /// No thread can be had, or there is no terminal to read.
     pub fn start() -> std::io::Result<Self> {
+        // Reads nothing: it begins to listen for the signal.
+        poll(Duration::ZERO)?;
         let (sender, events) = mpsc::channel(WAITING);
         let (end, ended) = channel();
         let shared = Arc::new(Shared::default());
