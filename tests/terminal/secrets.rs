@@ -367,7 +367,6 @@ fn no_mistake_in_a_configuration_repeats_the_key_that_stands_there() {
     let mistakes = [
         format!("{good}api_key_file = \"k\"\n"),
         format!("{good}nonsense = 1\n"),
-        format!("{good}[ui]\ntheme = \"none\"\n"),
         format!("{good}[poll]\nper_minute = 0\n"),
         format!("[profiles.a]\napi_key = [\"{KEY}\"]\n"),
         format!("[profiles.a]\napi_key = {KEY}\n"),
