@@ -3,8 +3,8 @@
 //! Keys: a user who is quicker than the disk finds them done. What only looks at the first rows, or leaves, is done at
 //! once. News: what was written after the rows were read is newer than they are.
 
-use super::keymap::{Action, Chord};
-use super::{App, Effect, Record, Screen};
+use super::keymap::{Action, Chord, Context};
+use super::{App, Effect, Record, Screen, Tone};
 use crate::model::Time;
 use crate::model::row::{JobKey, JobRow, Left};
 use crossterm::event::{Event, KeyEventKind};
@@ -23,8 +23,8 @@ pub(super) struct Ahead {
 
 impl App {
     /// Keeps what is typed before the record is read. Whether it was kept.
-    pub(super) fn type_ahead(&mut self, event: &Event) -> bool {
-        if self.record != Record::Reading || self.screen == Screen::Welcome {
+    pub(super) fn type_ahead(&mut self, event: &Event, now: Time) -> bool {
+        if self.record == Record::Read || self.screen == Screen::Welcome {
             return false;
         }
         let is_kept = match event {
@@ -39,6 +39,14 @@ impl App {
         };
         if is_kept && self.ahead.typed.len() < MOST {
             self.ahead.typed.push(event.clone());
+        }
+        if is_kept && self.record != Record::Reading {
+            let leave = self.start.keymap.told(Context::Everywhere, Action::Interrupt);
+            self.say(
+                Tone::Problem,
+                &format!("What is known here can't be read yet. What you type waits for it; {leave} leaves."),
+                now,
+            );
         }
         is_kept
     }
@@ -57,14 +65,15 @@ impl App {
 
     /// Keeps a row that came before the others are read; it may be newer than its row among them.
     pub(super) fn row_ahead(&mut self, row: &JobRow) {
-        if self.record == Record::Reading {
+        if self.record != Record::Read {
+            self.ahead.rows.retain(|kept| kept.key != row.key);
             self.ahead.rows.push(row.clone());
         }
     }
 
     /// Keeps word of two rows that became one. Whether it was kept.
     pub(super) fn merged_ahead(&mut self, gone: JobKey, into: JobKey) -> bool {
-        let reading = self.record == Record::Reading;
+        let reading = self.record != Record::Read;
         if reading {
             self.ahead.merged.push((gone, into));
         }
@@ -73,7 +82,7 @@ impl App {
 
     /// Keeps word of the rows that are left. Whether it was kept.
     pub(super) fn left_ahead(&mut self, left: &Left) -> bool {
-        let reading = self.record == Record::Reading;
+        let reading = self.record != Record::Read;
         if reading {
             self.ahead.left = Some(left.clone());
         }
@@ -98,11 +107,76 @@ impl App {
         }
     }
 
-    /// Does what was typed ahead, now that the record is read or can't be.
+    /// Does what was typed ahead, once the record is read. Until then it waits: half a prompt is no row of commands.
     pub(super) fn catch_up_with_keys(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        if self.record != Record::Read {
+            return;
+        }
         for event in std::mem::take(&mut self.ahead.typed) {
             self.input(event, now, effects);
             self.settle(effects);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::jobs::tests::at;
+    use crate::app::{Known, Msg, Start};
+    use crate::model::endpoint::Scope;
+    use crate::model::failure::{Failure, FailureKind};
+    use chrono::FixedOffset;
+    use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+    fn started() -> App {
+        let scope = Scope { base_url: "https://api.example.com".into(), project: "a".into(), organization: None };
+        let start = Start { size: (80, 24), ..Start::new(scope, FixedOffset::east_opt(0).expect("UTC")) };
+        App::new(start, at(0)).0
+    }
+
+    fn typed(app: &mut App, keys: &str) -> Vec<Effect> {
+        let key = |c: char| Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
+        keys.chars().flat_map(|c| app.update(Msg::Input(key(c)), at(1))).collect()
+    }
+
+    fn locked() -> Msg {
+        Msg::Loaded(Err(Failure::new(FailureKind::Local, "Another docdeck kept the store locked.")))
+    }
+
+    fn said(app: &App) -> &str {
+        app.notice.as_ref().map_or("", |notice| notice.text.as_str())
+    }
+
+    #[test]
+    fn a_prompt_typed_before_a_locked_record_is_read_is_no_row_of_commands() {
+        for before in ["", "nquit: d 2"] {
+            let mut app = started();
+            assert_eq!(typed(&mut app, before), []);
+            app.update(locked(), at(1));
+            assert!(said(&app).contains("locked"), "{}", said(&app));
+            let rest = "nquit: d 2".strip_prefix(before).unwrap_or_default();
+            assert_eq!(typed(&mut app, rest), []);
+            assert!(rest.is_empty() || said(&app).contains("waits for it"), "{}", said(&app));
+            assert!(app.overlays.is_empty() && app.screen == Screen::Jobs);
+            app.update(Msg::Loaded(Ok(Box::new(Known::default()))), at(5));
+            let editor = app.overlays.last().and_then(crate::app::overlay::Overlay::as_editor).expect("an editor");
+            assert_eq!(editor.input.text(), "quit: d 2");
+        }
+    }
+
+    #[test]
+    fn a_record_that_can_not_be_read_is_tried_again_and_that_is_said_once() {
+        let mut app = started();
+        app.update(locked(), at(1));
+        let again = app.next_wake(at(1)).expect("a moment");
+        assert!(app.update(Msg::Wake, at(1)).is_empty(), "not before its time");
+        assert_eq!(app.update(Msg::Wake, again), [Effect::LoadKnown]);
+        assert!(app.update(Msg::Wake, again).is_empty(), "not while that is under way");
+        app.notice = None;
+        app.update(locked(), again);
+        assert_eq!(said(&app), "");
+        app.update(Msg::Loaded(Ok(Box::new(Known::default()))), again);
+        assert_eq!(app.next_wake(again), None);
     }
 }

@@ -98,7 +98,11 @@ pub enum Record {
     /// Not read yet: the list is not empty but unknown.
     Reading,
     Read,
-    Unreadable(Failure),
+    /// It is tried again from `again` on; none while that is under way.
+    Unreadable {
+        why: Failure,
+        again: Option<Time>,
+    },
 }
 
 /// How urgent a notice is.

@@ -15,6 +15,9 @@ impl App {
     pub(super) fn open_new_job(&mut self, now: Time) {
         if self.record == Record::Read {
             self.open_editor(DraftSlot::NewJob, CleanText::line("New job"), now);
+        } else {
+            let sentence = "What is known here is not read yet, nor is the draft for a new job: try again in a moment.";
+            self.say(Tone::Info, sentence, now);
         }
     }
 

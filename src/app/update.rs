@@ -11,8 +11,12 @@ use crate::model::ledger::Limited;
 use crate::model::news::News;
 use crate::model::prompt::DraftSlot;
 use crate::model::row::{FirstRows, JobKey, JobRow};
+use chrono::TimeDelta;
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use zeroize::Zeroizing;
+
+/// How long a record that can't be read is left alone.
+const READ_AGAIN: TimeDelta = TimeDelta::seconds(2);
 
 impl App {
     /// Takes one message; the effects are to be carried out in their order.
@@ -124,7 +128,7 @@ impl App {
     }
 
     pub(super) fn input(&mut self, event: Event, now: Time, effects: &mut Vec<Effect>) {
-        if self.type_ahead(&event) {
+        if self.type_ahead(&event, now) {
             return;
         }
         match event {
@@ -283,10 +287,21 @@ impl App {
                 self.record = Record::Read;
                 self.catch_up_with_news();
             }
-            Err(failure) => {
-                self.say_failure(&failure, now);
-                self.record = Record::Unreadable(failure);
+            Err(why) => {
+                if !matches!(&self.record, Record::Unreadable { why: known, .. } if *known == why) {
+                    self.say_failure(&why, now);
+                }
+                self.record = Record::Unreadable { why, again: Some(now + READ_AGAIN) };
             }
+        }
+    }
+
+    /// Reads the record again when its time has come: who had it locked may have let go.
+    fn read_again(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        if let Record::Unreadable { again, .. } = &mut self.record
+            && again.take_if(|at| *at <= now).is_some()
+        {
+            effects.push(Effect::LoadKnown);
         }
     }
 
@@ -302,6 +317,7 @@ impl App {
             self.notice = None;
         }
         self.tips.expire(now);
+        self.read_again(now, effects);
         // Also under another layer: what is typed is on disk a second later, whatever is looked at meanwhile.
         let is_due = |saved: &Saved| matches!(saved, Saved::Due(at) if *at <= now);
         effects.extend(self.overlays.iter_mut().filter_map(|overlay| overlay.write_draft(is_due)));

@@ -3,7 +3,7 @@
 use super::editor::Saved;
 use super::jobs::Line;
 use super::overlay::Overlay;
-use super::{App, Screen, format};
+use super::{App, Record, Screen, format};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::failure::FailureKind;
@@ -24,6 +24,7 @@ impl App {
         [
             notice,
             draft,
+            self.record_due(),
             self.layout_due(),
             self.signals.due(),
             self.tips.until(),
@@ -35,6 +36,14 @@ impl App {
         .into_iter()
         .flatten()
         .min()
+    }
+
+    /// When the record is read again.
+    fn record_due(&self) -> Option<Time> {
+        match self.record {
+            Record::Unreadable { again, .. } => again,
+            _ => None,
+        }
     }
 
     /// Whether the heartbeat's glyph is the large one; still when nothing is polled.

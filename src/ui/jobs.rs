@@ -90,7 +90,7 @@ fn empty(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     let View { app, theme, .. } = view;
     let lines = match &app.record {
         Record::Reading => vec![Line::styled("Reading what is known here…", theme.muted)],
-        Record::Unreadable(failure) => vec![Line::styled(failure.sentence.to_string(), theme.bad)],
+        Record::Unreadable { why, .. } => vec![Line::styled(why.sentence.to_string(), theme.bad)],
         Record::Read => vec![Line::styled("No jobs are known on this computer yet.", theme.title), Line::default()]
             .into_iter()
             .chain(keys(

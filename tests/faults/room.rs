@@ -218,6 +218,11 @@ fn while_somebody_else_has_the_record_the_dashboard_takes_keys_and_nothing_typed
     world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
     let mut pty = dashboard(&world);
     pty.wait_for_text("before");
+    // An editor opens once the record is read, and before that waits for it.
+    pty.send("n");
+    pty.wait_for_text("New job");
+    pty.send("\x1b");
+    pty.wait_for("the list", |screen| !screen.contents().contains("New job"));
     let other = Connection::open(file(&world)).expect("opened");
     other.busy_timeout(TOO_LONG).expect("set");
     other.execute_batch("BEGIN EXCLUSIVE").expect("locked");
