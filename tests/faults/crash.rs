@@ -303,6 +303,31 @@ fn killed_at_any_moment_of_sending_nothing_is_lost_and_nothing_goes_out_twice() 
 }
 
 #[test]
+fn killed_at_any_moment_of_a_batch_all_of_it_is_kept_and_nothing_goes_out_twice() {
+    const PROMPTS: usize = 60;
+    let world = World::new(&["create=latency-60"]);
+    let texts: Vec<String> = (0..PROMPTS).map(|n| format!("batch {n:02} [sim:seconds=6000]")).collect();
+    std::fs::write(world.home.path().join("batch.txt"), texts.join("\n\n")).expect("written");
+    let (mut dice, mut killed) = (Dice(11), 0);
+    for _ in 0..16 {
+        // Of a batch all is in the record or nothing is.
+        let kept = kept(&world).len();
+        assert!(kept == 0 || kept == PROMPTS, "{kept} of {PROMPTS}");
+        let words: &[&str] =
+            if kept == 0 { &["new", "--batch", "batch.txt"] } else { &["new", "--batch", "batch.txt", "--rest"] };
+        killed += usize::from(kill_after(spawn(&world, words), dice.below(300)));
+        assert_sound(&world);
+    }
+    dispatch_all(&world);
+    let kept = assert_sound(&world);
+    assert!(texts.iter().all(|text| kept.contains_key(text)), "{kept:?}");
+    let unconfirmed = kept.values().filter(|kind| **kind == DeliveryKind::Unconfirmed).count();
+    let paused = kept.values().filter(|kind| **kind == DeliveryKind::Queued).count();
+    println!("{killed} kills: {PROMPTS} prompts kept, {unconfirmed} unconfirmed, {paused} still in the queue");
+    assert!(world.sim.requests(Operation::Create) <= u64::try_from(PROMPTS).expect("few"));
+}
+
+#[test]
 fn killed_while_a_draft_is_typed_what_was_on_disk_is_back_in_the_editor() {
     let world = World::new(&[]);
     world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
