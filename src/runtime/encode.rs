@@ -343,7 +343,10 @@ fn add_color(codes: &mut String, color: Color, base: u8) {
         }
         Color::Rgb(r, g, b) => {
             add(codes, many);
-            push(codes, format_args!(";2;{r};{g};{b}"));
+            match numbered(r, g, b) {
+                Some(n) => push(codes, format_args!(";5;{n}")),
+                None => push(codes, format_args!(";2;{r};{g};{b}")),
+            }
         }
         Color::Black => add(codes, base),
         Color::Red => add(codes, base + 1),
@@ -362,6 +365,20 @@ fn add_color(codes: &mut String, color: Color, base: u8) {
         Color::LightCyan => add(codes, base + 66),
         Color::White => add(codes, base + 67),
     }
+}
+
+/// The number that the colour itself has among the 256, which takes half the bytes. Not one of the first of the cube, which
+/// some people's shells give other colours.
+fn numbered(r: u8, g: u8, b: u8) -> Option<u8> {
+    let level = |value: u8| match value {
+        0 => Some(0),
+        95..=255 if (value - 55).is_multiple_of(40) => Some((value - 55) / 40),
+        _ => None,
+    };
+    let cube = || Some(16 + 36 * level(r)? + 6 * level(g)? + level(b)?);
+    let is_grey = r == g && g == b && (8..=238).contains(&r) && (r - 8).is_multiple_of(10);
+    let grey = is_grey.then(|| 232 + (r.wrapping_sub(8)) / 10);
+    cube().or(grey).filter(|n| *n > 21)
 }
 
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {

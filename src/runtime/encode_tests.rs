@@ -42,14 +42,14 @@ fn nothing_is_sent_for_nothing() {
 #[test]
 fn the_pen_changes_by_what_differs_and_is_put_down_at_the_end() {
     let after = line(&[("ab", muted()), ("cd", muted().add_modifier(Modifier::BOLD))]);
-    assert_eq!(sent(&empty(), &after), "\x1b[1;1H\x1b[38;2;158;158;158mab\x1b[1mcd\x1b[m");
+    assert_eq!(sent(&empty(), &after), "\x1b[1;1H\x1b[38;5;247mab\x1b[1mcd\x1b[m");
 }
 
 #[test]
 fn a_blank_changes_no_pen() {
     let after = line(&[("ab", muted()), (" ", Style::new()), ("cd", muted())]);
     let before = line(&[("xxxxxx", Style::new())]);
-    assert_eq!(sent(&before, &after), "\x1b[1;1H\x1b[38;2;158;158;158mab cd \x1b[m");
+    assert_eq!(sent(&before, &after), "\x1b[1;1H\x1b[38;5;247mab cd \x1b[m");
 }
 
 #[test]
@@ -78,7 +78,22 @@ fn after_a_wide_glyph_the_column_is_said() {
 fn two_styles_in_turn_are_drawn_one_after_the_other() {
     let after = line(&[("n", key()), (" new ", muted()), ("f", key()), (" follow ", muted()), ("?", key())]);
     let bytes = sent(&empty(), &after);
-    assert_eq!(bytes.matches("\x1b[38;2;").count(), 2, "{bytes:?}");
+    assert_eq!(bytes.matches("\x1b[38;5;").count(), 2, "{bytes:?}");
+}
+
+#[test]
+fn a_colour_that_has_a_number_is_told_by_it_and_no_other_one_is() {
+    let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
+    let cube = (22..232_u8).map(|n| (n, [(n - 16) / 36, (n - 16) / 6 % 6, (n - 16) % 6].map(level)));
+    let greys = (232..=255_u8).map(|n| (n, [8 + 10 * (n - 232); 3]));
+    let all: Vec<_> = cube.chain(greys).collect();
+    for (n, [r, g, b]) in &all {
+        assert_eq!(numbered(*r, *g, *b), Some(*n));
+    }
+    let others = (0..=255_u8).flat_map(|r| (0..=255).step_by(5).flat_map(move |g| [(r, g, g), (r, g, 95), (g, g, r)]));
+    for (r, g, b) in others.filter(|(r, g, b)| !all.iter().any(|(_, rgb)| *rgb == [*r, *g, *b])) {
+        assert_eq!(numbered(r, g, b), None, "{r} {g} {b}");
+    }
 }
 
 #[test]
