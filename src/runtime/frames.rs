@@ -1,7 +1,8 @@
 //! What the terminal shows and what is being drawn, and the cells in which the two differ.
 //!
 //! ratatui looks up the width of every cell of a frame, drawn anew or not; most rows are as they were, and are passed by
-//! here. What it gives for the others is the same: a test compares the two.
+//! here. What it gives for the others is the same, but for the second half of a wide glyph that is gone: a test compares
+//! the two.
 
 use super::encode::{Placed, settle_blank};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth as _};
@@ -70,7 +71,9 @@ impl Frames {
             let begin = usize::from(row - self.next.area.y) * width;
             let [shown, next] = [&self.shown, &self.next].map(|frame| frame.content.get(begin..begin + width));
             if let (Some(shown), Some(next)) = (shown, next) {
+                let begin = placed.len();
                 changes((self.next.area.x, *row), shown, next, differs, &mut placed);
+                add_halves((self.next.area.x, *row), shown, next, differs, begin, &mut placed);
             }
         }
         let out = if placed.is_empty() { String::new() } else { encoded(&placed, &self.next) };
@@ -123,6 +126,45 @@ fn changes<'a>((x, y): (u16, u16), shown: &[Cell], next: &'a [Cell], differs: &[
             behind = Behind { from: at + 1, end, all: true };
             covered = end;
         }
+    }
+}
+
+/// Adds the second halves of wide glyphs that are gone to the cells of a row, which begin at `begin`: where only the first
+/// half of one is erased, a terminal may keep the other (tmux does).
+fn add_halves<'a>(
+    (x, y): (u16, u16),
+    shown: &[Cell],
+    next: &'a [Cell],
+    differs: &[bool],
+    begin: usize,
+    placed: &mut Vec<Placed<'a>>,
+) {
+    // A byte is one cell, and most are one; of a link the cells behind its head are compared by themselves.
+    let width = |cell: &Cell| if cell.symbol().len() == 1 { 1 } else { usize::from(cell.cell_width()).max(1) };
+    let is_link = |cell: &Cell| matches!(cell.diff_option, CellDiffOption::ForcedWidth(_));
+    let mut covered = 0;
+    let mut halves = Vec::new();
+    for (at, ((was, is), differs)) in shown.iter().zip(next).zip(differs).enumerate() {
+        if at >= covered {
+            covered = at + width(is);
+        }
+        if *differs && !is_link(was) {
+            halves.extend((at + 1..at + width(was)).filter(|half| *half >= covered));
+        }
+    }
+    halves.dedup();
+    let before = placed.len();
+    for half in halves {
+        let column = x.saturating_add(u16::try_from(half).unwrap_or(u16::MAX));
+        let known = placed.get(begin..before).unwrap_or_default();
+        if let (Err(_), Some(cell)) = (known.binary_search_by_key(&column, |placed| placed.0), next.get(half)) {
+            placed.push((column, y, cell));
+        }
+    }
+    if let Some(row) = placed.get_mut(begin..)
+        && row.len() > before - begin
+    {
+        row.sort_by_key(|placed| placed.0);
     }
 }
 
@@ -194,10 +236,25 @@ mod tests {
                 next.content.iter_mut().for_each(settle_blank);
                 let theirs: Vec<_> =
                     shown.diff(next).into_iter().map(|(x, y, cell)| (x, y, cell.symbol().to_owned())).collect();
-                prop_assert_eq!(sent(&mut frames, next.clone()), theirs);
+                let ours = sent(&mut frames, next.clone());
+                prop_assert!(ours.is_sorted_by_key(|(x, y, _)| (*y, *x)), "{:?}", ours);
+                prop_assert!(theirs.iter().all(|cell| ours.contains(cell)), "{:?} {:?}", ours, theirs);
+                for cell in ours.iter().filter(|cell| !theirs.contains(cell)) {
+                    prop_assert!((0..cell.0).any(|x| x + shown[(x, cell.1)].cell_width() > cell.0), "{:?}", cell);
+                }
                 shown.clone_from(next);
             }
         }
+    }
+
+    #[test]
+    fn nothing_of_a_wide_glyph_that_is_gone_is_left() {
+        let mut frames = Frames::default();
+        let mut wide = Buffer::empty(AREA);
+        wide.set_string(1, 0, "日本x", Style::new());
+        sent(&mut frames, wide);
+        let blanks = sent(&mut frames, Buffer::empty(AREA));
+        assert_eq!(blanks.iter().map(|(x, _, _)| *x).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
     }
 
     #[test]
