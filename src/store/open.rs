@@ -82,7 +82,7 @@ pub(super) fn open(folder: &Path, now: Time) -> Result<(Connection, Opened), Sto
 
 /// Moves the damaged file aside and begins a new one, unless another process has done so by now.
 fn replace_damaged(folder: &Path, now: Time) -> Result<(Connection, Opened), StoreError> {
-    let lock = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join(MOVE_LOCK))?;
+    let lock = for_us_alone().create(true).truncate(false).open(folder.join(MOVE_LOCK))?;
     // A file system without locks still moves the file: two processes at this very moment are rarer than a damaged file.
     let _ = lock.lock();
     let (path, note) = (folder.join(FILE), damage_note(folder));
@@ -146,17 +146,22 @@ fn open_file(path: &Path, every_page: bool) -> Result<(Connection, Opened), Stor
 /// Makes the file, before SQLite would make it with wider permissions. An existing file is never opened here: closing
 /// it again would drop the locks that SQLite holds on it in this process.
 fn create(path: &Path) -> io::Result<()> {
+    match for_us_alone().create_new(true).open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// To write a file that nobody else can read, if it is made now.
+fn for_us_alone() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
+    options.write(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;
         options.mode(0o600);
     }
-    match options.open(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
-    }
+    options
 }
 
 #[cfg(unix)]
@@ -214,6 +219,7 @@ fn move_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
         fs::rename(journal, name)?;
     }
     fs::rename(folder.join(FILE), &aside)?;
+    narrow_file(&aside);
     if let Ok(folder) = File::open(folder) {
         // Makes the new names last; not every file system knows it.
         let _ = folder.sync_all();

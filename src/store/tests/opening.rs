@@ -186,6 +186,13 @@ async fn garbage_is_moved_aside_under_a_dated_name_with_its_journal() {
     assert_eq!(aside, folder.path().join("docdeck-corrupt-20270115-080000.db"));
     assert_eq!(fs::read(&aside).expect("bytes"), garbage);
     assert!(folder.path().join("docdeck-corrupt-20270115-080000.db-journal").exists());
+    #[cfg(unix)]
+    for entry in std::fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry")) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let mode = entry.metadata().expect("its mode").permissions().mode() & 0o777;
+        assert!(mode == 0o600 || name.ends_with("-journal"), "{name}: {mode:o}");
+    }
     let (_, opened) = Store::open(folder.path(), at(0)).expect("opened");
     assert!(opened.moved_aside.is_none());
 }
