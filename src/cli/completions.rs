@@ -8,7 +8,6 @@ use super::refusal::Refusal;
 use clap::{Args, CommandFactory as _, ValueEnum};
 use clap_complete::CompleteEnv;
 use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
-use std::path::Path;
 
 /// The program's name, as shells find it.
 const NAME: &str = "docdeck";
@@ -67,5 +66,7 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, Refusal> {
 pub(super) fn answer() -> bool {
     let asked = CompleteEnv::with_factory(Arguments::command).var(VARIABLE).bin(NAME).completer(NAME);
     // What goes wrong leaves the shell without an answer: nobody would see a sentence.
-    asked.try_complete(std::env::args_os(), None::<&Path>).unwrap_or(true)
+    // Paths that are typed begin here.
+    let folder = std::env::current_dir().ok();
+    asked.try_complete(std::env::args_os(), folder.as_deref()).unwrap_or(true)
 }
