@@ -153,10 +153,11 @@ impl App {
     pub(super) fn key(&mut self, key: KeyEvent, now: Time, effects: &mut Vec<Effect>) {
         let chord = Chord::from_event(key);
         if !super::geometry::is_usable(self.size) {
-            // Nothing can be seen, so nothing but leaving is offered.
+            // Nothing can be seen, so nothing but leaving and a clean line is offered.
             match self.start.keymap.action(&[Context::Everywhere], chord) {
                 Some(Action::Quit | Action::Interrupt) => self.leave(effects),
                 Some(Action::Suspend) => effects.push(Effect::Suspend),
+                Some(Action::Repaint) => effects.push(Effect::Repaint),
                 _ => {}
             }
             return;
