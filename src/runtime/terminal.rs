@@ -26,7 +26,7 @@ pub struct Kind {
 /// The terminal can't show a full screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "This terminal (TERM=dumb) can't place text on the screen, so the dashboard can't run in it. Use another terminal, or set TERM if it is one."
+    "This terminal (TERM=dumb) can't place text on the screen, so the dashboard can't run in it. `docdeck watch` tells of each change in a line; else use another terminal, or set TERM if it is one."
 )]
 pub struct Dumb;
 
