@@ -29,6 +29,8 @@ const FLOOD: usize = 500;
 const IDLE: Duration = Duration::from_secs(10);
 /// Nothing sent for this long: all that a key brings has been drawn.
 const QUIET: Duration = Duration::from_millis(15);
+/// Longest wait for a program that is never quiet.
+const RESTLESS: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(30);
 const DOWN: &str = "\x1b[B";
 const UP: &str = "\x1b[A";
@@ -220,8 +222,12 @@ impl Run {
     }
 
     /// Takes what comes until nothing has come for so long.
+    /// Waits for that much quiet; what beats by itself never is, and is waited for as long as is sensible.
     fn until_quiet(&mut self, quiet: Duration) {
-        while let Ok((_, bytes)) = self.parts.recv_timeout(quiet) {
+        let end = Instant::now() + RESTLESS;
+        while Instant::now() < end
+            && let Ok((_, bytes)) = self.parts.recv_timeout(quiet)
+        {
             self.sent += bytes.len();
         }
     }
