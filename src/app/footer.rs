@@ -97,6 +97,16 @@ impl App {
     }
 }
 
+impl App {
+    /// Rows at the top of these lines that nothing is said over; one at least. What is selected stays among them, so that it
+    /// is seen, and the terminal's cursor stands on it.
+    pub(super) fn uncovered(&self, lines: Rect) -> usize {
+        let said = self.said(usize::from(self.size.0)).len();
+        let end = if said == 0 { lines.bottom() } else { self.said_at(said).y.min(lines.bottom()) };
+        usize::from(end.saturating_sub(lines.y)).max(1)
+    }
+}
+
 /// The lines of a text.
 fn plain(text: &str, width: usize) -> Vec<String> {
     laid_out(text, width.saturating_sub(1), INFO_LINES).into_iter().map(|line| format!(" {line}")).collect()
@@ -112,7 +122,9 @@ fn marked(sign: char, text: &str, width: usize, most: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::jobs::tests::row;
+    use crate::app::Msg;
+    use crate::app::jobs::Line;
+    use crate::app::jobs::tests::{at, row};
     use crate::app::signals::tests::{app, press};
     use crate::model::job::Status;
 
@@ -140,6 +152,25 @@ mod tests {
         let first = words(&app);
         press(&mut app, 'G');
         assert_ne!(first, words(&app), "the keys of the job are others");
+    }
+
+    #[test]
+    fn what_is_said_does_not_cover_the_selected_row() {
+        let mut app = app((1..=40).map(|key| row(key, Status::Failed)).collect());
+        let lines = app.geometry().list_lines();
+        let stands = |app: &App| {
+            let key = app.jobs.selected().expect("one is selected").key;
+            let is_it = |line: Line<'_>| matches!(line, Line::Job(row) if row.key == key);
+            usize::from(lines.y) + app.jobs.visible(100).position(is_it).expect("in sight")
+        };
+        for _ in 0..usize::from(lines.height) + 3 {
+            press(&mut app, 'j');
+        }
+        assert_eq!(stands(&app), usize::from(lines.bottom()) - 1, "on the last row");
+        app.say(Tone::Problem, &"Something went wrong, and that takes a few lines to say. ".repeat(5), at(1));
+        app.update(Msg::Wake, at(1));
+        let said = app.said(usize::from(app.size.0)).len();
+        assert!(said > 2 && stands(&app) < usize::from(app.said_at(said).y), "{} {said}", stands(&app));
     }
 
     #[test]

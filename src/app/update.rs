@@ -100,8 +100,8 @@ impl App {
     /// What holds after every message: the selection in sight, the detail of the selected job, the jobs on screen.
     pub(super) fn settle(&mut self, effects: &mut Vec<Effect>) {
         let g = self.geometry();
-        self.jobs.keep_in_sight(g.list_rows());
-        self.views.table.keep_in_sight(g.views_rows());
+        self.jobs.keep_in_sight(self.uncovered(g.list_lines()));
+        self.views.table.keep_in_sight(self.uncovered(g.views_lines()));
         self.keep_layer_in_sight();
         self.settle_comparison();
         let selected = self.jobs.selected().map(|row| row.key);
