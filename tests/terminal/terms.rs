@@ -124,8 +124,12 @@ fn each_terminal_is_sent_what_it_knows_and_nothing_else() {
 
 #[test]
 fn as_many_colours_are_sent_as_are_told_of() {
-    let any = BTreeSet::from(["any"]);
-    assert_eq!(colours(&run(Setup::demo().with("COLORTERM", "truecolor"))), any);
+    // The usual colours all have a number, which is shorter; not all of this theme have one.
+    let many = BTreeSet::from(["256"]);
+    assert_eq!(colours(&run(Setup::demo().with("COLORTERM", "truecolor"))), many);
+    let theme = || Setup::demo_with(&[], "[ui]\ntheme = \"colour-blind-safe\"\nground = \"dark\"\n");
+    assert_eq!(colours(&run(theme())), many);
+    assert!(colours(&run(theme().with("COLORTERM", "truecolor"))).contains("any"));
     let inside_screen = Setup::demo().with("TERM", "screen").with("COLORTERM", "truecolor").with("STY", "1.tty");
     assert_eq!(colours(&run(inside_screen)), BTreeSet::from(["16"]));
     let none = BTreeSet::new();
