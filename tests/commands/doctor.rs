@@ -250,6 +250,16 @@ fn a_damaged_store_is_reported_and_not_moved_aside() {
     assert_eq!(home.inventory(), before);
 }
 
+#[test]
+fn a_folder_where_the_store_should_be_is_a_problem_with_a_remedy() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.data().join("docdeck.db")).expect("a folder");
+    let (code, report) = json(&mut home.docdeck(&["doctor", "--json"]));
+    let (state, says, remedy) = check(&report, "Files", "store");
+    assert_eq!((code, state, says), (1, "problem", "docdeck.db is a folder, no file"));
+    assert!(remedy.is_some_and(|remedy| remedy.starts_with("move ")), "{remedy:?}");
+}
+
 #[tokio::test]
 async fn a_page_that_makes_no_sense_is_found_by_the_integrity_check() {
     let home = Home::new();

@@ -80,7 +80,7 @@ fn store(report: &mut Report, folder: &Path, examined: Result<Option<Examined>, 
             return None;
         }
         Err(error) => {
-            report.problem_said("store", error.failure().sentence.to_string());
+            unopened(report, &folder.join("docdeck.db"), &error);
             return None;
         }
     };
@@ -103,6 +103,19 @@ fn store(report: &mut Report, folder: &Path, examined: Result<Option<Examined>, 
         jobs(report, content);
     }
     content
+}
+
+/// SQLite says of many things that they can't be opened; the system knows more.
+fn unopened(report: &mut Report, path: &Path, error: &StoreError) {
+    let denied = |error: std::io::Error| error.kind() == std::io::ErrorKind::PermissionDenied;
+    if path.is_dir() {
+        report.problem("store", "docdeck.db is a folder, no file", format!("move {} away", quoted(path)));
+    } else if std::fs::File::open(path).is_err_and(denied) {
+        let remedy = format!("as its owner: chmod 600 {}", quoted(path));
+        report.problem("store", "docdeck.db can't be read: its permissions forbid it", remedy);
+    } else {
+        report.problem_said("store", error.failure().sentence.to_string());
+    }
 }
 
 fn damaged(report: &mut Report, why: &str) {
