@@ -9,8 +9,8 @@ use crate::model::Time;
 use crate::model::row::{JobKey, JobRow, Left};
 use crossterm::event::{Event, KeyEventKind};
 
-/// Keys that are kept at most; a disk that takes longer to answer gets no more.
-const MOST: usize = 256;
+/// Keys that are kept at most: more than anyone types before giving up.
+const MOST: usize = 16_384;
 
 /// What came ahead, each in its order.
 #[derive(Debug, Default)]
