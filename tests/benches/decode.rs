@@ -4,22 +4,26 @@
 
 #![expect(clippy::expect_used, reason = "a bench that can't build its world should fail")]
 
-use divan::{AllocProfiler, Bencher};
+use criterion::{BenchmarkId, Criterion};
 use docdeck::api::Reading;
 use docdeck::api::wire::{CountsBody, JobBody, PageBody, SourceBody, ViewsBody};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::log::Operation;
+use std::hint::black_box;
 use std::time::Duration;
 
-#[global_allocator]
-static ALLOC: AllocProfiler = AllocProfiler::system();
-
 fn main() {
-    divan::main();
+    let mut criterion = Criterion::default()
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2))
+        .without_plots()
+        .configure_from_args();
+    job(&mut criterion);
+    rows_of_views(&mut criterion);
+    criterion.final_summary();
 }
 
-#[divan::bench]
-fn job(bencher: Bencher<'_, '_>) {
+fn job(criterion: &mut Criterion) {
     let body = JobBody {
         id: "01J9ZK4M8Q7V5T".to_owned(),
         status: "completed".to_owned(),
@@ -35,17 +39,24 @@ fn job(bencher: Bencher<'_, '_>) {
     let bytes = serde_json::to_vec(&body).expect("JSON");
     let key = ApiKey::new("mint_of_nobody").expect("a key");
     let reading = Reading { operation: Operation::Get, within: Duration::from_secs(60), key: &key };
-    bencher.bench(|| reading.job(200, None, divan::black_box(&bytes)));
+    criterion.bench_function("job", |bencher| bencher.iter(|| reading.job(200, None, black_box(&bytes))));
 }
 
-#[divan::bench(args = [50, 250])]
-fn rows_of_views(bencher: Bencher<'_, '_>, rows: u64) {
+/// One page of the table, and the largest answer that the service gives.
+fn rows_of_views(criterion: &mut Criterion) {
     let counts = |n: u64| CountsBody { human: n * 17, ai: n * 5, total: n * 22 };
-    let page =
-        |n: u64| PageBody { path: format!("/guides/section-{}/how-to-do-thing-{n}", n % 40), counts: counts(rows - n) };
-    let body = ViewsBody { totals: counts(1_000_000), views: (0..rows).map(page).collect(), has_more: true };
-    let bytes = serde_json::to_vec(&body).expect("JSON");
     let key = ApiKey::new("mint_of_nobody").expect("a key");
     let reading = Reading { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
-    bencher.bench(|| reading.views(200, None, divan::black_box(&bytes)));
+    let mut group = criterion.benchmark_group("rows of views");
+    for rows in [50, 250] {
+        let page = |n: u64| PageBody {
+            path: format!("/guides/section-{}/how-to-do-thing-{n}", n % 40),
+            counts: counts(rows - n),
+        };
+        let body = ViewsBody { totals: counts(1_000_000), views: (0..rows).map(page).collect(), has_more: true };
+        let bytes = serde_json::to_vec(&body).expect("JSON");
+        group.bench_with_input(BenchmarkId::from_parameter(rows), &bytes, |bencher, bytes| {
+            bencher.iter(|| reading.views(200, None, black_box(bytes)));
+        });
+    }
 }

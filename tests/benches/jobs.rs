@@ -6,8 +6,8 @@
 #![expect(clippy::expect_used, reason = "a bench that can't build its world should fail")]
 
 use chrono::{FixedOffset, TimeDelta};
+use criterion::{BatchSize, BenchmarkId, Criterion};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use divan::{AllocProfiler, Bencher};
 use docdeck::app::{App, Known, Msg, Start};
 use docdeck::model::Time;
 use docdeck::model::endpoint::Scope;
@@ -18,15 +18,22 @@ use docdeck::ui::{Depth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;
-
-#[global_allocator]
-static ALLOC: AllocProfiler = AllocProfiler::system();
+use std::time::Duration;
 
 const SIZE: (u16, u16) = (160, 48);
 const MANY: [i64; 2] = [10_000, 100_000];
 
 fn main() {
-    divan::main();
+    let mut criterion = Criterion::default()
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2))
+        .sample_size(50)
+        .without_plots()
+        .configure_from_args();
+    for measure in [key, change, frame, key_and_frame, all_rows] {
+        measure(&mut criterion);
+    }
+    criterion.final_summary();
 }
 
 fn now() -> Time {
@@ -77,50 +84,75 @@ fn press(app: &mut App, code: KeyCode) {
     drop(app.update(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))), now()));
 }
 
+fn terminal() -> Terminal<TestBackend> {
+    Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal")
+}
+
 /// Down, the key that is pressed most.
-#[divan::bench(args = MANY)]
-fn key(bencher: Bencher<'_, '_>, jobs: i64) {
-    let mut app = app_of(jobs);
-    bencher.bench_local(|| press(&mut app, KeyCode::Down));
+fn key(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("key");
+    for jobs in MANY {
+        let mut app = app_of(jobs);
+        group.bench_function(BenchmarkId::from_parameter(jobs), |bencher| {
+            bencher.iter(|| press(&mut app, KeyCode::Down));
+        });
+    }
 }
 
 /// One job of them all has changed.
-#[divan::bench(args = MANY)]
-fn change(bencher: Bencher<'_, '_>, jobs: i64) {
-    let mut app = app_of(jobs);
-    let mut changed = rows(10).pop().expect("a row");
-    bencher.bench_local(|| {
-        changed.revision += jobs;
-        changed.gone = !changed.gone;
-        drop(app.update(Msg::JobsChanged(vec![changed.clone()]), now()));
-    });
+fn change(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("change of a job");
+    for jobs in MANY {
+        let mut app = app_of(jobs);
+        let mut changed = rows(10).pop().expect("a row");
+        group.bench_function(BenchmarkId::from_parameter(jobs), |bencher| {
+            bencher.iter(|| {
+                changed.revision += jobs;
+                changed.gone = !changed.gone;
+                drop(app.update(Msg::JobsChanged(vec![changed.clone()]), now()));
+            });
+        });
+    }
 }
 
-#[divan::bench(args = MANY)]
-fn frame(bencher: Bencher<'_, '_>, jobs: i64) {
-    let app = app_of(jobs);
-    let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
-    let theme = Theme::new(Depth::Many);
-    bencher.bench_local(|| terminal.draw(|frame| draw(frame, &app, &theme, now())).map(|_| ()));
+fn frame(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("frame");
+    for jobs in MANY {
+        let app = app_of(jobs);
+        let (mut terminal, theme) = (terminal(), Theme::new(Depth::Many));
+        group.bench_function(BenchmarkId::from_parameter(jobs), |bencher| {
+            bencher.iter(|| terminal.draw(|frame| draw(frame, &app, &theme, now())).map(|_| ()));
+        });
+    }
 }
 
 /// What stands against the goal: a key and its frame.
-#[divan::bench(args = MANY)]
-fn key_and_frame(bencher: Bencher<'_, '_>, jobs: i64) {
-    let mut app = app_of(jobs);
-    let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
-    let theme = Theme::new(Depth::Many);
-    bencher.bench_local(|| {
-        press(&mut app, KeyCode::Down);
-        terminal.draw(|frame| draw(frame, &app, &theme, now())).map(|_| ())
-    });
+fn key_and_frame(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("key and frame");
+    for jobs in MANY {
+        let mut app = app_of(jobs);
+        let (mut terminal, theme) = (terminal(), Theme::new(Depth::Many));
+        group.bench_function(BenchmarkId::from_parameter(jobs), |bencher| {
+            bencher.iter(|| {
+                press(&mut app, KeyCode::Down);
+                terminal.draw(|frame| draw(frame, &app, &theme, now())).map(|_| ())
+            });
+        });
+    }
 }
 
 /// All rows come: they are filtered, sorted and counted.
-#[divan::bench(args = MANY, sample_count = 10, sample_size = 1)]
-fn all_rows(bencher: Bencher<'_, '_>, jobs: i64) {
-    bencher.with_inputs(|| (empty(), rows(jobs))).bench_local_values(|(mut app, rows)| {
-        take_in(&mut app, rows);
-        app
-    });
+fn all_rows(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("all rows");
+    group.sample_size(10);
+    for jobs in MANY {
+        group.bench_function(BenchmarkId::from_parameter(jobs), |bencher| {
+            let inputs = || (empty(), rows(jobs));
+            let taken = |(mut app, rows): (App, Vec<JobRow>)| {
+                take_in(&mut app, rows);
+                app
+            };
+            bencher.iter_batched(inputs, taken, BatchSize::PerIteration);
+        });
+    }
 }

@@ -6,8 +6,9 @@
 #![expect(clippy::expect_used, reason = "a bench that can't build its world should fail")]
 
 use chrono::FixedOffset;
+use criterion::{BatchSize, BenchmarkId, Criterion};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use divan::{AllocProfiler, Bencher};
+use docdeck::app::views::table::Table;
 use docdeck::app::{App, Known, Msg, Screen, Start};
 use docdeck::model::Time;
 use docdeck::model::endpoint::Scope;
@@ -18,16 +19,60 @@ use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
 use docdeck::ui::{Depth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use std::hint::black_box;
 use std::sync::Arc;
-
-#[global_allocator]
-static ALLOC: AllocProfiler = AllocProfiler::system();
+use std::time::Duration;
 
 const PAGES: i64 = 25_000;
 const SIZE: (u16, u16) = (160, 48);
 
+/// The last of these is measured, those before it are pressed first.
+const KEYS: [&str; 22] = [
+    "j",
+    "G",
+    "s",
+    "ss",
+    "sss",
+    "ssss",
+    "S",
+    "z",
+    "zs",
+    "m",
+    "mm",
+    "x",
+    "v",
+    "vGV",
+    "/g",
+    "/gu",
+    "/guides",
+    "/ai>50%",
+    "/human>1k",
+    "/1 !2 ai>20%",
+    "z/guides",
+    "t",
+];
+/// The same in a comparison.
+const KEYS_COMPARED: [&str; 19] = [
+    "j", "s", "sss", "ssss", "sssss", "z", "zllll", "zv", "zsss", "m", "x", "/Δ<-20%", "/new", "/gone g", "z/g", "c",
+    "cc", "w", "wm",
+];
+/// Flat, in the middle of it, as a tree with its folders open, compared, filtered, on a log scale.
+const FRAMES: [(&str, &str); 6] =
+    [("flat", ""), ("end", "G"), ("tree", "zjllj"), ("sorted", "s"), ("filtered", "/guides"), ("log scale", "xmm")];
+
 fn main() {
-    divan::main();
+    memory_of_a_comparison();
+    let mut criterion = Criterion::default()
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1))
+        .sample_size(20)
+        .without_plots()
+        .configure_from_args();
+    keys(&mut criterion, "key", &KEYS, false);
+    keys(&mut criterion, "key, compared", &KEYS_COMPARED, true);
+    show(&mut criterion);
+    frames(&mut criterion);
+    criterion.final_summary();
 }
 
 fn now() -> Time {
@@ -99,67 +144,66 @@ fn type_all(app: &mut App, keys: &str) {
     keys.chars().for_each(|c| press(app, KeyCode::Char(c)));
 }
 
-/// The keys under `before` and then, measured, the last one.
-#[divan::bench(sample_count = 30, sample_size = 1, args = [
-    "j", "G", "s", "ss", "sss", "ssss", "S", "z", "zs", "m", "mm", "x", "v", "vGV",
-    "/g", "/gu", "/guides", "/ai>50%", "/human>1k", "/1 !2 ai>20%", "z/guides", "t",
-])]
-fn key(bencher: Bencher<'_, '_>, keys: &str) {
-    one_key(bencher, keys, false);
-}
-
-/// The same in a comparison.
-#[divan::bench(sample_count = 30, sample_size = 1, args = [
-    "j", "s", "sss", "ssss", "sssss", "z", "zllll", "zv", "zsss", "m", "x", "/Δ<-20%", "/new", "/gone g", "z/g", "c", "cc", "w",
-    "wm",
-])]
-fn key_compared(bencher: Bencher<'_, '_>, keys: &str) {
-    one_key(bencher, keys, true);
-}
-
-fn one_key(bencher: Bencher<'_, '_>, keys: &str, compared: bool) {
-    let mut chars: Vec<char> = keys.chars().collect();
-    let last = chars.pop().unwrap_or('j');
+fn keys(criterion: &mut Criterion, name: &str, all: &[&str], compared: bool) {
     let reports = (report(0), compared.then(|| report(1)));
-    bencher
-        .with_inputs(|| {
+    let mut group = criterion.benchmark_group(name);
+    for keys in all {
+        let mut chars: Vec<char> = keys.chars().collect();
+        let last = chars.pop().unwrap_or('j');
+        let pressed = || {
             let mut app = app_of(Arc::clone(&reports.0), reports.1.clone());
             chars.iter().for_each(|c| press(&mut app, KeyCode::Char(*c)));
             app
-        })
-        .bench_local_refs(|app| press(app, KeyCode::Char(last)));
+        };
+        group.bench_function(BenchmarkId::from_parameter(keys), |bencher| {
+            bencher.iter_batched_ref(pressed, |app| press(app, KeyCode::Char(last)), BatchSize::PerIteration);
+        });
+    }
 }
 
 /// A comparison comes and goes, a report comes.
-#[divan::bench(sample_count = 30, sample_size = 1, args = ["compare", "alone", "another"])]
-fn show(bencher: Bencher<'_, '_>, what: &str) {
+fn show(criterion: &mut Criterion) {
     let (now, before) = (report(0), report(1));
-    bencher
-        .with_inputs(|| {
-            let mut table = docdeck::app::views::table::Table::default();
+    let mut group = criterion.benchmark_group("show");
+    for what in ["compare", "alone", "another"] {
+        let begun = || {
+            let mut table = Table::default();
             table.show_report(Arc::clone(&now), (what == "alone").then(|| Arc::clone(&before)));
             let to = if what == "another" { Arc::clone(&before) } else { Arc::clone(&now) };
             (table, to, (what == "compare").then(|| Arc::clone(&before)))
-        })
-        .bench_local_refs(|(table, now, before)| table.show_report(Arc::clone(now), before.clone()));
+        };
+        group.bench_function(BenchmarkId::from_parameter(what), |bencher| {
+            let shown = |(table, now, before): &mut (Table, Arc<Report>, Option<Arc<Report>>)| {
+                table.show_report(Arc::clone(now), before.clone());
+            };
+            bencher.iter_batched_ref(begun, shown, BatchSize::PerIteration);
+        });
+    }
 }
 
-/// A frame: flat, in the middle of it, as a tree with its folders open, compared, filtered, on a log scale.
-#[divan::bench(sample_count = 100, args = ["", "G", "zjllj", "s", "/guides", "xmm"])]
-fn frame(bencher: Bencher<'_, '_>, keys: &str) {
-    let mut app = app_of(report(0), Some(report(1)));
-    type_all(&mut app, keys);
-    let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
-    let theme = Theme::new(Depth::Many);
-    bencher.bench_local(|| terminal.draw(|frame| draw(frame, &app, &theme, now())).map(|_| ()));
+fn frames(criterion: &mut Criterion) {
+    let (now_shown, before) = (report(0), report(1));
+    let mut group = criterion.benchmark_group("frame");
+    for (what, keys) in FRAMES {
+        let mut app = app_of(Arc::clone(&now_shown), Some(Arc::clone(&before)));
+        type_all(&mut app, keys);
+        let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
+        let theme = Theme::new(Depth::Many);
+        group.bench_function(BenchmarkId::from_parameter(what), |bencher| {
+            bencher.iter(|| terminal.draw(|frame| draw(frame, &app, &theme, now())).map(|_| ()));
+        });
+    }
 }
 
-/// Memory: two reports and the table that compares them; see the bytes allocated, and those that stay.
-#[divan::bench(sample_count = 3, sample_size = 1)]
-fn memory_of_a_comparison(bencher: Bencher<'_, '_>) {
-    bencher.bench_local(|| {
-        let mut table = docdeck::app::views::table::Table::default();
+/// Says what two reports and the table that compares them take.
+fn memory_of_a_comparison() {
+    let needed = allocation_counter::measure(|| {
+        let mut table = Table::default();
         table.show_report(report(0), Some(report(1)));
-        table
+        black_box(&table);
     });
+    println!(
+        "memory of a comparison: {:.1} MB at most",
+        f64::from(u32::try_from(needed.bytes_max).expect("small")) / 1e6
+    );
 }
