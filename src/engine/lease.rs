@@ -8,10 +8,9 @@ use std::hash::{BuildHasher, Hasher};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-/// Lock files of instances that died are tidied away once they are this old.
-const LITTER_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+/// How many names an instance tries to begin with: one is lost only to another instance that tidies at that moment.
+const NAMES: u32 = 16;
 
 /// What only one instance does for a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,20 +163,28 @@ impl Instance {
     /// A name of its own and, with a folder, the lock that says that it lives. An `Err` means that no lock could be
     /// had; the name holds all the same.
     pub(super) fn begin(folder: Option<PathBuf>) -> (Self, io::Result<()>) {
-        let name = format!("{}-{:016x}", std::process::id(), random());
-        let mut instance = Self { name, lock: Mutex::new(None), folder };
+        let mut instance = Self { name: new_name(), lock: Mutex::new(None), folder };
         let Some(folder) = instance.folder.clone() else { return (instance, Ok(())) };
         tidy(&folder);
-        let path = lock_path(&folder, &instance.name);
-        let locked = lock_file(&path, true);
-        let result = match locked {
-            Ok(file) => {
-                instance.lock = Mutex::new(Some((path, file)));
-                Ok(())
+        let mut result = Err(LockFailure::Missing);
+        for _ in 0..NAMES {
+            let path = lock_path(&folder, &instance.name);
+            result = lock_file(&path, true).and_then(|file| {
+                // Another instance that tidied may have come between making and locking it.
+                if path.exists() { Ok((path, file)) } else { Err(LockFailure::Missing) }
+            });
+            match result {
+                Err(LockFailure::Missing | LockFailure::Taken) => instance.name = new_name(),
+                Ok(_) | Err(LockFailure::Unusable) => break,
             }
-            Err(why) => Err(io::Error::other(format!("{why:?}"))),
-        };
-        (instance, result)
+        }
+        match result {
+            Ok(locked) => {
+                instance.lock = Mutex::new(Some(locked));
+                (instance, Ok(()))
+            }
+            Err(why) => (instance, Err(io::Error::other(format!("{why:?}")))),
+        }
     }
 
     /// The name in the store.
@@ -250,18 +257,22 @@ fn lock_file(path: &Path, create: bool) -> Result<File, LockFailure> {
     }
 }
 
-/// Deletes lock files that killed instances left, a day later: a young one may belong to an instance that is about to
-/// lock it.
+/// Deletes lock files that killed instances left. Each is locked while it is deleted, so that an instance that has made it
+/// and is about to lock it finds it taken or gone, and makes another one.
 fn tidy(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let ours = name.to_str().is_some_and(|name| name.starts_with("instance-") && name.ends_with(".lock"));
-        let age = entry.metadata().ok().and_then(|meta| meta.modified().ok()).and_then(|at| at.elapsed().ok());
-        if ours && age.is_some_and(|age| age > LITTER_AFTER) && lock_file(&entry.path(), false).is_ok() {
+        let is_one = name.to_str().is_some_and(|name| name.starts_with("instance-") && name.ends_with(".lock"));
+        if is_one && let Ok(_held) = lock_file(&entry.path(), false) {
+            // Litter in the way of nothing: it does not matter when it can't be deleted.
             let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+fn new_name() -> String {
+    format!("{}-{:016x}", std::process::id(), random())
 }
 
 /// FNV-1a: the same in every version of the program, since instances of different versions must meet at the same file.
@@ -343,6 +354,56 @@ mod tests {
         drop(three);
         assert!(soon(|| one.is_dead(&name)), "killed: the file is there, its lock is not");
         assert!(one.is_dead("../../etc/passwd") && one.is_dead("1-never"));
+    }
+
+    fn lock_files(folder: &Path) -> usize {
+        let names = fs::read_dir(folder).expect("read").flatten().map(|entry| entry.file_name());
+        names.filter(|name| name.to_string_lossy().starts_with("instance-")).count()
+    }
+
+    #[test]
+    fn what_killed_instances_left_is_tidied_by_the_next_one_and_nothing_else_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        for name in ["instance-1-aa.lock", "instance-2-bb.lock", "poll-cc.lock", "instances.txt"] {
+            fs::write(path(name), "").expect("written");
+        }
+        let (lives, _) = Instance::begin(Some(folder.path().into()));
+        assert!(soon(|| {
+            let (next, _) = Instance::begin(Some(folder.path().into()));
+            let left = lock_files(folder.path());
+            assert!(!next.is_dead(lives.name()));
+            next.end();
+            left == 2
+        }));
+        assert!(path("poll-cc.lock").exists() && path("instances.txt").exists());
+    }
+
+    #[test]
+    fn an_instance_that_begins_while_others_tidy_keeps_its_lock() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let begun = std::sync::Barrier::new(9);
+        std::thread::scope(|threads| {
+            for _ in 0..8 {
+                threads.spawn(|| {
+                    begun.wait();
+                    for _ in 0..60 {
+                        let (instance, had) = Instance::begin(Some(folder.path().into()));
+                        had.expect("a lock");
+                        // As killed: the file stays, for the others to tidy.
+                        let other = Instance {
+                            name: "1-other".into(),
+                            lock: Mutex::default(),
+                            folder: Some(folder.path().into()),
+                        };
+                        assert!(lock_path(folder.path(), instance.name()).exists());
+                        assert!(!other.is_dead(instance.name()));
+                    }
+                });
+            }
+            begun.wait();
+            (0..2000).for_each(|_| tidy(folder.path()));
+        });
     }
 
     #[test]
