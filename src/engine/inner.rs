@@ -259,10 +259,15 @@ impl Inner {
         }
     }
 
-    /// What dead instances left in `Sending` becomes unconfirmed.
-    pub(super) async fn bury_the_dead(&self) -> Result<(), StoreError> {
+    /// What dead instances left in `Sending` becomes unconfirmed. Whether other instances, which live, are sending.
+    pub(super) async fn bury_the_dead(&self) -> Result<bool, StoreError> {
+        let mut others_send = false;
         for name in self.store.senders(&self.scope).await? {
-            if name == self.instance.name() || !self.instance.is_dead(&name) {
+            if name == self.instance.name() {
+                continue;
+            }
+            if !self.instance.is_dead(&name) {
+                others_send = true;
                 continue;
             }
             for row in self.store.abandon(&self.scope, &name, local_now()).await? {
@@ -274,7 +279,7 @@ impl Inner {
                 self.tell(News::Thread(key)).await;
             }
         }
-        Ok(())
+        Ok(others_send)
     }
 
     /// At the end: what this instance was sending is unconfirmed, and the record says so at once.

@@ -97,7 +97,7 @@ impl Leases {
     /// must not happen twice is guarded by the store.
     pub(super) fn try_take(&self, duty: Duty) -> bool {
         let mut held = self.lock();
-        if held.forbidden || !self.duties.include(duty) || (held.stands_back && duty == Duty::Poll) {
+        if !self.may_take(&held, duty) {
             return false;
         }
         let slot = slot(&mut held, duty);
@@ -112,6 +112,18 @@ impl Leases {
             };
         }
         slot.is_some()
+    }
+
+    /// Whether there is a duty that this instance would take and does not have.
+    pub(super) fn lacks_any(&self) -> bool {
+        let mut held = self.lock();
+        [Duty::Poll, Duty::Dispatch]
+            .into_iter()
+            .any(|duty| self.may_take(&held, duty) && slot(&mut held, duty).is_none())
+    }
+
+    fn may_take(&self, held: &Held, duty: Duty) -> bool {
+        !held.forbidden && self.duties.include(duty) && !(held.stands_back && duty == Duty::Poll)
     }
 
     /// Gives all leases back, and takes none until [`Leases::allow`].
@@ -404,6 +416,21 @@ mod tests {
             begun.wait();
             (0..2000).for_each(|_| tidy(folder.path()));
         });
+    }
+
+    #[test]
+    fn a_duty_is_lacked_while_it_may_be_taken_and_is_not_held() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let leases = |duties| Leases::new(Some(folder.path().into()), &scope("p"), duties);
+        let (polls, helps_nobody) = (leases(Duties::Poll), leases(Duties::None));
+        assert!(polls.lacks_any() && !helps_nobody.lacks_any());
+        assert!(polls.try_take(Duty::Poll) && !polls.lacks_any());
+        polls.stand_back(true);
+        assert!(!polls.lacks_any(), "it must not take it with this key");
+        polls.stand_back(false);
+        assert!(polls.lacks_any());
+        polls.release();
+        assert!(!polls.lacks_any(), "suspended");
     }
 
     #[test]

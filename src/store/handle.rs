@@ -4,18 +4,22 @@
 //! last handle is gone or one of them closes the store; an error or a panic in a call ends that call alone.
 
 use super::error::StoreError;
+use super::rounds::{Round, Rounds};
 use super::{schema, scopes};
 use crate::model::endpoint::Scope;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 type Task = Box<dyn FnOnce(&mut Connection) + Send>;
 
 enum Order {
     Run(Task),
+    Repeat(Round),
     Close(oneshot::Sender<()>),
 }
 
@@ -37,18 +41,7 @@ impl Handle {
     ) -> Result<Self, StoreError> {
         let (orders, inbox) = mpsc::channel::<Order>();
         std::thread::Builder::new().name("store".to_owned()).spawn(move || {
-            let mut closing = None;
-            while let Ok(order) = inbox.recv() {
-                match order {
-                    // The panic hook has spoken by now; the caller hears of it by its dropped reply, and unwinding has
-                    // rolled the transaction back.
-                    Order::Run(task) => drop(catch_unwind(AssertUnwindSafe(|| task(&mut connection)))),
-                    Order::Close(done) => {
-                        closing = Some(done);
-                        break;
-                    }
-                }
-            }
+            let closing = serve(&inbox, &mut connection);
             drop(connection);
             if let Some(done) = closing {
                 // Nobody waiting is fine: the file is closed all the same.
@@ -72,14 +65,7 @@ impl Handle {
         let note = self.damage_note.clone();
         let task: Task = Box::new(move |connection| {
             let result = work(connection);
-            if matches!(result, Err(StoreError::Busy)) {
-                // An error leaves the longer wait, which loses nothing.
-                let _ = schema::wait_for_locks(connection, true);
-            }
-            if let (Err(StoreError::Damaged), Some(note)) = (&result, note) {
-                // Without the note the next opening looks less closely, no more than that.
-                let _ = std::fs::File::create(note);
-            }
+            learn(&result, connection, note.as_ref());
             // The caller may have gone; its call has been carried out nevertheless.
             let _ = reply.send(result);
         });
@@ -88,6 +74,23 @@ impl Handle {
             Ok(result) => result,
             Err(_) => Err(self.why_no_answer()),
         }
+    }
+
+    /// Carries out `work` at once and then `every` so often, between the calls, until `seen` breaks off. Both run on the
+    /// store's thread.
+    pub(super) fn repeat<T>(
+        &self,
+        every: Duration,
+        mut work: impl FnMut(&Connection) -> Result<T, StoreError> + Send + 'static,
+        mut seen: impl FnMut(Result<T, StoreError>) -> ControlFlow<()> + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let note = self.damage_note.clone();
+        let round = Round::new(every, move |connection| {
+            let result = work(connection);
+            learn(&result, connection, note.as_ref());
+            seen(result)
+        });
+        self.orders.send(Order::Repeat(round)).map_err(|_| StoreError::Closed)
     }
 
     /// Reads in one snapshot.
@@ -151,10 +154,44 @@ impl Handle {
     }
 }
 
+/// Carries out what is asked for and what is due until the last handle is gone, or one of them closes the store: then gives
+/// where to say that it is closed.
+fn serve(inbox: &Receiver<Order>, connection: &mut Connection) -> Option<oneshot::Sender<()>> {
+    let mut rounds = Rounds::default();
+    loop {
+        let order = match rounds.pause() {
+            Some(pause) => inbox.recv_timeout(pause),
+            None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match order {
+            // The panic hook has spoken by now; the caller hears of it by its dropped reply, and unwinding has rolled the
+            // transaction back.
+            Ok(Order::Run(task)) => drop(catch_unwind(AssertUnwindSafe(|| task(connection)))),
+            Ok(Order::Repeat(round)) => rounds.add(round),
+            Ok(Order::Close(done)) => return Some(done),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return None,
+        }
+        rounds.run(connection);
+    }
+}
+
+/// What a result says beside itself.
+fn learn<T>(result: &Result<T, StoreError>, connection: &Connection, damage_note: Option<&PathBuf>) {
+    match (result, damage_note) {
+        // An error leaves the longer wait, which loses nothing.
+        (Err(StoreError::Busy), _) => drop(schema::wait_for_locks(connection, true)),
+        // Without the note the next opening looks less closely, no more than that.
+        (Err(StoreError::Damaged), Some(note)) => drop(std::fs::File::create(note)),
+        _ => {}
+    }
+}
+
 impl std::fmt::Debug for Order {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Run(_) => "Run",
+            Self::Repeat(_) => "Repeat",
             Self::Close(_) => "Close",
         })
     }

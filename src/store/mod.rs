@@ -26,6 +26,7 @@ mod prune;
 mod prune_jobs;
 mod queue;
 mod reports;
+mod rounds;
 mod schema;
 mod scopes;
 mod sending;
@@ -57,7 +58,9 @@ use crate::model::row::{FirstRows, JobKey, JobRow, Left};
 use crate::model::text::CleanText;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use handle::Handle;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The store. A clone is another handle to the same thread; the last one to go ends it.
 #[derive(Debug, Clone)]
@@ -154,6 +157,10 @@ pub struct Draft {
 
 type R<T> = Result<T, StoreError>;
 
+fn data_version(db: &rusqlite::Connection) -> R<i64> {
+    Ok(db.pragma_query_value(None, "data_version", |row| row.get(0))?)
+}
+
 /// Opening and closing.
 impl Store {
     /// Opens or makes `docdeck.db` in `folder` (made 0700, the file 0600). A corrupt file is moved aside under a name
@@ -212,7 +219,16 @@ impl Store {
 
     /// SQLite's `data_version`: changes when another process wrote.
     pub async fn data_version(&self) -> R<i64> {
-        self.handle.bare(|db| Ok(db.pragma_query_value(None, "data_version", |row| row.get(0))?)).await
+        self.handle.bare(|db| data_version(db)).await
+    }
+
+    /// Has the store's own thread look at [`Store::data_version`] at once and then `every` so often, until `seen` breaks off:
+    /// nobody but that thread wakes up while nothing changes. `seen` runs on it, so it must not wait for the store.
+    ///
+    /// # Errors
+    /// The store is closed.
+    pub fn watch(&self, every: Duration, seen: impl FnMut(R<i64>) -> ControlFlow<()> + Send + 'static) -> R<()> {
+        self.handle.repeat(every, data_version, seen)
     }
 }
 

@@ -374,3 +374,45 @@ async fn another_process_writing_changes_the_data_version_and_oneself_does_not()
     two.remember("k", "theirs").await.expect("written");
     assert_ne!(one.data_version().await.expect("a number"), before);
 }
+
+/// What is seen, once for each look, on the store's own thread.
+fn watched(store: &Store) -> std::sync::mpsc::Receiver<i64> {
+    let (sender, seen) = std::sync::mpsc::channel();
+    let told = move |version: Result<i64, StoreError>| match sender.send(version.expect("a number")) {
+        Ok(()) => std::ops::ControlFlow::Continue(()),
+        Err(_) => std::ops::ControlFlow::Break(()),
+    };
+    store.watch(std::time::Duration::from_millis(1), told).expect("open");
+    seen
+}
+
+/// The first look for which `wanted` holds.
+fn until(seen: &std::sync::mpsc::Receiver<i64>, wanted: impl Fn(i64) -> bool) -> i64 {
+    let looks = std::iter::from_fn(|| seen.recv_timeout(std::time::Duration::from_secs(20)).ok());
+    looks.into_iter().find(|version| wanted(*version)).expect("seen in time")
+}
+
+#[tokio::test]
+async fn the_stores_own_thread_sees_what_another_process_wrote_and_nothing_of_oneself() {
+    let folder = folder();
+    let (one, two) = (open(folder.path()), open(folder.path()));
+    let seen = watched(&one);
+    let before = until(&seen, |_| true);
+    one.remember("k", "mine").await.expect("written");
+    assert_eq!(seen.try_iter().chain([until(&seen, |_| true)]).find(|version| *version != before), None);
+    two.remember("k", "theirs").await.expect("written");
+    let after = until(&seen, |version| version != before);
+    assert_eq!(after, one.data_version().await.expect("a number"));
+    assert_eq!(one.recall("k").await.expect("read").as_deref(), Some("theirs"), "calls go on between the looks");
+}
+
+#[tokio::test]
+async fn looking_ends_with_who_looks_and_with_the_store() {
+    let folder = folder();
+    let store = open(folder.path());
+    let (ended, seen) = (watched(&store), watched(&store));
+    drop(ended);
+    until(&seen, |_| true);
+    store.close().await;
+    assert!(seen.iter().take(10_000).count() < 10_000, "the closed store looks no more");
+}
