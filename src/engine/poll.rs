@@ -175,7 +175,7 @@ impl Poller {
     async fn load(&mut self, now: Time) {
         match self.inner.store.jobs_under_way(&self.inner.scope).await {
             Ok(rows) => {
-                self.scheduler.clear();
+                self.scheduler.clear(now);
                 self.schedule(&rows);
                 self.loaded = true;
             }
@@ -213,7 +213,7 @@ impl Poller {
             Order::Retry => self.retry(),
             Order::Lease => {
                 self.loaded = false;
-                self.scheduler.clear();
+                self.scheduler.clear(self.inner.clock.steady());
                 if matches!(self.mode, Mode::Stalled { .. } | Mode::Down { .. }) {
                     self.enter(Mode::Running);
                 }
@@ -259,7 +259,7 @@ impl Poller {
             Seen::Row(row) if self.loaded => self.scheduler.update(row, wall, now),
             Seen::Vanished => {
                 if let Some(key) = heard.key {
-                    self.scheduler.remove(key);
+                    self.scheduler.remove(key, now);
                     self.suspect.take_if(|suspect| *suspect == key);
                     self.forget_probe();
                 }
