@@ -24,6 +24,7 @@ pub(super) struct Seed {
     /// End of the run before the follow-up.
     pub(super) first_run_ended: Option<Time>,
     pub(super) seen: bool,
+    pub(super) is_variation: bool,
 }
 
 /// A job in the making: times are lengths before the start, except those of `Working`.
@@ -124,6 +125,7 @@ fn finished(count: u32, draw: &mut Draw) -> Vec<Sketch> {
 struct Text {
     prompt: String,
     follow_ups: Vec<String>,
+    is_variation: bool,
 }
 
 /// The prompts of the file, and from its end on over again with a number.
@@ -133,11 +135,12 @@ fn prompts(count: u32) -> impl Iterator<Item = Text> {
     (0..count).zip(blocks.into_iter().cycle()).collect::<Vec<_>>().into_iter().map(move |(n, block)| {
         let (follow_ups, lines): (Vec<&str>, Vec<&str>) = block.lines().partition(|line| line.starts_with("> "));
         let mut prompt = lines.join("\n");
-        if n >= known {
+        let is_variation = n >= known;
+        if is_variation {
             prompt.push_str(&format!("\nPart {}.", n / known + 1));
         }
         let follow_ups = follow_ups.into_iter().map(|line| line.trim_start_matches("> ").to_owned()).collect();
-        Text { prompt, follow_ups }
+        Text { prompt, follow_ups, is_variation }
     })
 }
 
@@ -150,7 +153,7 @@ fn make(sketch: &Sketch, text: Text, now: Time, draw: &mut Draw) -> (SimJob, See
     let last_began = if matches!(sketch.state, State::Working { .. }) { now - sketch.age } else { ends - worked };
     // A follow-up only makes sense after a run that made a pull request.
     let has_pr = matches!(ending, Ending::PullRequest | Ending::LatePullRequest);
-    let follow_ups = if has_pr { text.follow_ups } else { Vec::new() };
+    let follow_ups = if has_pr { text.follow_ups.clone() } else { Vec::new() };
     let pause = TimeDelta::seconds(i64::from(draw.between(120, 2400)));
     let first_run = TimeDelta::seconds(i64::from(draw.between(60, 420)));
     let first_run_ended = (!follow_ups.is_empty()).then(|| last_began - pause);
@@ -175,7 +178,8 @@ fn make(sketch: &Sketch, text: Text, now: Time, draw: &mut Draw) -> (SimJob, See
         link: has_pr.then(|| Link { number: 0, from: first_run_ended.unwrap_or(ends + late) }),
     };
     let follow_up_at = follow_ups.iter().map(|_| last_began).collect();
-    (job, Seed { prompt: text.prompt, follow_ups, follow_up_at, first_run_ended, seen: sketch.seen })
+    let Text { prompt, is_variation, .. } = text;
+    (job, Seed { prompt, follow_ups, follow_up_at, first_run_ended, seen: sketch.seen, is_variation })
 }
 
 #[cfg(test)]

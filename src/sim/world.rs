@@ -35,6 +35,8 @@ pub struct SeededJob {
     pub changes: Vec<SeededChange>,
     /// Whether a demonstration should take it as looked at by the user.
     pub seen: bool,
+    /// Its prompt is that of another job with a number to it: there are fewer prompts than jobs.
+    pub is_variation: bool,
     /// The job as the service answers it now.
     pub body: JobBody,
 }
@@ -255,6 +257,7 @@ fn seeded_job(job: &SimJob, seed: &Seed, now: Time) -> SeededJob {
         finished_at: (!job.is_active(now)).then_some(job.run.ends),
         changes,
         seen: seed.seen,
+        is_variation: seed.is_variation,
         body: job.body(now),
     }
 }

@@ -1,16 +1,18 @@
 //! The demo's past: jobs, prompts and own words, as if they had been lived through.
 
-use crate::api::wire::JobBody;
 use crate::model::Time;
+use crate::model::backup::{Header, JobRecord, Line, LineError, PromptRecord};
 use crate::model::change::{LocalChange, QueueChange};
 use crate::model::endpoint::Scope;
-use crate::model::job::{Job, JobId, Status};
-use crate::model::prompt::PromptId;
+use crate::model::job::{JobId, Status};
+use crate::model::prompt::{Delivery, EventKind, JobEvent, PromptId, PromptKind};
 use crate::model::row::{Group, JobKey, JobRow};
 use crate::model::text::CleanText;
 use crate::sim::{SeededChange, SeededJob};
-use crate::store::{Fetched, Settled, Store, StoreError};
+use crate::store::{ImportError, Only, Settled, Store, StoreError};
 use chrono::TimeDelta;
+use std::io::Cursor;
+use std::sync::Arc;
 
 /// Who sent the prompts of the past.
 const INSTANCE: &str = "demo";
@@ -60,15 +62,11 @@ enum Step<'a> {
 }
 
 impl Past<'_> {
-    pub(super) async fn fill(&self, jobs: &[SeededJob]) -> Result<(), StoreError> {
-        // The ledgers are to be empty: every prompt of the past is paid for in an hour of its own, long ago.
-        let prompts: usize = jobs.iter().map(|job| 1 + job.follow_ups.len()).sum();
-        let hours = i64::try_from(prompts).unwrap_or(i64::MAX).saturating_add(48);
-        let mut paid = self.now - TimeDelta::try_hours(hours).unwrap_or_default();
-        for job in jobs {
-            self.live_through(job, &mut paid).await?;
-        }
+    pub(super) async fn fill(&self, jobs: &[SeededJob]) -> Result<(), ImportError> {
+        self.take_in(jobs).await?;
         if jobs.len() > 2 {
+            // The ledgers are to be empty: what is sent here is paid for long ago.
+            let mut paid = self.now - TimeDelta::hours(48);
             let at = self.now - LOST_AGO;
             let (prompt, _) = self.store.add_new_job(self.scope, LOST, at).await?;
             self.send(prompt, Settled::Unconfirmed(CleanText::line(LOST_WHY)), at, &mut paid).await?;
@@ -76,6 +74,20 @@ impl Past<'_> {
             self.add_own_words().await?;
             self.pause_a_batch().await?;
         }
+        Ok(())
+    }
+
+    /// The service's jobs, in the form in which they come from another computer: in one transaction, which ten thousand of
+    /// them don't have to be waited for.
+    async fn take_in(&self, jobs: &[SeededJob]) -> Result<(), ImportError> {
+        let wrong = |what: LineError| ImportError::Line { line: 0, what };
+        let header = Header { program: CleanText::line(INSTANCE), exported_at: self.now };
+        let mut lines = Line::Header(header).write().map_err(wrong)?;
+        for record in jobs.iter().filter_map(|job| lived(self.scope, job, self.now)) {
+            lines.push('\n');
+            lines.push_str(&Line::Job(Box::new(record)).write().map_err(wrong)?);
+        }
+        self.store.import(Cursor::new(lines.into_bytes()), Only::default(), false, self.now).await?;
         Ok(())
     }
 
@@ -120,41 +132,6 @@ impl Past<'_> {
         Ok(())
     }
 
-    async fn live_through(&self, seeded: &SeededJob, paid: &mut Time) -> Result<(), StoreError> {
-        let Some(mut job) = job_at_first(&seeded.body, seeded.created_at) else { return Ok(()) };
-        let pages = about(&seeded.prompt);
-        let (prompt, row) = self.store.add_job_about(self.scope, &seeded.prompt, &pages, seeded.created_at).await?;
-        self.send(prompt, Settled::Accepted(job.clone()), seeded.created_at, paid).await?;
-        let mut last = seeded.created_at;
-        for (at, step) in steps(seeded) {
-            match step {
-                Step::FollowUp(text) => {
-                    let (prompt, _) = self.store.add_follow_up(row.key, text, at).await?;
-                    job.status = Status::Active;
-                    self.send(prompt, Settled::Accepted(job.clone()), at, paid).await?;
-                }
-                Step::Change(change) => {
-                    take_over(&mut job, change);
-                    self.store.apply_fetched(row.key, Fetched::Job(job.clone()), at).await?;
-                }
-            }
-            last = at;
-        }
-        self.last_look(row.key, job, last, seeded.seen).await
-    }
-
-    /// The look after which a finished job is left alone, and the user's own.
-    async fn last_look(&self, key: JobKey, job: Job, last: Time, seen: bool) -> Result<(), StoreError> {
-        let at = (last + LATE).min(self.now);
-        if job.status.is_finished() {
-            self.store.apply_fetched(key, Fetched::Job(job), at).await?;
-        }
-        if seen {
-            self.store.change_jobs(&[key], LocalChange::Looked, at).await?;
-        }
-        Ok(())
-    }
-
     async fn send(&self, prompt: PromptId, how: Settled, at: Time, paid: &mut Time) -> Result<(), StoreError> {
         *paid += TimeDelta::hours(1);
         self.store.take_turn(prompt, INSTANCE, at, *paid).await?;
@@ -173,29 +150,69 @@ fn steps(seeded: &SeededJob) -> Vec<(Time, Step<'_>)> {
 }
 
 /// The pages that a job of the past was started about.
-fn about(prompt: &str) -> Vec<CleanText> {
-    let known = ABOUT.iter().find(|(title, _)| prompt.lines().next() == Some(title));
+fn about(job: &SeededJob) -> Vec<CleanText> {
+    let known = ABOUT.iter().find(|(title, _)| !job.is_variation && job.prompt.lines().next() == Some(title));
     known.map_or_else(Vec::new, |(_, pages)| pages.iter().map(|page| CleanText::line(page)).collect())
 }
 
-/// The job as its creation was answered.
-fn job_at_first(body: &JobBody, created_at: Time) -> Option<Job> {
-    Some(Job {
-        id: JobId::new(&body.id)?,
-        status: Status::Active,
-        repository: Some(CleanText::line(&body.source.repository)),
-        git_ref: body.source.git_ref.as_deref().map(CleanText::line),
-        model: Some(CleanText::line(&body.model)),
-        pr_link: None,
-        created_at: Some(created_at),
-        archived_at: None,
-    })
+/// What the record has of a job that was sent from here and looked at all along.
+fn lived(scope: &Scope, job: &SeededJob, now: Time) -> Option<JobRecord> {
+    let begun = job.created_at;
+    let row = JobRow {
+        id: Some(JobId::new(&job.body.id)?),
+        repository: Some(Arc::new(CleanText::line(&job.body.source.repository))),
+        git_ref: job.body.source.git_ref.as_deref().map(CleanText::line),
+        model: Some(Arc::new(CleanText::line(&job.body.model))),
+        pages: about(job).into(),
+        ..JobRow::new(JobKey(0), CleanText::default(), begun)
+    };
+    let prompts = vec![sent(PromptKind::Create, &job.prompt, begun)];
+    let mut record = JobRecord { scope: scope.clone(), row, prompts, events: Vec::new(), draft: None };
+    record.row.title = record.name();
+    see(&mut record, begun, Status::Active, None);
+    for (at, step) in steps(job) {
+        match step {
+            Step::FollowUp(text) => {
+                record.prompts.push(sent(PromptKind::FollowUp, text, at));
+                see(&mut record, at, Status::Active, None);
+                record.row.started_at = at;
+            }
+            Step::Change(change) => see(&mut record, at, Status::parse(&change.status), change.pr_link.as_deref()),
+        }
+    }
+    let row = &mut record.row;
+    let last = (row.checked_at.unwrap_or(begun) + LATE).min(now);
+    if row.status.as_ref().is_some_and(Status::is_finished) {
+        row.checked_at = Some(last);
+    }
+    row.looked_at = job.seen.then_some(last.max(row.changed_at));
+    Some(record)
 }
 
-fn take_over(job: &mut Job, change: &SeededChange) {
-    job.status = Status::parse(&change.status);
-    job.archived_at = (job.status == Status::Archived).then_some(change.at);
-    job.pr_link = change.pr_link.as_deref().map(CleanText::line).or(job.pr_link.take());
+fn sent(kind: PromptKind, text: &str, at: Time) -> PromptRecord {
+    let text = text.to_owned();
+    PromptRecord { kind, text, delivery: Delivery::Accepted, written_at: at, sent_at: Some(at), draft: None }
+}
+
+/// Takes over what an answer at that moment says, as the store does.
+fn see(record: &mut JobRecord, at: Time, status: Status, pr_link: Option<&str>) {
+    let JobRecord { row, events, .. } = record;
+    row.checked_at = Some(at);
+    let was_finished = row.status.as_ref().is_some_and(Status::is_finished);
+    if row.status.as_ref() != Some(&status) {
+        let from = row.status.replace(status.clone());
+        row.finished_at =
+            if status.is_finished() { row.finished_at.filter(|_| was_finished).or(Some(at)) } else { None };
+        row.archived_at = (status == Status::Archived).then_some(at);
+        row.changed_at = at;
+        events.push(JobEvent { at, kind: EventKind::Status { from, to: status } });
+    }
+    let pr_link = pr_link.map(CleanText::line);
+    if pr_link.is_some() && pr_link != row.pr_link {
+        row.pr_link.clone_from(&pr_link);
+        row.changed_at = at;
+        events.extend(pr_link.map(|link| JobEvent { at, kind: EventKind::PullRequest(link) }));
+    }
 }
 
 #[cfg(test)]
