@@ -1,9 +1,9 @@
 //! One quick look at the jobs of a scope: the file is opened for reading only, nothing is checked that takes long, and
-//! jobs are counted by an index.
+//! nothing is counted that the file keeps the number of.
 
 use super::columns::Ms;
 use super::error::StoreError;
-use super::{open, schema, scopes};
+use super::{jobs, open, schema, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use rusqlite::Connection;
@@ -16,10 +16,8 @@ type R<T> = Result<T, StoreError>;
 const BUSY: Duration = Duration::from_millis(250);
 
 /// What the column `need` says: the order of `Group` in the model.
-const NEEDS_YOU: i64 = 0;
 const WORKING: i64 = 1;
 const QUEUED: i64 = 2;
-const PUT_AWAY: i64 = 4;
 
 /// How the jobs of a scope stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,23 +58,12 @@ fn look(folder: &Path, scope: &Scope, may_roll_back: bool) -> R<Option<Glance>> 
     }
 }
 
-/// By the virtual column `need` alone, which has an index: what has no need is counted without being read.
+/// What is not kept as a number is found by the virtual column `need`, which has an index.
 fn count(connection: &Connection, scope: &Scope) -> R<Option<Glance>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(None) };
-    let mut glance = Glance::default();
-    let mut ask =
-        connection.prepare("SELECT need, count(*) FROM job WHERE scope = ?1 AND merged_into IS NULL GROUP BY need")?;
-    for group in ask.query_map([scope], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))? {
-        let (need, count) = group?;
-        let count = usize::try_from(count).unwrap_or_default();
-        glance.known += if need == PUT_AWAY { 0 } else { count };
-        match need {
-            NEEDS_YOU => glance.needs_you = count,
-            WORKING => glance.active = count,
-            QUEUED => glance.queued = count,
-            _ => {}
-        }
-    }
+    let [needs_you, active, queued, done, _] = jobs::sizes(connection, scope)?;
+    let mut glance =
+        Glance { known: needs_you + active + queued + done, needs_you, active, queued, ..Glance::default() };
     if glance.queued > 0 {
         let paused: i64 = connection.query_row(
             "SELECT count(*) FROM job

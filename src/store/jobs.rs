@@ -11,7 +11,7 @@ use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobId};
 use crate::model::log::{LogEntry, LogKind};
 use crate::model::prompt::{EventKind, JobEvent};
-use crate::model::row::{FirstRows, JobKey, JobRow, Left};
+use crate::model::row::{FirstRows, Group, JobKey, JobRow, Left};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, OptionalExtension as _, Params, Transaction, params};
 
@@ -33,16 +33,7 @@ pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<JobRow>> {
 pub(super) fn first(connection: &Connection, scope: &Scope, limit: u32) -> R<FirstRows> {
     let mut first = FirstRows::default();
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(first) };
-    let mut ask = connection
-        .prepare_cached("SELECT need, count(*) FROM job WHERE scope = ?1 AND merged_into IS NULL GROUP BY need")?;
-    let mut groups = ask.query([scope])?;
-    while let Some(group) = groups.next()? {
-        let (need, size): (i64, i64) = (group.get(0)?, group.get(1)?);
-        let slot = usize::try_from(need).ok().and_then(|need| first.sizes.get_mut(need));
-        if let (Some(slot), Ok(size)) = (slot, usize::try_from(size)) {
-            *slot = size;
-        }
-    }
+    first.sizes = sizes(connection, scope)?;
     // Queued jobs stand in the order of the line, all others with the newest first.
     let sql = format!(
         "SELECT {JOB} FROM job INDEXED BY job_by_need WHERE scope = ?1 AND merged_into IS NULL
@@ -50,6 +41,22 @@ pub(super) fn first(connection: &Connection, scope: &Scope, limit: u32) -> R<Fir
     );
     first.rows = rows(connection, &sql, [scope, i64::from(limit)])?;
     Ok(first)
+}
+
+/// How many rows each group of the scope has, in the order of `Group` in the model; rows that were merged into others are
+/// in none.
+pub(super) fn sizes(connection: &Connection, scope: i64) -> R<[usize; Group::ALL.len()]> {
+    let mut sizes = [0; Group::ALL.len()];
+    let mut ask = connection.prepare_cached("SELECT need, jobs FROM job_count WHERE scope = ?1")?;
+    let mut groups = ask.query([scope])?;
+    while let Some(group) = groups.next()? {
+        let (need, size): (i64, i64) = (group.get(0)?, group.get(1)?);
+        let slot = usize::try_from(need).ok().and_then(|need| sizes.get_mut(need));
+        if let (Some(slot), Ok(size)) = (slot, usize::try_from(size)) {
+            *slot = size;
+        }
+    }
+    Ok(sizes)
 }
 
 /// Rows of the scope that may have to be looked at again, oldest first: every one for which

@@ -9,16 +9,17 @@ use std::path::Path;
 use std::time::Duration;
 
 /// All migrations, oldest first: the first one makes schema 1.
-pub(super) const MIGRATIONS: [&str; 5] = [
+pub(super) const MIGRATIONS: [&str; 6] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
     include_str!("../../assets/schema/0004_reports.sql"),
     include_str!("../../assets/schema/0005_first_rows.sql"),
+    include_str!("../../assets/schema/0006_counts.sql"),
 ];
 
 /// What a sound file of the known schema has.
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 16] = [
     "scope",
     "revision",
     "job",
@@ -34,6 +35,7 @@ const TABLES: [&str; 15] = [
     "views_row",
     "views_total",
     "job_page",
+    "job_count",
 ];
 
 /// How long a call waits for another process's lock.

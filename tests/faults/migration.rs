@@ -6,12 +6,13 @@ use crate::world::World;
 use docdeck::model::prompt::DeliveryKind;
 use rusqlite::Connection;
 
-const SCHEMAS: [&str; 5] = [
+const SCHEMAS: [&str; 6] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
     include_str!("../../assets/schema/0004_reports.sql"),
     include_str!("../../assets/schema/0005_first_rows.sql"),
+    include_str!("../../assets/schema/0006_counts.sql"),
 ];
 /// Jobs in an old record, each with a prompt.
 const JOBS: i64 = 600;

@@ -1,6 +1,7 @@
 //! The store as its callers meet it: over the handle, most of the time on a real file.
 
 mod backup;
+mod counts;
 mod glance;
 mod jobs;
 mod kept;
