@@ -7,6 +7,7 @@ use super::{
 use crate::config::{ColorChoice, Flags};
 use crate::sim::{Fault, SimOptions};
 use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// A dashboard for agent jobs and page views of a documentation project.
@@ -24,6 +25,32 @@ pub(super) struct Arguments {
     pub(super) command: Option<Command>,
     #[command(flatten)]
     pub(super) options: Options,
+}
+
+/// The options without a command, as they open the dashboard.
+#[derive(Debug, Parser)]
+#[command(name = "docdeck", disable_help_flag = true, disable_version_flag = true)]
+struct NoCommand {
+    #[command(flatten)]
+    options: Options,
+}
+
+impl Arguments {
+    /// Reads the words of a command line, the program's name first. Without a command the options are read alone: to make
+    /// ready for all commands with theirs takes longer than all that the dashboard does before it opens the store. Whatever
+    /// else there is, and whatever is wrong, is left to the whole reading.
+    ///
+    /// # Errors
+    /// What is wrong, or the help or the version that was asked for.
+    pub(super) fn read(words: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let words: Vec<OsString> = words.collect();
+        if words.get(1).is_none_or(|word| word.as_encoded_bytes().starts_with(b"-"))
+            && let Ok(NoCommand { options }) = NoCommand::try_parse_from(&words)
+        {
+            return Ok(Self { command: None, options });
+        }
+        Self::try_parse_from(&words)
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -262,6 +289,32 @@ mod tests {
         assert!(before.options.ascii && after.options.ascii);
         assert_eq!(before.options.project, after.options.project);
         assert!(matches!(after.command, Some(Command::Demo(World { seed: 3, .. }))));
+    }
+
+    #[test]
+    fn options_without_a_command_are_read_as_they_are_with_all_commands() {
+        let lines: [&[&str]; 12] = [
+            &[],
+            &["--data-dir", "/x y", "--ascii"],
+            &["--profile=a", "--color", "never", "--project", "p", "--base-url", "http://[::1]", "--config", "c"],
+            &["--ascii", "demo"],
+            &["--ascii", "--", "demo"],
+            &["--project", " "],
+            &["--project"],
+            &["--ascii", "--ascii"],
+            &["--json"],
+            &["--help"],
+            &["-V"],
+            &["--"],
+        ];
+        for line in lines {
+            let words = || ["docdeck"].iter().chain(line).map(OsString::from);
+            let said = |result: Result<Arguments, clap::Error>| match result {
+                Ok(arguments) => format!("{arguments:?}"),
+                Err(error) => error.render().to_string(),
+            };
+            assert_eq!(said(Arguments::read(words())), said(Arguments::try_parse_from(words())), "{line:?}");
+        }
     }
 
     #[test]

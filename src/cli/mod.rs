@@ -57,7 +57,7 @@ pub fn main() -> ExitCode {
     if completions::answer() {
         return ExitCode::SUCCESS;
     }
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::read(std::env::args_os()) {
         Ok(arguments) => arguments,
         Err(error) => return misread(&as_text(error)),
     };

@@ -26,6 +26,10 @@ pub fn filters(own: &Own) -> Vec<SavedFilter> {
 /// key that two rows of a context have, or that hides one that holds everywhere: with its place.
 pub fn keymap(own: &Own, path: &Path) -> Result<Keymap, ConfigError> {
     let mut keymap = Keymap::default();
+    if own.keys.is_empty() {
+        // docdeck's own neither collide nor hide each other: tests see to it.
+        return Ok(keymap);
+    }
     for keys in &own.keys {
         let [of_context, of_action, of_keys] = keys.places;
         let wrong = |place, what: String| mistake(path, place, &what);
