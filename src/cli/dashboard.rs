@@ -40,7 +40,7 @@ pub(super) struct After {
 
 /// Runs the dashboard with these settings.
 pub(super) async fn open(settings: Settings, environment: Environment, after: Option<After>) -> Result<Code, Refusal> {
-    let look = settings.look.clone().with_its_theme()?;
+    let colours = settings.look.theme.read()?;
     let keymap = own::keymap(&settings.own, &settings.config)?;
     let commands = own::commands(&settings.own, &keymap, &settings.config)?;
     let kind = terminal(&environment)?.with_titles(settings.own.notify.title);
@@ -77,7 +77,8 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
     };
     let parts = Parts {
         start,
-        look,
+        look: settings.look,
+        colours,
         notify,
         clipboard,
         store,

@@ -67,17 +67,21 @@ impl Out {
             ColorChoice::Auto => self.stdout_is_terminal && !is_dumb,
         };
         let ground = look.ground.unwrap_or(environment.ground);
-        self.colours = wanted.then(|| {
+        let chosen = wanted.then(|| look.theme.read());
+        self.colours = chosen.as_ref().map(|chosen| {
             // A terminal with fewer colours gets a theme made for it.
-            let sixteen = || themes::named("terminal-16", None).unwrap_or_default();
-            let colours = if environment.true_color { look.theme.clone() } else { sixteen() };
+            let colours = match chosen {
+                Ok(colours) if environment.true_color => colours.clone(),
+                Err(_) if environment.true_color => themes::usual(),
+                _ => themes::named("terminal-16", None).unwrap_or_default(),
+            };
             colours.on(ground).clone()
         });
         self.ascii = look.ascii;
         self.ascii_when_piped = flags.ascii;
         self.calm = look.calm || is_dumb;
         let is_first = !std::mem::replace(&mut self.dressed, true);
-        if let Some(error) = look.without_theme.as_ref().filter(|_| wanted && is_first) {
+        if let (Some(Err(error)), true) = (chosen, is_first) {
             self.note(&format!("docdeck: {error} These are the usual colours."));
         }
     }

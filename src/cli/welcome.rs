@@ -46,7 +46,7 @@ pub(super) async fn run(flags: &Flags, missing: Missing, environment: Environmen
 }
 
 fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Result<Parts, Refusal> {
-    let look = missing.look.clone().with_its_theme()?;
+    let (look, colours) = (missing.look.clone(), missing.look.theme.read()?);
     let keymap = own::keymap(&missing.own, &missing.config)?;
     let kind = terminal(&environment)?.with_titles(missing.own.notify.title);
     let folder = missing.config.with_file_name("themes");
@@ -62,6 +62,7 @@ fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Res
     Ok(Parts {
         start,
         look,
+        colours,
         notify: How::Off,
         clipboard: Vec::new(),
         store: Store::in_memory().map_err(Refusal::unusable)?,

@@ -60,7 +60,7 @@ pub struct Flags {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Look {
     pub color: ColorChoice,
-    pub theme: ThemeColours,
+    pub theme: ChosenTheme,
     /// The terminal's ground as the file says it; the terminal is then not asked.
     pub ground: Option<Ground>,
     /// Only ASCII characters for lines, bars and signs.
@@ -71,37 +71,50 @@ pub struct Look {
     pub calm: bool,
     /// Whether the terminal reports the mouse at the start.
     pub mouse: bool,
-    /// Why the theme is the usual one and not what the file names.
-    pub without_theme: Option<ConfigError>,
     /// Whether the jobs of all profiles are listed at the start.
     pub all_profiles: bool,
 }
 
 impl Look {
-    /// For who draws a whole screen of it.
-    ///
-    /// # Errors
-    /// The theme that the file names can't be had.
-    pub fn with_its_theme(self) -> Result<Self, ConfigError> {
-        match self.without_theme {
-            Some(error) => Err(error),
-            None => Ok(self),
-        }
-    }
-
     /// Where no configuration says anything, and nothing can be read.
     pub fn plain() -> Self {
         Self {
             color: ColorChoice::Never,
-            theme: themes::usual(),
+            theme: ChosenTheme::default(),
             ground: None,
             ascii: true,
             links: false,
             calm: true,
             mouse: false,
             all_profiles: false,
-            without_theme: None,
         }
+    }
+}
+
+/// The theme that the file names. It is read by who paints with it: most of what is written has no colours at all, and what
+/// takes longer can be begun before.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ChosenTheme {
+    /// None for the usual one.
+    name: Option<String>,
+    place: Place,
+    config: PathBuf,
+}
+
+impl ChosenTheme {
+    /// Whether it is the one that is used where none is named.
+    pub fn is_usual(&self) -> bool {
+        self.name.as_deref().is_none_or(|name| name == themes::AUTO)
+    }
+
+    /// Its colours. Themes of the user's own lie beside the configuration file.
+    ///
+    /// # Errors
+    /// There is no such theme, or its file is wrong.
+    pub fn read(&self) -> Result<ThemeColours, ConfigError> {
+        let Some(name) = &self.name else { return Ok(themes::usual()) };
+        themes::named(name, Some(&self.config.with_file_name("themes")))
+            .map_err(|error| of_theme(error, self.place, &self.config))
     }
 }
 
@@ -281,7 +294,7 @@ pub fn profile_of(flags: &Flags, environment: &Environment) -> Result<String, Co
 }
 
 fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) -> Result<Setup, ConfigError> {
-    let look = look_anyway(flags, environment, &found.file.ui, path);
+    let look = look(flags, environment, &found.file.ui, path);
     let per_minute = found.file.poll_rate();
     let nothing = Profile::default();
     let (name, profile) = sources::profile(flags, environment, path, &found.file)?;
@@ -352,34 +365,20 @@ pub fn named_file(flags: &Flags, environment: &Environment) -> Result<(ConfigFil
 }
 
 /// How things look; themes of the user's own lie beside the file at `path`.
-///
-/// # Errors
-/// There is no such theme, or its file is wrong.
-pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path) -> Result<Look, ConfigError> {
-    look_anyway(flags, environment, ui, path).with_its_theme()
-}
-
-/// As [`look`], in the usual colours where the theme can't be had: most of what is written has no colours at all.
-fn look_anyway(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path) -> Look {
+pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path) -> Look {
     let from_environment = environment.no_color.then_some(ColorChoice::Never);
     // `--color auto` asks for what the terminal and the environment say, NO_COLOR among it.
     let flag = flags.color.filter(|flag| *flag != ColorChoice::Auto || from_environment.is_none());
     let choice = flag.or(from_environment).or(ui.color).unwrap_or_default();
-    let theme = themes::named(ui.theme.as_deref().unwrap_or(themes::AUTO), Some(&path.with_file_name("themes")));
-    let (theme, without_theme) = match theme {
-        Ok(theme) => (theme, None),
-        Err(error) => (themes::usual(), Some(of_theme(error, ui.theme_place, path))),
-    };
     Look {
         color: choice,
-        theme,
+        theme: ChosenTheme { name: ui.theme.clone(), place: ui.theme_place, config: path.into() },
         ground: ui.ground.map(Ground::from),
         ascii: flags.ascii || ui.ascii.unwrap_or(environment.ascii_locale),
         links: ui.links.unwrap_or(true),
         calm: environment.ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
         mouse: ui.mouse.unwrap_or(true),
         all_profiles: ui.all_profiles.unwrap_or(false),
-        without_theme,
     }
 }
 

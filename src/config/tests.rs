@@ -142,12 +142,9 @@ fn a_key_file_lies_beside_the_configuration() {
 fn no_color_beats_the_file_and_a_flag_beats_no_color() {
     let variables = environment(&[("NO_COLOR", "1")]);
     let ui = file::Ui { color: Some(ColorChoice::Always), ..file::Ui::default() };
-    assert_eq!(look(&Flags::default(), &variables, &ui, Path::new("")).expect("a look").color, ColorChoice::Never);
+    assert_eq!(look(&Flags::default(), &variables, &ui, Path::new("")).color, ColorChoice::Never);
     let flags = Flags { color: Some(ColorChoice::Always), ..Flags::default() };
-    assert_eq!(
-        look(&flags, &variables, &file::Ui::default(), Path::new("")).expect("a look").color,
-        ColorChoice::Always
-    );
+    assert_eq!(look(&flags, &variables, &file::Ui::default(), Path::new("")).color, ColorChoice::Always);
 }
 
 #[test]
@@ -160,11 +157,10 @@ fn a_poll_rate_out_of_range_is_an_error() {
 }
 
 #[test]
-fn a_theme_that_is_not_there_leaves_the_usual_colours_and_says_so_to_who_wants_it() {
+fn a_theme_that_is_not_there_is_said_to_who_paints_with_it() {
     let variables = environment(&[("DOCDECK_PROJECT_ID", "p"), ("DOCDECK_API_KEY", "mint_v")]);
     let look = ready(&Flags::default(), &variables, "[ui]\ntheme = \"nope\"\n").look;
-    assert_eq!(look.theme, themes::usual());
-    let said = look.with_its_theme().expect_err("none").to_string();
+    let said = look.theme.read().expect_err("none").to_string();
     assert!(said.starts_with("/etc/docdeck/config.toml:2:9: there is no theme nope; there are auto, dark, "), "{said}");
 }
 
@@ -179,7 +175,7 @@ fn a_configuration_file_that_was_named_has_to_be_there() {
 fn a_locale_without_utf_8_means_ascii_unless_the_file_or_a_flag_says_otherwise() {
     let ascii = |flag: bool, locale: &str, ui: Option<bool>| {
         let (flags, ui) = (Flags { ascii: flag, ..Flags::default() }, file::Ui { ascii: ui, ..file::Ui::default() });
-        look(&flags, &environment(&[("LANG", locale)]), &ui, Path::new("")).expect("a look").ascii
+        look(&flags, &environment(&[("LANG", locale)]), &ui, Path::new("")).ascii
     };
     #[cfg(not(windows))]
     assert!(ascii(false, "C", None));

@@ -56,6 +56,7 @@ use crate::app::{App, Start};
 use crate::config::Look;
 use crate::config::environment::Environment;
 use crate::config::own::How;
+use crate::model::palette::ThemeColours;
 use crate::store::Store;
 use effects::{Connection, Effects, NEWS_WAITING};
 use event_loop::{Dashboard, now};
@@ -76,6 +77,8 @@ pub struct Parts {
     /// What the state machine is told; its size is filled in here.
     pub start: Start,
     pub look: Look,
+    /// Of the theme that `look` names.
+    pub colours: ThemeColours,
     /// How a job that finished is told to a terminal without focus.
     pub notify: How,
     /// A program and its arguments that takes copies; empty for none.
@@ -138,7 +141,7 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
     let layout = begun.layout().await;
     let start = Start { size: stage.size()?, layout, ..parts.start };
     let demo = start.demo;
-    let paints = Paints::new(parts.look, &parts.environment);
+    let paints = Paints::new(&parts.look, parts.colours, &parts.environment);
     let mut effects = Effects::new(parts.store, start.scope.clone(), parts.folders.templates.clone());
     effects.set_up(parts.first_run);
     effects.read_first(begun.rows);

@@ -23,9 +23,9 @@ pub(super) struct Paints {
 }
 
 impl Paints {
-    pub(super) fn new(look: Look, environment: &Environment) -> Self {
+    pub(super) fn new(look: &Look, colours: ThemeColours, environment: &Environment) -> Self {
         let depth = depth(look.color, environment);
-        let colours = fitting(look.theme, depth);
+        let colours = fitting(colours, depth);
         let ground = look.ground.unwrap_or(environment.ground);
         let links = look.links && takes_links(environment);
         let is_said = look.ground.is_some();
@@ -88,23 +88,23 @@ fn fitting(theme: ThemeColours, depth: Depth) -> ThemeColours {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::ChosenTheme;
 
     fn paints(look: Look, variables: &[(&str, &str)]) -> Paints {
         let lookup =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        Paints::new(look, &Environment::from_lookup(lookup))
+        Paints::new(&look, themes::usual(), &Environment::from_lookup(lookup))
     }
 
     fn look() -> Look {
         Look {
             color: ColorChoice::Auto,
-            theme: themes::usual(),
+            theme: ChosenTheme::default(),
             ground: None,
             ascii: false,
             links: true,
             calm: false,
             mouse: false,
-            without_theme: None,
             all_profiles: false,
         }
     }

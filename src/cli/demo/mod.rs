@@ -31,7 +31,8 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let keymap = own::keymap(&mine, &path)?;
     let commands = own::commands(&mine, &keymap, &path)?;
     let kind = terminal(&environment)?.with_titles(mine.notify.title);
-    let look = look(flags, &environment, &file.ui, &path)?;
+    let look = look(flags, &environment, &file.ui, &path);
+    let colours = look.theme.read()?;
     let sim = Sim::start(options)
         .await
         .map_err(|error| Refusal::unusable(format!("The simulated service can't be started: {error}.")))?;
@@ -62,6 +63,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let parts = Parts {
         start,
         look,
+        colours,
         notify,
         clipboard: mine.clipboard,
         store,

@@ -10,7 +10,7 @@ use crate::config::environment::Environment;
 use crate::config::file::{ConfigFile, Found, Profile};
 use crate::config::key::{self, KeySource};
 use crate::config::sources::{self, Source, Sourced};
-use crate::config::{ConfigError, Flags, Look, file, themes};
+use crate::config::{ChosenTheme, ConfigError, Flags, Look, file, themes};
 use crate::model::endpoint::{ApiKey, KEY_VARIABLE, Scope};
 use crate::model::setup::DEFAULT_BASE_URL;
 use std::path::{Path, PathBuf};
@@ -245,8 +245,9 @@ fn client(
 }
 
 fn look(report: &mut Report, flags: &Flags, environment: &Environment, file: &ConfigFile, path: &Path) -> Look {
-    match crate::config::look(flags, environment, &file.ui, path) {
-        Ok(look) => {
+    let look = crate::config::look(flags, environment, &file.ui, path);
+    match look.theme.read() {
+        Ok(_) => {
             let theme = file.ui.theme.as_deref().unwrap_or(themes::AUTO);
             report.ok(
                 "theme",
@@ -256,9 +257,7 @@ fn look(report: &mut Report, flags: &Flags, environment: &Environment, file: &Co
         }
         Err(error) => {
             report.problem_said("theme", error.to_string());
-            let mut usual = file.ui.clone();
-            usual.theme = None;
-            crate::config::look(flags, environment, &usual, path).unwrap_or_else(|_| Look::plain())
+            Look { theme: ChosenTheme::default(), ..look }
         }
     }
 }
