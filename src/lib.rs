@@ -52,6 +52,15 @@
 //! [`model::news::News`] → row in the list. The merge lives in the store, not in the screen: what the dashboard shows
 //! is what is on disk, and two dashboards on one computer can't disagree.
 //!
+//! # The start
+//!
+//! The first frame has the first rows, however many jobs there are, and waits for nothing that is not on it. As soon as the
+//! settings say where the store lies, its thread opens it and reads what that frame shows ([`runtime::remembered`]): the first
+//! rows, how many jobs each group has, which the file itself keeps, and the thread of the selected one. Theme and terminal
+//! are made ready meanwhile. The terminal is taken over only once the store is open: what is wrong with it is said in the
+//! shell. After the frame comes all else: what is typed is read, the log file opened, writing to the store tried, the rest of
+//! the record read, the engine started.
+//!
 //! # Redraw
 //!
 //! A frame is drawn when something changed: at once after a quiet moment, then at most one per 16 ms. Nothing ticks;

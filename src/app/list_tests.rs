@@ -8,7 +8,7 @@ use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::{JobId, Status};
 use crate::model::news::News;
-use crate::model::prompt::{DeliveryKind, DraftSlot, PromptId};
+use crate::model::prompt::{DeliveryKind, DraftSlot, PromptId, Thread};
 use crate::model::row::{FirstRows, Group, JobKey, JobRow};
 use crate::model::text::CleanText;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -342,7 +342,7 @@ fn begun(rows: std::ops::Range<i64>) -> (App, Vec<JobRow>) {
         job
     };
     let head = rows.rev().map(done).collect();
-    let first = FirstRows { rows: head, sizes: [0, 0, 0, 8, 0] };
+    let first = FirstRows { rows: head, sizes: [0, 0, 0, 8, 0], thread: None };
     let effects = app.update(Msg::FirstRows(Ok(first)), at(0));
     assert_eq!(effects.last(), Some(&Effect::LoadKnown), "the rest is asked for after what the head asks for");
     (app, (1..=8).map(done).collect())
@@ -362,6 +362,34 @@ fn the_head_of_the_list_is_shown_with_the_sizes_of_the_whole() {
     assert_eq!(shown(&app), jobs(&[8, 7, 6, 5, 4, 3, 2, 1]));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(7)), "what was selected stays so");
     assert_eq!((app.jobs.count_of(Group::Done), app.jobs.line_count()), (8, 9));
+}
+
+#[test]
+fn the_thread_that_comes_with_the_head_is_shown_and_not_asked_for() {
+    let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
+    let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
+    let (mut app, _) = App::new(Start { size: (160, 48), ..Start::new(scope, utc) }, at(0));
+    assert!(app.reads_record());
+    let first = FirstRows { rows: vec![row(3, Status::Active), row(2, Status::Active)], ..FirstRows::default() };
+    let without = app.update(Msg::FirstRows(Ok(first.clone())), at(0));
+    assert!(without.contains(&Effect::LoadThread(JobKey(3))) && app.reads_record());
+    app.update(Msg::Thread { job: JobKey(3), result: Ok(Thread::default()) }, at(0));
+    let (mut app, _) = App::new(app.start, at(0));
+    let first = FirstRows { thread: Some(Thread::default()), ..first };
+    let effects = app.update(Msg::FirstRows(Ok(first)), at(0));
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::LoadThread(_))), "{effects:?}");
+    assert!(!app.reads_record(), "nothing that belongs on the screen is missing");
+}
+
+#[test]
+fn a_store_that_turns_out_not_to_take_writes_gets_no_prompts() {
+    let mut app = app();
+    app.update(Msg::ReadOnly, at(0));
+    press(&mut app, "n");
+    app.update(Msg::Input(Event::Paste("words".to_owned())), at(0));
+    let effects = key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::SubmitNewJob(_))), "{effects:?}");
+    assert!(matches!(app.overlays.last(), Some(Overlay::Editor(editor)) if editor.message.is_some()));
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub enum Msg {
     News(News),
     /// First answer of the store: the head of the jobs list.
     FirstRows(Result<FirstRows, Failure>),
+    /// The store can't be written: that showed only when it was tried.
+    ReadOnly,
     /// All that the store knows at the start.
     Loaded(Result<Box<Known>, Failure>),
     /// Another process wrote: these rows changed.

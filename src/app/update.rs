@@ -25,7 +25,8 @@ impl App {
         match msg {
             Msg::Input(event) => self.input(event, now, &mut effects),
             Msg::News(news) => self.news(news, now, &mut effects),
-            Msg::FirstRows(result) => self.first_rows(result, &mut effects),
+            Msg::FirstRows(result) => self.first_rows(result, now, &mut effects),
+            Msg::ReadOnly => self.start.read_only = true,
             Msg::Loaded(result) => {
                 self.loaded(result, now);
                 self.begin_with_all_jobs(now, &mut effects);
@@ -263,12 +264,19 @@ impl App {
     }
 
     /// What the first frame needs is there; all else is read now.
-    fn first_rows(&mut self, result: Result<FirstRows, Failure>, effects: &mut Vec<Effect>) {
+    fn first_rows(&mut self, result: Result<FirstRows, Failure>, now: Time, effects: &mut Vec<Effect>) {
         // A store that can't be read says so once, when all is read.
-        if let (Ok(first), Record::Reading) = (result, &self.record) {
+        if let (Ok(mut first), Record::Reading) = (result, &self.record) {
+            let thread = first.rows.first().map(|row| row.key).zip(first.thread.take());
             self.jobs.begin(first);
             self.dirty = true;
             self.settle(effects);
+            if let Some((job, thread)) = thread
+                && let Some(asked) = effects.iter().position(|effect| *effect == Effect::LoadThread(job))
+            {
+                effects.remove(asked);
+                effects.extend(self.detail.take(job, Ok(thread), now).map(Effect::LoadThread));
+            }
         }
         effects.push(Effect::LoadKnown);
     }

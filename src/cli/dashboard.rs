@@ -15,7 +15,7 @@ use crate::model::endpoint::ApiKey;
 use crate::model::text::CleanText;
 use crate::runtime::effects::Connection;
 use crate::runtime::first_run::FirstRun;
-use crate::runtime::logfile::Log;
+use crate::runtime::remembered::Begun;
 use crate::runtime::switch::Profiles;
 use crate::runtime::terminal::Kind;
 use crate::runtime::{self, Folders, Parts};
@@ -40,7 +40,8 @@ pub(super) struct After {
 
 /// Runs the dashboard with these settings.
 pub(super) async fn open(settings: Settings, environment: Environment, after: Option<After>) -> Result<Code, Refusal> {
-    let colours = settings.look.theme.read()?;
+    // One of the user's own may be wrong, which is said before anything is opened.
+    let own_colours = (!settings.look.theme.is_usual()).then(|| settings.look.theme.read()).transpose()?;
     let keymap = own::keymap(&settings.own, &settings.config)?;
     let commands = own::commands(&settings.own, &keymap, &settings.config)?;
     let kind = terminal(&environment)?.with_titles(settings.own.notify.title);
@@ -51,9 +52,11 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
     };
     let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
         .map_err(|failure| Refusal::unusable(failure.sentence))?;
-    let (store, opened) = Store::open(&settings.data_folder, chrono::Utc::now()).map_err(Refusal::from)?;
-    // A folder that can't be written keeps no log either; the dashboard says so.
-    let log = Log::open(&settings.data_folder).ok();
+    // The store is opened on its own thread, and all else made ready meanwhile.
+    let (store, opening) = Store::begin(&settings.data_folder, chrono::Utc::now()).map_err(Refusal::from)?;
+    let start = Start { keymap, commands, greeting, ..start(&settings) };
+    let begun = Begun::begin(&store, &start).map_err(no_terminal)?;
+    let colours = own_colours.unwrap_or_else(themes::usual);
     let connection = Some(Connection {
         client,
         poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },
@@ -66,7 +69,6 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
         themes: Some(settings.config.with_file_name("themes")),
     };
     let themes = themes::names(folders.themes.as_deref());
-    let start = Start { themes, keymap, commands, greeting, ..start(&settings, &opened) };
     let (notify, clipboard) = (settings.own.notify.how, settings.own.clipboard.clone());
     let first_run = FirstRun::default();
     let profiles = Profiles {
@@ -75,6 +77,9 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
         lock_folder: Some(settings.data_folder.clone()),
         on_change: settings.own.on_change.clone(),
     };
+    // What is wrong with it is said in the shell.
+    let opened = opening.opened().await.map_err(Refusal::from)?;
+    let start = Start { themes, notice: notice(&opened), read_only: opened.read_only, ..start };
     let parts = Parts {
         start,
         look: settings.look,
@@ -82,22 +87,26 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
         notify,
         clipboard,
         store,
+        begun: Some(begun),
         connection,
         environment,
         kind,
         folders,
         profiles,
-        log,
         first_run,
     };
     let ended = runtime::run(parts).await.map_err(no_terminal)?;
     Ok(ended.exit.into())
 }
 
-fn start(settings: &Settings, opened: &Opened) -> Start {
-    let notice = opened.moved_aside.as_ref().map(|path| {
+/// What the opening found that has to be said.
+fn notice(opened: &Opened) -> Option<CleanText> {
+    opened.moved_aside.as_ref().map(|path| {
         CleanText::line(&format!("The store was damaged. It was moved to {}, and a new one begun.", path.display()))
-    });
+    })
+}
+
+fn start(settings: &Settings) -> Start {
     Start {
         profile: settings.profile.clone(),
         profiles: settings.profiles.iter().map(profile).collect(),
@@ -106,8 +115,6 @@ fn start(settings: &Settings, opened: &Opened) -> Start {
         calm: settings.look.calm,
         mouse: settings.look.mouse,
         all_profiles: settings.look.all_profiles,
-        notice,
-        read_only: opened.read_only,
         filters: own::filters(&settings.own),
         long_copies: !settings.own.clipboard.is_empty(),
         ..Start::new(settings.scope.clone(), local_offset())

@@ -66,12 +66,12 @@ fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Res
         notify: How::Off,
         clipboard: Vec::new(),
         store: Store::in_memory().map_err(Refusal::unusable)?,
+        begun: None,
         connection: None,
         environment,
         kind,
         folders: Folders { themes: Some(folder), ..Folders::default() },
         profiles: Profiles::default(),
-        log: None,
         first_run: FirstRun { config: missing.config.clone(), source: missing.source.clone() },
     })
 }

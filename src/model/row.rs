@@ -2,7 +2,7 @@
 
 use super::Time;
 use super::job::{JobId, Status, pr_number};
-use super::prompt::DeliveryKind;
+use super::prompt::{DeliveryKind, Thread};
 use super::text::CleanText;
 use std::sync::Arc;
 use thin_vec::ThinVec;
@@ -112,6 +112,8 @@ pub struct FirstRows {
     pub rows: Vec<JobRow>,
     /// How many rows each group has, in the order of [`Group::ALL`].
     pub sizes: [usize; Group::ALL.len()],
+    /// The thread of the first row, which is the one that is selected; none without rows.
+    pub thread: Option<Thread>,
 }
 
 impl JobRow {

@@ -77,9 +77,9 @@ impl Effects {
         }
     }
 
-    /// The first rows of the list are being read: the next effect that asks for them gets these. None forgets them.
-    pub(super) fn read_first(&mut self, rows: Option<Reading<FirstRows>>) {
-        self.first_rows = FirstRead(rows);
+    /// The first rows of the list are being read: the next effect that asks for them gets these.
+    pub(super) fn read_first(&mut self, rows: Reading<FirstRows>) {
+        self.first_rows = FirstRead(Some(rows));
     }
 
     /// Exports are written into this folder instead of the current one.
@@ -168,6 +168,17 @@ impl Effects {
             let msg = hands.carry(effect).await;
             drop(ended);
             msg
+        });
+    }
+
+    /// Has the store try whether it can be written, which may wait until something is on the screen.
+    pub(super) fn try_writing(&mut self) {
+        let store = self.hands.store.clone();
+        self.tasks.spawn(async move {
+            match store.try_writing().await {
+                Ok(is_writable) => (!is_writable).then_some(Msg::ReadOnly),
+                Err(error) => Some(Msg::News(News::Trouble(failure(error)))),
+            }
         });
     }
 

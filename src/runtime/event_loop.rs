@@ -188,7 +188,7 @@ impl Dashboard {
         }
     }
 
-    fn handle(&mut self, msg: Msg) {
+    pub(super) fn handle(&mut self, msg: Msg) {
         let mut waiting = VecDeque::from([msg]);
         while let Some(msg) = waiting.pop_front() {
             if let Msg::Input(Event::Resize(..)) = &msg {
@@ -367,7 +367,7 @@ impl Dashboard {
     }
 
     /// The frame is as large as the terminal is now; a message about a resize may be on its way still.
-    fn notice_size(&mut self) {
+    pub(super) fn notice_size(&mut self) {
         if let Ok((columns, rows)) = self.stage.size()
             && (columns, rows) != self.app.size
         {

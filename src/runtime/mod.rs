@@ -10,7 +10,8 @@
 //!   configured one; `texts`: files of texts; `new_file`: exports
 //! - [`first_run`]: what the welcome page asks for: reading a key, trying a profile, writing it
 //! - [`switch`]: to another profile; `retired`: what is left of the one before
-//! - [`remembered`]: how the dashboard was left and its first rows, read before the first frame
+//! - `first_frame`: the first frame and what comes right after it; [`remembered`]: how the dashboard was left and its first
+//!   rows, read before
 //! - [`notify`]: telling the terminal of a finished job; [`multiplexer`]: through tmux and screen
 //! - [`probe`]: what the terminal can do, for who wants to know without a dashboard
 //! - [`gate`]: when to draw; [`logfile`]: what is written down
@@ -24,6 +25,7 @@ pub mod crash;
 pub mod effects;
 mod encode;
 mod event_loop;
+mod first_frame;
 pub mod first_run;
 mod frames;
 pub mod gate;
@@ -84,6 +86,8 @@ pub struct Parts {
     /// A program and its arguments that takes copies; empty for none.
     pub clipboard: Vec<String>,
     pub store: Store,
+    /// What was asked of the store already; none where nothing was.
+    pub begun: Option<Begun>,
     /// None for the welcome page: there is nobody to talk to.
     pub connection: Option<Connection>,
     pub environment: Environment,
@@ -91,8 +95,6 @@ pub struct Parts {
     pub folders: Folders,
     /// What can be turned to; empty where there is nothing but this.
     pub profiles: switch::Profiles,
-    /// None keeps no log file.
-    pub log: Option<Log>,
     /// What the welcome page needs.
     pub first_run: FirstRun,
 }
@@ -134,8 +136,11 @@ pub enum Exit {
 /// # Errors
 /// The terminal can't be taken over.
 pub async fn run(parts: Parts) -> io::Result<Ended> {
-    let log_path = parts.log.as_ref().map(|log| log.path().to_path_buf());
-    let mut begun = Begun::begin(&parts.store, &parts.start, output::size()?.1.into());
+    let mut begun = match parts.begun {
+        Some(begun) => begun,
+        None => Begun::begin(&parts.store, &parts.start)?,
+    };
+    let log_path = parts.folders.data.as_ref().map(|folder| folder.join(logfile::NAME));
     let stage = Stage::open(parts.kind, parts.start.mouse, log_path)?;
     let (news_sender, news) = mpsc::channel(NEWS_WAITING);
     let layout = begun.layout().await;
@@ -144,7 +149,6 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
     let paints = Paints::new(&parts.look, parts.colours, &parts.environment);
     let mut effects = Effects::new(parts.store, start.scope.clone(), parts.folders.templates.clone());
     effects.set_up(parts.first_run);
-    effects.read_first(begun.rows);
     let (app, begin) = App::new(start, now());
     let mut dashboard = Dashboard {
         app,
@@ -153,7 +157,7 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
         stage,
         effects,
         news,
-        log: parts.log,
+        log: None,
         notify: parts.notify,
         clipboard: parts.clipboard,
         environment: parts.environment,
@@ -166,12 +170,9 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
         armed: None,
         last_wake: Instant::now(),
     };
-    dashboard.gate.want();
-    for effect in begin {
-        dashboard.effects.carry(effect);
-    }
-    dashboard.effects.read_first(None);
-    dashboard.draw_when_due();
+    dashboard.first_frame(begin, begun).await?;
+    // A folder that can't be written keeps no log either; the dashboard says so.
+    dashboard.log = dashboard.folders.data.as_deref().and_then(|folder| Log::open(folder).ok());
     if let Some(connection) = parts.connection {
         dashboard.effects.start_engine(connection, news_sender.clone());
     }

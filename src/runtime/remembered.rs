@@ -1,36 +1,58 @@
-//! What the first frame needs of the store: how the dashboard was left, and the first rows. Both are asked for before the
-//! terminal is taken over, so that the store reads while all else is made ready.
+//! What the first frame needs of the store: how the dashboard was left, and the first rows. Both are asked for as soon as
+//! it is known of which store, so that it is opened and read while all else is made ready.
 
+use super::gate::READING;
+use super::output;
 use crate::app::Start;
 use crate::model::layout::Layout;
 use crate::model::row::FirstRows;
 use crate::store::{Store, StoreError};
 use futures_util::FutureExt as _;
+use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 
 /// How long a slow disk may hold the first frame back for the layout.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// What came of reading the first rows.
+type Read = Result<FirstRows, StoreError>;
+
 /// A call of the store that is under way.
 pub(super) type Reading<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
 
 /// What is being read.
-pub(super) struct Begun {
+pub struct Begun {
     layout: Option<Reading<Option<String>>>,
     /// None for the welcome page.
-    pub(super) rows: Option<Reading<FirstRows>>,
+    rows: Option<Reading<FirstRows>>,
+}
+
+impl std::fmt::Debug for Begun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Begun").field("layout", &self.layout.is_some()).field("rows", &self.rows.is_some()).finish()
+    }
 }
 
 impl Begun {
-    /// Asks the store; `limit` rows of the list at most are wanted.
-    pub(super) fn begin(store: &Store, start: &Start, limit: u32) -> Self {
+    /// Asks the store, which may still be being opened, for as many rows of the list as the terminal has.
+    ///
+    /// # Errors
+    /// The terminal's size can't be had.
+    pub fn begin(store: &Store, start: &Start) -> io::Result<Self> {
+        let limit: u32 = output::size()?.1.into();
         let layout = layout_read(store, start);
         let rows = start.welcome.is_none().then(|| {
             let (store, scope) = (store.clone(), start.scope.clone());
             begun(async move { store.first_jobs(&scope, limit).await })
         });
-        Self { layout, rows }
+        Ok(Self { layout, rows })
+    }
+
+    /// The first rows, where they come in a moment; else what is still being read.
+    pub(super) async fn rows(&mut self) -> Option<Result<Read, Reading<FirstRows>>> {
+        let mut rows = self.rows.take()?;
+        Some(tokio::time::timeout(READING, &mut rows).await.map_err(|_| rows))
     }
 
     /// As [`layout`], of what is being read.

@@ -30,10 +30,11 @@ pub enum Happening {
 #[derive(Debug)]
 pub struct Stage {
     pub screen: Screen<Tty>,
-    /// None while the terminal is left to the shell. Ends before the guard gives the terminal back, so that what is typed
+    /// None before [`Self::begin_reading`] and while the terminal is left to the shell. Ends before the guard gives the terminal back, so that what is typed
     /// then goes to the shell.
     reader: Option<Reader>,
     guard: Guard,
+    is_away: bool,
     answers: AnswerFilter,
     filter: InputFilter,
     ready: VecDeque<Event>,
@@ -53,12 +54,12 @@ impl Stage {
         let guard = Guard(Lent::new(kind, mouse));
         super::crash::install(Arc::clone(&guard.0), log);
         guard.0.take()?;
-        let reader = Some(Reader::start()?);
         let screen = Screen::new(Tty::stdout()?, kind.modern)?;
         Ok(Self {
             screen,
             guard,
-            reader,
+            reader: None,
+            is_away: false,
             answers: AnswerFilter::default(),
             filter: InputFilter::default(),
             ready: VecDeque::new(),
@@ -66,6 +67,15 @@ impl Stage {
             hangup: Hangup::watch(),
             title: CleanText::default(),
         })
+    }
+
+    /// Begins to read: events come from here on, what was typed before among them.
+    ///
+    /// # Errors
+    /// No thread can be had, or there is no terminal to read.
+    pub fn begin_reading(&mut self) -> io::Result<()> {
+        self.reader = Some(Reader::start()?);
+        Ok(())
     }
 
     /// Whether the terminal ignores sequences that it doesn't know.
@@ -164,7 +174,7 @@ impl Stage {
 
     /// Whether the terminal is left to the shell, or lent.
     pub fn is_away(&self) -> bool {
-        self.reader.is_none()
+        self.is_away
     }
 
     /// Gives the terminal back and stops the process group. True when it was stopped and continued: SIGCONT then comes
@@ -174,8 +184,7 @@ impl Stage {
     /// # Errors
     /// The terminal is gone.
     pub fn leave(&mut self) -> io::Result<bool> {
-        self.reader = None;
-        self.guard.0.give_back();
+        self.hand_over();
         if stop_group() {
             return Ok(true);
         }
@@ -186,6 +195,7 @@ impl Stage {
     /// Gives the terminal to a program that is about to start; [`Self::come_back`] takes it over again.
     pub fn hand_over(&mut self) {
         self.reader = None;
+        self.is_away = true;
         self.guard.0.give_back();
     }
 
@@ -194,10 +204,10 @@ impl Stage {
     /// # Errors
     /// The terminal is gone.
     pub fn come_back(&mut self) -> io::Result<()> {
-        self.reader = None;
-        self.guard.0.give_back();
+        self.hand_over();
         self.guard.0.take()?;
-        self.reader = Some(Reader::start()?);
+        self.begin_reading()?;
+        self.is_away = false;
         let title = std::mem::take(&mut self.title);
         self.screen.forget();
         self.set_title(title)

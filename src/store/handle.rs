@@ -1,21 +1,27 @@
 //! The thread that owns the connection, and the handle through which calls reach it, one after the other.
 //!
 //! A call that was handed over is carried out whole, whether or not its caller still waits. The thread ends when the
-//! last handle is gone or one of them closes the store; an error or a panic in a call ends that call alone.
+//! last handle is gone or one of them closes the store; an error or a panic in a call ends that call alone. Calls may be
+//! handed over while the thread still opens the file.
 
 use super::error::StoreError;
 use super::rounds::{Round, Rounds};
-use super::{schema, scopes};
+use super::{Opened, schema, scopes};
 use crate::model::endpoint::Scope;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
 type Task = Box<dyn FnOnce(&mut Connection) + Send>;
+
+/// Where it is told what an opening found.
+pub(super) type Told = oneshot::Receiver<Result<Opened, StoreError>>;
 
 enum Order {
     Run(Task),
@@ -27,7 +33,8 @@ enum Order {
 #[derive(Debug, Clone)]
 pub(super) struct Handle {
     orders: mpsc::Sender<Order>,
-    read_only: bool,
+    /// Whether every write is refused: known once the file is open.
+    read_only: Arc<AtomicBool>,
     /// Where a call that met a damaged page leaves word for the next opening; none in memory.
     damage_note: Option<PathBuf>,
 }
@@ -35,12 +42,45 @@ pub(super) struct Handle {
 impl Handle {
     /// Gives the connection a thread of its own.
     pub(super) fn start(
-        mut connection: Connection,
+        connection: Connection,
         read_only: bool,
         damage_note: Option<PathBuf>,
     ) -> Result<Self, StoreError> {
+        let opened = Opened { moved_aside: None, read_only };
+        Ok(Self::launch(move || Ok((connection, opened)), read_only, damage_note)?.0)
+    }
+
+    /// Starts the thread, which opens the connection itself and then tells what it found. Calls that are handed over
+    /// meanwhile wait for that; where it fails, they fail.
+    pub(super) fn begin(
+        open: impl FnOnce() -> Result<(Connection, Opened), StoreError> + Send + 'static,
+        damage_note: Option<PathBuf>,
+    ) -> Result<(Self, Told), StoreError> {
+        Self::launch(open, false, damage_note)
+    }
+
+    fn launch(
+        open: impl FnOnce() -> Result<(Connection, Opened), StoreError> + Send + 'static,
+        read_only: bool,
+        damage_note: Option<PathBuf>,
+    ) -> Result<(Self, Told), StoreError> {
         let (orders, inbox) = mpsc::channel::<Order>();
+        let (tell, told) = oneshot::channel();
+        let read_only = Arc::new(AtomicBool::new(read_only));
+        let known = Arc::clone(&read_only);
         std::thread::Builder::new().name("store".to_owned()).spawn(move || {
+            // Whoever waits for the opening may have gone: it is done whole all the same.
+            let mut connection = match open() {
+                Ok((connection, opened)) => {
+                    known.store(opened.read_only, Ordering::SeqCst);
+                    let _ = tell.send(Ok(opened));
+                    connection
+                }
+                Err(error) => {
+                    let _ = tell.send(Err(error));
+                    return;
+                }
+            };
             let closing = serve(&inbox, &mut connection);
             drop(connection);
             if let Some(done) = closing {
@@ -48,12 +88,23 @@ impl Handle {
                 let _ = done.send(());
             }
         })?;
-        Ok(Self { orders, read_only, damage_note })
+        Ok((Self { orders, read_only, damage_note }, told))
     }
 
     /// Whether every write is refused.
     pub(super) fn is_read_only(&self) -> bool {
-        self.read_only
+        self.read_only.load(Ordering::SeqCst)
+    }
+
+    /// Tries whether a write would get through; where none would, all are refused from now on. Gives whether that is so.
+    pub(super) async fn try_writing(&self) -> Result<bool, StoreError> {
+        let known = Arc::clone(&self.read_only);
+        self.bare(move |connection| {
+            let is_writable = !known.load(Ordering::SeqCst) && schema::is_writable(connection)?;
+            known.store(!is_writable, Ordering::SeqCst);
+            Ok(is_writable)
+        })
+        .await
     }
 
     /// Carries out `work` outside of any transaction.
@@ -120,10 +171,12 @@ impl Handle {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        if self.read_only {
-            return Err(StoreError::ReadOnly);
-        }
+        let read_only = Arc::clone(&self.read_only);
         self.bare(move |connection| {
+            // Only now: what was asked for before may have found it out.
+            if read_only.load(Ordering::SeqCst) {
+                return Err(StoreError::ReadOnly);
+            }
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let result = work(&transaction)?;
             transaction.commit()?;

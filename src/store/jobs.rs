@@ -5,7 +5,7 @@
 
 use super::columns::{self, JOB, JOB_WITHOUT_PAGES, Ms, STATE, Shared, ms, status_word, text};
 use super::error::StoreError;
-use super::{Applied, Changes, Fetched, drafts, local, memory, merge, pages, prune_jobs, scopes};
+use super::{Applied, Changes, Fetched, drafts, local, memory, merge, pages, prompts, prune_jobs, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobId};
@@ -29,7 +29,7 @@ pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<JobRow>> {
     Ok(rows)
 }
 
-/// The first `limit` rows of the list by need, in its order, and how many rows each group has.
+/// The first `limit` rows of the list by need, in its order, how many rows each group has, and the thread of the first one.
 pub(super) fn first(connection: &Connection, scope: &Scope, limit: u32) -> R<FirstRows> {
     let mut first = FirstRows::default();
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(first) };
@@ -40,6 +40,7 @@ pub(super) fn first(connection: &Connection, scope: &Scope, limit: u32) -> R<Fir
          ORDER BY need, turn, CASE need WHEN 2 THEN key ELSE -key END LIMIT ?2"
     );
     first.rows = rows(connection, &sql, [scope, i64::from(limit)])?;
+    first.thread = first.rows.first().map(|row| prompts::thread(connection, row.key)).transpose()?;
     Ok(first)
 }
 

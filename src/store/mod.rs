@@ -58,6 +58,7 @@ use crate::model::row::{FirstRows, JobKey, JobRow, Left};
 use crate::model::text::CleanText;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use handle::Handle;
+use open::Writing;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -75,6 +76,21 @@ pub struct Opened {
     pub moved_aside: Option<PathBuf>,
     /// The folder can't be written: reading works, every write is refused.
     pub read_only: bool,
+}
+
+/// A store that is being opened.
+#[derive(Debug)]
+pub struct Opening(handle::Told);
+
+impl Opening {
+    /// What was found.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub async fn opened(self) -> R<Opened> {
+        // An answer that never comes is a panic, which has ended the program but in a test.
+        self.0.await.unwrap_or(Err(StoreError::Closed))
+    }
 }
 
 /// Answer to "may this prompt go out now?".
@@ -170,9 +186,26 @@ impl Store {
     /// [`StoreError::Newer`] and [`StoreError::Foreign`] leave the file untouched; [`StoreError::Busy`] when another
     /// process holds it for 5 s.
     pub fn open(folder: &Path, now: Time) -> R<(Self, Opened)> {
-        let (connection, opened) = open::open(folder, now)?;
+        let (connection, opened) = open::open(folder, now, Writing::Tried)?;
         let handle = Handle::start(connection, opened.read_only, Some(open::damage_note(folder)))?;
         Ok((Self { handle }, opened))
+    }
+
+    /// As [`Store::open`], on the store's own thread: what is asked of the store meanwhile waits for the opening, and fails
+    /// where that does. Whether writes get through is not tried; [`Store::try_writing`] does.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub fn begin(folder: &Path, now: Time) -> R<(Self, Opening)> {
+        let (note, folder) = (open::damage_note(folder), folder.to_owned());
+        let (handle, opening) = Handle::begin(move || open::open(&folder, now, Writing::Untried), Some(note))?;
+        Ok((Self { handle }, Opening(opening)))
+    }
+
+    /// Tries whether a write would get through; where none would, every write is refused from now on. Gives whether it
+    /// would.
+    pub async fn try_writing(&self) -> R<bool> {
+        self.handle.try_writing().await
     }
 
     /// Opens what is there to look into it: nothing is made, mended, moved or brought to the known schema, and another
@@ -240,7 +273,7 @@ impl Store {
         self.handle.read(move |db| jobs::list(db, &scope)).await
     }
 
-    /// The first rows of the list by need, without reading the others.
+    /// What a screen can show of the list by need before all of it is read.
     pub async fn first_jobs(&self, scope: &Scope, limit: u32) -> R<FirstRows> {
         let scope = scope.clone();
         self.handle.read(move |db| jobs::first(db, &scope, limit)).await

@@ -58,14 +58,21 @@ pub(super) fn peek(folder: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// Whether an opening tries if writes get through, or leaves that for later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Writing {
+    Tried,
+    Untried,
+}
+
 /// Opens or makes the store in `folder`. `now` dates the name of a damaged file.
-pub(super) fn open(folder: &Path, now: Time) -> Result<(Connection, Opened), StoreError> {
+pub(super) fn open(folder: &Path, now: Time, writing: Writing) -> Result<(Connection, Opened), StoreError> {
     if make_folder(folder).is_err() && !folder.is_dir() {
         return nothing_to_write_to();
     }
     let path = folder.join(FILE);
     let note = damage_note(folder);
-    match open_file(&path, note.exists()) {
+    match open_file(&path, note.exists(), writing) {
         Err(StoreError::Damaged) => {}
         other => {
             if note.exists() && other.is_ok() {
@@ -74,25 +81,25 @@ pub(super) fn open(folder: &Path, now: Time) -> Result<(Connection, Opened), Sto
             return other;
         }
     }
-    replace_damaged(folder, now).map_err(|error| match error {
+    replace_damaged(folder, now, writing).map_err(|error| match error {
         StoreError::ReadOnly => StoreError::Unusable(format!("{FILE} is damaged and its folder can't be written")),
         other => other,
     })
 }
 
 /// Moves the damaged file aside and begins a new one, unless another process has done so by now.
-fn replace_damaged(folder: &Path, now: Time) -> Result<(Connection, Opened), StoreError> {
+fn replace_damaged(folder: &Path, now: Time, writing: Writing) -> Result<(Connection, Opened), StoreError> {
     let lock = for_us_alone().create(true).truncate(false).open(folder.join(MOVE_LOCK))?;
     // A file system without locks still moves the file: two processes at this very moment are rarer than a damaged file.
     let _ = lock.lock();
     let (path, note) = (folder.join(FILE), damage_note(folder));
-    match open_file(&path, note.exists()) {
+    match open_file(&path, note.exists(), writing) {
         Err(StoreError::Damaged) => {}
         other => return other,
     }
     let aside = move_aside(folder, now)?;
     let _ = fs::remove_file(&note);
-    let (connection, opened) = open_file(&path, false)?;
+    let (connection, opened) = open_file(&path, false, writing)?;
     Ok((connection, Opened { moved_aside: Some(aside), ..opened }))
 }
 
@@ -109,7 +116,7 @@ pub(super) fn in_memory() -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-fn open_file(path: &Path, every_page: bool) -> Result<(Connection, Opened), StoreError> {
+fn open_file(path: &Path, every_page: bool, writing: Writing) -> Result<(Connection, Opened), StoreError> {
     match create(path) {
         Ok(()) => {}
         Err(_) if path.exists() => {}
@@ -139,7 +146,7 @@ fn open_file(path: &Path, every_page: bool) -> Result<(Connection, Opened), Stor
         return Err(StoreError::ReadOnly);
     }
     schema::check_sound(&connection, every_page)?;
-    let read_only = read_only || !schema::is_writable(&mut connection)?;
+    let read_only = read_only || writing == Writing::Tried && !schema::is_writable(&mut connection)?;
     Ok((connection, Opened { moved_aside: None, read_only }))
 }
 

@@ -299,7 +299,7 @@ impl Play {
         let msg = match self.waiting.remove(0) {
             Effect::LoadFirstRows(_) => {
                 let rows = (1..3).map(|key| row(key, 1 + u8::try_from(key % 5).expect("small"), None, 0, now));
-                let first = FirstRows { rows: rows.collect(), sizes: [0, 2, 0, 3, 0] };
+                let first = FirstRows { rows: rows.collect(), sizes: [0, 2, 0, 3, 0], thread: None };
                 Msg::FirstRows(if well { Ok(first) } else { Err(failure()) })
             }
             Effect::LoadKnown => {

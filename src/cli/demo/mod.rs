@@ -67,12 +67,12 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
         notify,
         clipboard: mine.clipboard,
         store,
+        begun: None,
         connection,
         environment,
         kind,
         folders,
         profiles: Profiles::default(),
-        log: None,
         first_run: FirstRun::default(),
     };
     Ok(runtime::run(parts).await.map_err(no_terminal)?.exit)

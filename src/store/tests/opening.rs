@@ -298,6 +298,44 @@ async fn a_store_that_cannot_be_written_is_read_and_refuses_to_write() {
     assert!(matches!(store.take_turn(prompt, "i", at(2), at(2)).await, Err(StoreError::ReadOnly)));
 }
 
+#[tokio::test]
+async fn what_is_asked_while_the_file_is_opened_is_answered_once_it_is() {
+    let folder = folder();
+    let store = open(folder.path());
+    let (_, row) = store.new_job("Fix it", at(1)).await;
+    store.close().await;
+    let (store, opening) = Store::begin(folder.path(), at(0)).expect("a thread");
+    let rows = store.first_jobs(&scope(), 10).await.expect("rows");
+    assert_eq!((rows.rows, rows.thread.map(|thread| thread.prompts.len())), (vec![row], Some(1)));
+    let opened = opening.opened().await.expect("opened");
+    assert!(opened.moved_aside.is_none() && !opened.read_only);
+    assert!(store.try_writing().await.expect("tried"));
+    store.new_job("Another", at(2)).await;
+}
+
+#[tokio::test]
+async fn what_is_asked_of_a_file_that_cannot_be_opened_fails_and_the_opening_says_why() {
+    let folder = folder();
+    open(folder.path()).close().await;
+    raw_file(folder.path()).execute_batch("PRAGMA user_version = 99").expect("done");
+    let (store, opening) = Store::begin(folder.path(), at(0)).expect("a thread");
+    assert!(matches!(store.first_jobs(&scope(), 10).await, Err(StoreError::Closed)));
+    assert!(matches!(opening.opened().await, Err(StoreError::Newer { found: 99, .. })));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn writing_that_is_tried_after_the_opening_and_fails_is_refused_from_then_on() {
+    let folder = folder();
+    open(folder.path()).close().await;
+    let (store, opening) = Store::begin(folder.path(), at(0)).expect("a thread");
+    assert!(!opening.opened().await.expect("opened").read_only, "not tried");
+    block_the_journal(folder.path());
+    assert!(!store.try_writing().await.expect("tried"));
+    fs::remove_file(folder.path().join("docdeck.db-journal")).expect("unblocked");
+    assert!(matches!(store.add_new_job(&scope(), "Another", at(2)).await, Err(StoreError::ReadOnly)));
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn a_folder_that_becomes_unwritable_later_refuses_the_write_and_keeps_the_rest() {
