@@ -12,6 +12,7 @@ use super::waiting::{Timer, Waiting, connection_words, tell};
 use crate::app::format::until;
 use crate::model::Time;
 use crate::model::connection::Connection;
+use crate::model::failure::FailureKind;
 use crate::model::json;
 use crate::model::news::News;
 use crate::model::prompt::{Delivery, PromptId, PromptKind};
@@ -29,6 +30,8 @@ const TICK: Duration = Duration::from_secs(1);
 const LAST_ANSWER: Duration = Duration::from_secs(5);
 /// How long a prompt that is behind another one is given when nobody said how long to wait.
 const IN_LINE: Duration = Duration::from_secs(15);
+/// The same once the record could not be written: longer than the engine takes to try that again.
+const WRITTEN_AGAIN: Duration = Duration::from_secs(6);
 
 /// A prompt that was handed over.
 #[derive(Debug)]
@@ -37,6 +40,8 @@ pub(super) struct Letter {
     pub(super) kind: PromptKind,
     pub(super) row: JobRow,
     delivery: Delivery,
+    /// What the record can't do, so that it does not go out.
+    unwritten: Option<CleanText>,
 }
 
 /// What the caller wants to wait for.
@@ -62,7 +67,7 @@ enum Stop {
 impl Letter {
     /// On disk, and nothing heard of it yet.
     pub(super) fn new(prompt: PromptId, kind: PromptKind, row: JobRow) -> Self {
-        Self { prompt, kind, row, delivery: Delivery::Queued { until: None } }
+        Self { prompt, kind, row, delivery: Delivery::Queued { until: None }, unwritten: None }
     }
 
     /// Follows it to its end, and its job to its end where that is wished; writes the result.
@@ -145,6 +150,9 @@ impl Letter {
                     if let Some(heard) = self.hear(*news, wish.wait, out) {
                         return if stop == Stop::Interrupted { stop } else { heard };
                     }
+                    if self.unwritten.is_some() && !wish.wait && end > soon(WRITTEN_AGAIN) {
+                        end = soon(WRITTEN_AGAIN);
+                    }
                 }
             }
         }
@@ -158,6 +166,7 @@ impl Letter {
                     return None;
                 }
                 self.delivery = delivery;
+                self.unwritten = None;
             }
             News::Merged { gone, into } if gone == self.row.key => {
                 self.row.key = into;
@@ -171,6 +180,9 @@ impl Letter {
             }
             News::Trouble(failure) => {
                 tell(failure.sentence.as_str(), out);
+                if failure.kind == FailureKind::Store && matches!(self.delivery, Delivery::Queued { .. }) {
+                    self.unwritten = Some(failure.sentence);
+                }
                 return None;
             }
             _ => return None,
@@ -244,12 +256,19 @@ impl Letter {
                 Delivery::Queued { until: Some(until) } => {
                     format!("The limit of this hour is used up; there is a place {}.", from_then(*until))
                 }
+                _ if self.unwritten.is_some() => {
+                    format!(
+                        "The {what} can't go out: before that it has to be written down as being sent.",
+                        what = self.what()
+                    )
+                }
                 _ => format!("The {} was still waiting for its turn.", self.what()),
             },
         );
         let (code, begin) = match stop {
             Stop::Interrupted => (Code::Interrupted, "Interrupted. "),
             Stop::Late if timer.is_over() => (Code::TimedOut, "Timed out. "),
+            Stop::Late if self.unwritten.is_some() => (Code::Unusable, ""),
             Stop::Late | Stop::Limited | Stop::Settled => (Code::Limited, ""),
         };
         let kept = match paused {

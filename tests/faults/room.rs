@@ -172,6 +172,28 @@ fn on_a_disk_that_is_really_full_nothing_is_sent_and_reading_goes_on() {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn with_room_to_queue_a_prompt_but_not_to_mark_it_as_sent_the_store_is_what_is_refused() {
+    let world = World::new(&[]);
+    if !may_mount(&world) {
+        return;
+    }
+    world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
+    // Which of these is just too little depends on the pages that a prompt takes.
+    let script = "for left in 32 36 40 44 48 52 64; do
+            full $left
+            \"$DOCDECK\" new \"$(head -c 3000 /dev/zero | tr '\\0' x)\" >/dev/null; echo \"$?\"
+            freed
+        done";
+    let output = ended(on_a_small_disk(&world, script));
+    let codes = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(codes.split(' ').all(|code| code == "0" || code == "2") && codes.ends_with('0'), "{output:?}");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(err.contains("can't go out: before that it has to be written down as being sent."), "{err}");
+    assert!(err.contains("Nothing was sent. The prompt is kept in the queue, paused"), "{err}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn an_answer_that_comes_while_the_disk_is_full_is_written_down_once_there_is_room() {
     let world = World::new(&["create=latency-300"]);
     if !may_mount(&world) {
