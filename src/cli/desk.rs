@@ -2,7 +2,7 @@
 //! order: prompts under way are waited for, then engine, store and log end.
 
 use super::code::Code;
-use super::folder::{can_be_known, is_there, open_store, tell_moved_aside};
+use super::folder::{can_be_known, is_there, open_store, opened};
 use super::out::Out;
 use super::refusal::Refusal;
 use crate::api::Client;
@@ -150,12 +150,11 @@ impl Desk {
         let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
             .map_err(|failure| Refusal::unusable(failure.sentence))?;
         is_there(&settings.data_folder)?;
-        let (store, opened) = Store::open(&settings.data_folder, chrono::Utc::now())?;
-        tell_moved_aside(&opened, out);
+        let (store, opened) = opened(&settings.data_folder, out)?;
         if opened.read_only {
             let folder = settings.data_folder.display();
             return Err(Refusal::unusable(format!(
-                "The data folder {folder} can't be written, so nothing could be kept and nothing was sent: make it \
+                "The data folder {folder} can't be written, so nothing could be kept and no request was made: make it \
                  writable, or choose another one with --data-dir."
             )));
         }

@@ -6,8 +6,16 @@ use super::refusal::Refusal;
 use crate::api::Route;
 use crate::config::file::plain;
 use crate::model::endpoint::Scope;
+use crate::model::text::CleanText;
 use crate::store::{Opened, Store, StoreError};
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Kinds of file systems on Linux that show the system and keep nothing.
+#[cfg(target_os = "linux")]
+const PROC: u64 = 0x9fa0;
+#[cfg(target_os = "linux")]
+const SYS: u64 = 0x6265_6572;
 
 /// Whether something can be known of such a service in such a folder: of another nothing is known, and that is not
 /// nothing.
@@ -19,17 +27,110 @@ pub(super) fn can_be_known(scope: &Scope, folder: &Path) -> Result<(), Refusal> 
     is_there(folder).map(|_| ())
 }
 
-/// Whether there is a store in the folder.
+/// Whether there is a store in the folder. Where there is none, one could be made: a folder in which none ever can be is not
+/// one of which nothing is known yet.
 ///
 /// # Errors
-/// Nobody can look into it.
+/// Nobody can look into it, or no store can be made there.
 pub(super) fn is_there(folder: &Path) -> Result<bool, Refusal> {
-    Store::look_for(folder).map_err(|error| {
-        let (folder, why) = (folder.display(), plain(&error));
-        Refusal::unusable(format!(
-            "The data folder {folder} can't be used ({why}): choose another one with --data-dir."
-        ))
-    })
+    match Store::look_for(folder) {
+        Ok(true) => Ok(true),
+        Ok(false) => match Barred::of(folder) {
+            Some(barred) => Err(Refusal::unusable(barred.sentence(folder))),
+            None => Ok(false),
+        },
+        Err(error) => {
+            let remedy = if error.kind() == ErrorKind::PermissionDenied {
+                format!("get the right to it (chmod u+rwx {}, as its owner), or choose", quoted(folder))
+            } else {
+                "choose".to_owned()
+            };
+            let (folder, why) = (folder.display(), plain(&error));
+            Err(Refusal::unusable(format!(
+                "The data folder {folder} can't be used ({why}): {remedy} another one with --data-dir."
+            )))
+        }
+    }
+}
+
+/// Why no store can be made in a folder without one.
+#[derive(Debug)]
+pub(super) struct Barred {
+    /// The folder itself, or the one above it in which it would have to be made.
+    at: PathBuf,
+    why: CleanText,
+}
+
+impl Barred {
+    /// Looks only: nothing is made. None where a store could be made.
+    pub(super) fn of(folder: &Path) -> Option<Self> {
+        // Of a relative path the last one is empty, and means the folder that the shell is in.
+        let mut above = folder.ancestors().map(|above| if above == Path::new("") { Path::new(".") } else { above });
+        let at = above.find(|above| above.symlink_metadata().is_ok())?;
+        let why = if at.is_dir() { writing_fails(at)? } else { CleanText::line("not a directory") };
+        Some(Self { at: at.to_path_buf(), why })
+    }
+
+    /// What is so, without the folder's name.
+    pub(super) fn says(&self, folder: &Path) -> String {
+        let Self { at, why } = self;
+        match (at == folder, at.is_dir()) {
+            (true, true) => format!("can't be written ({why})"),
+            (true, false) => "is no folder".to_owned(),
+            (false, _) => format!("is not there and can't be made in {} ({why})", at.display()),
+        }
+    }
+
+    /// What to do.
+    pub(super) fn remedy(&self) -> String {
+        match self.why.as_str() {
+            "permission denied" => {
+                format!(
+                    "get the right to write in {} (chmod u+rwx, as its owner), or choose another one with --data-dir",
+                    quoted(&self.at)
+                )
+            }
+            _ => "choose another one with --data-dir".to_owned(),
+        }
+    }
+
+    fn sentence(&self, folder: &Path) -> String {
+        let (shown, says) = (folder.display(), self.says(folder));
+        format!("The data folder {shown} {says}, so nothing is known and nothing can be kept: {}.", self.remedy())
+    }
+}
+
+/// Why nothing can be written in a folder, asked without writing; none where it can.
+pub(super) fn writing_fails(folder: &Path) -> Option<CleanText> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::Access;
+        if let Err(error) = rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK) {
+            return Some(plain(&error.into()));
+        }
+    }
+    // The system lets root write there, and makes nothing all the same.
+    #[cfg(target_os = "linux")]
+    if rustix::fs::statfs(folder).is_ok_and(|found| matches!(u64::try_from(found.f_type), Ok(PROC | SYS))) {
+        return Some(CleanText::line("this file system keeps no files"));
+    }
+    #[cfg(not(unix))]
+    if std::fs::metadata(folder).is_ok_and(|found| found.permissions().readonly()) {
+        return Some(CleanText::line("permission denied"));
+    }
+    None
+}
+
+/// Whether the permissions of a file forbid to read it.
+pub(super) fn is_denied(file: &Path) -> bool {
+    std::fs::File::open(file).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
+}
+
+/// As it is to be typed into a shell. The home folder is shortened later: in quotes `~` would not be taken for it.
+pub(super) fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '+' | ',' | ':' | '@' | '%');
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// Opens the store in a folder, whatever is known of a service; what it says was moved aside.
@@ -61,7 +162,11 @@ pub(super) async fn open_sound(folder: &Path, writing: bool, out: &mut Out) -> R
     Ok(store)
 }
 
-fn opened(folder: &Path, out: &mut Out) -> Result<(Store, Opened), Refusal> {
+/// Opens the store in a folder, and says what was moved aside; whether it can be written is for the caller to look at.
+///
+/// # Errors
+/// It can't be used.
+pub(super) fn opened(folder: &Path, out: &mut Out) -> Result<(Store, Opened), Refusal> {
     let (store, opened) = Store::open(folder, chrono::Utc::now()).map_err(|error| unusable(folder, &error))?;
     tell_moved_aside(&opened, out);
     Ok((store, opened))
@@ -69,10 +174,19 @@ fn opened(folder: &Path, out: &mut Out) -> Result<(Store, Opened), Refusal> {
 
 /// What the store of this folder can't do, for commands that send nothing: the store's own sentences are about prompts.
 pub(super) fn unusable(folder: &Path, error: &StoreError) -> Refusal {
+    let file = folder.join("docdeck.db");
+    if is_denied(&file) {
+        let (shown, file) = (file.display(), quoted(&file));
+        let remedy = format!("its owner can mend that with chmod 600 {file}; or choose another folder with --data-dir");
+        return Refusal::unusable(format!("The store {shown} can't be read (permission denied): {remedy}."));
+    }
     let folder = folder.display();
     Refusal::unusable(match error {
         StoreError::ReadOnly => {
-            format!("The data folder {folder} can't be written, so nothing was changed: make it writable.")
+            format!(
+                "The data folder {folder} can't be written, so nothing was changed: make it writable, or choose another \
+                 one with --data-dir."
+            )
         }
         StoreError::Full | StoreError::Refused => {
             format!("The disk of {folder} takes no more, so nothing was changed: free some space, then try again.")
@@ -85,9 +199,20 @@ pub(super) fn unusable(folder: &Path, error: &StoreError) -> Refusal {
 }
 
 /// Says that the store had to be begun anew.
-pub(super) fn tell_moved_aside(opened: &Opened, out: &mut Out) {
+fn tell_moved_aside(opened: &Opened, out: &mut Out) {
     if let Some(path) = &opened.moved_aside {
         let path = path.display();
         out.note(&format!("docdeck: The store was damaged. It was moved to {path}, and a new one begun."));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_quoted_only_where_a_shell_would_break_it() {
+        assert_eq!(quoted(Path::new("/home/me/.local/share/docdeck")), "/home/me/.local/share/docdeck");
+        assert_eq!(quoted(Path::new("/a b/it's")), "'/a b/it'\\''s'");
     }
 }

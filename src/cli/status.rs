@@ -2,7 +2,7 @@
 //! the file is opened for reading only.
 
 use super::code::Code;
-use super::folder::can_be_known;
+use super::folder::{can_be_known, unusable};
 use super::out::{Out, rfc3339};
 use super::refusal::Refusal;
 use crate::app::format::coarse;
@@ -47,7 +47,7 @@ pub(super) fn run(flags: &Flags, environment: &Environment, options: &Options, o
         Some(scope) => {
             let folder = data_folder(flags, environment)?;
             can_be_known(scope, &folder)?;
-            Store::glance(&folder, scope)?.unwrap_or_default()
+            Store::glance(&folder, scope).map_err(|error| unusable(&folder, &error))?.unwrap_or_default()
         }
         None => {
             if options.json {

@@ -55,6 +55,66 @@ fn a_data_folder_that_can_not_be_used_is_said_by_every_command_that_needs_it() {
     }
 }
 
+/// Folders in which no store can ever be made, whoever runs the program.
+#[cfg(target_os = "linux")]
+const BARRED: [(&str, &str); 3] = [
+    ("/proc/docdeck", "is not there and can't be made in /proc"),
+    ("/sys/docdeck/below", "is not there and can't be made in /sys"),
+    ("/proc", "can't be written"),
+];
+
+#[test]
+#[cfg(target_os = "linux")]
+fn of_a_folder_in_which_no_store_can_be_made_it_is_not_said_that_no_jobs_are_known() {
+    let home = Home::new();
+    let commands: [&[&str]; 9] = [
+        &["jobs"],
+        &["jobs", "--json"],
+        &["status"],
+        &["show", "j"],
+        &["views"],
+        &["watch"],
+        &["wait", "j"],
+        &["new", "x"],
+        &["prune"],
+    ];
+    for (folder, said) in BARRED {
+        for words in commands {
+            let mut command = home.docdeck(words);
+            command.args(["--project", "p", "--base-url", "http://127.0.0.1:1", "--data-dir", folder]);
+            let output = command.env("DOCDECK_API_KEY", "mint_a").output().expect("it runs");
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{folder} {words:?}: {stderr}");
+            assert!(stderr.starts_with(&format!("docdeck: The data folder {folder} {said} (")), "{words:?}: {stderr}");
+            assert!(stderr.contains("nothing is known and nothing can be kept"), "{words:?}: {stderr}");
+            assert!(stderr.trim_end().ends_with("choose another one with --data-dir."), "{words:?}: {stderr}");
+            assert!(!stderr.contains("sent"), "{words:?}: {stderr}");
+        }
+        let doctor = home.docdeck(&["doctor", "--offline", "--data-dir", folder]).output().expect("it runs");
+        let stdout = String::from_utf8_lossy(&doctor.stdout).into_owned();
+        let line = stdout.lines().find(|line| line.contains("data folder")).expect("a line");
+        assert!(line.trim_start().starts_with("problem") && line.contains(&format!("{folder} ")), "{stdout}");
+        assert!(!stdout.contains("none yet"), "{stdout}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_there_yet_is_a_first_run_and_no_fault() {
+    let home = Home::new();
+    for folder in [home.path().join("a/b/c").display().to_string(), "relative/folder".to_owned()] {
+        for (words, said) in [(&["jobs"][..], ""), (&["status"], "no jobs known here\n")] {
+            let mut command = home.docdeck(words);
+            let output = command.args(["--project", "p", "--data-dir", &folder]).output().expect("it runs");
+            let all = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+            assert_eq!((output.status.code(), all.as_str()), (Some(0), said), "{folder} {words:?}");
+        }
+        let doctor = home.docdeck(&["doctor", "--offline", "--data-dir", &folder]).output().expect("it runs");
+        let stdout = String::from_utf8_lossy(&doctor.stdout).into_owned();
+        assert!(stdout.contains("is not there yet; the first start makes it"), "{stdout}");
+    }
+    assert!(!home.path().join("a").exists() && !home.path().join("relative").exists());
+}
+
 #[test]
 fn a_damaged_store_is_moved_aside_and_never_exported_as_an_empty_one() {
     let home = Home::new();

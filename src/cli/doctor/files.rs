@@ -1,6 +1,7 @@
 //! Folders, the store, who else runs here, and the budgets that the store keeps. Looks only: makes no file and no folder.
 
-use super::modes::{self, is_writable, permissions, quoted};
+use super::super::folder::{Barred, is_denied, quoted};
+use super::modes::{self, is_writable, permissions};
 use super::report::Report;
 use super::settings::Known;
 use crate::app::format::plural;
@@ -8,8 +9,9 @@ use crate::engine::Alive;
 use crate::model::job::JobId;
 use crate::model::ledger::{Budget, Limited};
 use crate::runtime::logfile;
-use crate::store::{Content, Examined, StoreError, examine};
+use crate::store::{Content, Examined, Store, StoreError, examine};
 use chrono::Utc;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Looks at folders, store, instances and budgets; gives a job that the service should know.
@@ -22,39 +24,33 @@ pub(super) async fn check(report: &mut Report, known: &Known) -> Option<JobId> {
     if folder.is_dir() {
         modes::data_folder(report, &folder);
         modes::data_files(report, &folder);
-    } else if folder.exists() {
-        let says = format!("{} is no folder", folder.display());
-        report.problem("data folder", says, "choose another one with --data-dir");
+    } else if let Some(barred) = Barred::of(&folder) {
+        let says = format!("{} {}", folder.display(), barred.says(&folder));
+        report.problem("data folder", says, barred.remedy());
     } else {
-        unmade(report, &folder);
+        report.ok("data folder", format!("{} is not there yet; the first start makes it", folder.display()));
     }
     log(report, &folder);
-    let scope = known.scope.clone();
-    let (at, now) = (folder.clone(), Utc::now());
-    let examined = tokio::task::spawn_blocking(move || examine(&at, scope.as_ref(), now)).await;
-    let content = match examined {
-        Ok(examined) => store(report, &folder, examined),
-        Err(_) => None,
-    };
+    let content = content(report, known, &folder).await;
     remains(report, &folder);
     instances(report, known, &folder, content.as_ref());
     budgets(report, content.as_ref());
     content.and_then(|content| content.a_job)
 }
 
-/// The folder is made at the first start, if that is possible.
-fn unmade(report: &mut Report, folder: &Path) {
-    let nearest = folder.ancestors().find(|above| above.exists());
-    let shown = folder.display();
-    match nearest {
-        Some(nearest) if nearest.is_dir() && is_writable(nearest) => {
-            report.ok("data folder", format!("{shown} is not there yet; the first start makes it"));
-        }
-        _ => {
-            let says = format!("{shown} is not there and can't be made");
-            report.problem("data folder", says, "choose another one with --data-dir");
-        }
+/// What is in the store, where there is one.
+async fn content(report: &mut Report, known: &Known, folder: &Path) -> Option<Content> {
+    let is_none = match Store::look_for(folder) {
+        Ok(is_there) => !is_there,
+        Err(error) => error.kind() == ErrorKind::NotADirectory,
+    };
+    if is_none && Barred::of(folder).is_some() {
+        report.skipped("store", "none, and none can be made there");
+        return None;
     }
+    let (at, scope, now) = (folder.to_path_buf(), known.scope.clone(), Utc::now());
+    let examined = tokio::task::spawn_blocking(move || examine(&at, scope.as_ref(), now)).await;
+    store(report, folder, examined.ok()?)
 }
 
 fn log(report: &mut Report, folder: &Path) {
@@ -107,10 +103,9 @@ fn store(report: &mut Report, folder: &Path, examined: Result<Option<Examined>, 
 
 /// SQLite says of many things that they can't be opened; the system knows more.
 fn unopened(report: &mut Report, path: &Path, error: &StoreError) {
-    let denied = |error: std::io::Error| error.kind() == std::io::ErrorKind::PermissionDenied;
     if path.is_dir() {
         report.problem("store", "docdeck.db is a folder, no file", format!("move {} away", quoted(path)));
-    } else if std::fs::File::open(path).is_err_and(denied) {
+    } else if is_denied(path) {
         let remedy = format!("as its owner: chmod 600 {}", quoted(path));
         report.problem("store", "docdeck.db can't be read: its permissions forbid it", remedy);
     } else {

@@ -1,5 +1,6 @@
 //! Who may read and write what docdeck keeps (design: the data folder 0700, its files 0600), and how to mend it. Looks only.
 
+use super::super::folder::{quoted, writing_fails};
 use super::report::Report;
 use std::path::{Path, PathBuf};
 
@@ -24,9 +25,13 @@ pub(super) fn config_folder(report: &mut Report, folder: &Path) {
 /// The folder of record and log.
 pub(super) fn data_folder(report: &mut Report, folder: &Path) {
     let (shown, name) = (folder.display(), "data folder");
-    if !is_writable(folder) {
-        let remedy = format!("chmod 700 {}, or choose another one with --data-dir", quoted(folder));
-        return report.problem(name, format!("{shown} can't be written: nothing can be saved or sent"), remedy);
+    if let Some(why) = writing_fails(folder) {
+        let says = format!("{shown} can't be written ({why}): nothing can be saved or sent");
+        let remedy = match why.as_str() {
+            "permission denied" => format!("chmod 700 {}, or choose another one with --data-dir", quoted(folder)),
+            _ => "choose another one with --data-dir".to_owned(),
+        };
+        return report.problem(name, says, remedy);
     }
     let remedy = || format!("chmod 700 {}, unless others keep things there as well", quoted(folder));
     match permissions(folder) {
@@ -94,23 +99,5 @@ pub(super) fn is_writable(path: &Path) -> bool {
     #[cfg(not(unix))]
     {
         std::fs::metadata(path).is_ok_and(|found| !found.permissions().readonly())
-    }
-}
-
-/// As it is to be typed into a shell. The home folder is shortened later: in quotes `~` would not be taken for it.
-pub(super) fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '+' | ',' | ':' | '@' | '%');
-    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_is_quoted_only_where_a_shell_would_break_it() {
-        assert_eq!(quoted(Path::new("/home/me/.local/share/docdeck")), "/home/me/.local/share/docdeck");
-        assert_eq!(quoted(Path::new("/a b/it's")), "'/a b/it'\\''s'");
     }
 }

@@ -1,7 +1,8 @@
 //! The configuration: what it is and where each value comes from, by the rules of [`crate::config`], but going on after a
 //! mistake.
 
-use super::modes::{permissions, quoted};
+use super::super::folder::quoted;
+use super::modes::permissions;
 use super::report::{Report, masked};
 use crate::api::{Client, ClientOptions, ExtraRoots};
 use crate::app::format::plural;
