@@ -8,7 +8,9 @@ use crate::config::{ColorChoice, Flags};
 use crate::sim::{Fault, SimOptions};
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// A dashboard for agent jobs and page views of a documentation project.
 ///
@@ -60,7 +62,7 @@ pub(super) enum Command {
     /// The simulated service alone, on 127.0.0.1; prints lines to paste into a shell
     Sim {
         /// Port to listen on; a free one when left out
-        #[arg(long, value_name = "P", default_value_t = 0)]
+        #[arg(long, value_name = "P", default_value_t = 0, value_parser = number(0..=u16::MAX, "a whole number from 0 to 65535"))]
         port: u16,
         #[command(flatten)]
         world: World,
@@ -225,16 +227,16 @@ impl From<Options> for Flags {
 #[derive(Debug, Args)]
 pub(super) struct World {
     /// Jobs that are there at the start
-    #[arg(long, value_name = "N", default_value_t = SimOptions::default().jobs)]
+    #[arg(long, value_name = "N", default_value_t = SimOptions::default().jobs, value_parser = number(0..=u32::MAX, "a whole number, like 40"))]
     jobs: u32,
     /// Pages of the simulated site
-    #[arg(long, value_name = "N", default_value_t = SimOptions::default().pages)]
+    #[arg(long, value_name = "N", default_value_t = SimOptions::default().pages, value_parser = number(0..=u32::MAX, "a whole number, like 40"))]
     pages: u32,
     /// How many times faster than real its jobs work
     #[arg(long, value_name = "X", default_value_t = SimOptions::default().speed, value_parser = parse_speed)]
     speed: f64,
     /// The same seed gives the same world
-    #[arg(long, value_name = "N", default_value_t = SimOptions::default().seed)]
+    #[arg(long, value_name = "N", default_value_t = SimOptions::default().seed, value_parser = number(0..=u64::MAX, "a whole number, like 7"))]
     seed: u64,
     /// A fault to switch on; may be given more than once
     ///
@@ -262,13 +264,27 @@ fn not_blank(text: &str) -> Result<String, String> {
 
 /// Seconds of `--timeout`.
 pub(super) fn parse_seconds(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| "a whole number of seconds, like 600".into())
+    number(0..=u32::MAX, "a whole number of seconds, like 600")(text)
+}
+
+/// A number in this range; `wanted` says which ones there are.
+pub(super) fn number<T>(
+    allowed: RangeInclusive<T>,
+    wanted: &'static str,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: FromStr + PartialOrd + Clone + Send + Sync + 'static,
+{
+    move |text| match text.parse() {
+        Ok(number) if allowed.contains(&number) => Ok(number),
+        _ => Err(format!("it has to be {wanted}")),
+    }
 }
 
 fn parse_speed(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(speed) if speed.is_finite() && speed > 0.0 && speed <= 1_000_000.0 => Ok(speed),
-        _ => Err("a number above 0, at most 1000000".into()),
+        _ => Err("it has to be a number above 0, at most 1000000".into()),
     }
 }
 

@@ -22,6 +22,7 @@ mod jobs;
 mod lines;
 mod live;
 mod man;
+mod misread;
 mod new;
 mod out;
 pub mod own;
@@ -44,9 +45,7 @@ mod which;
 
 use crate::config::Flags;
 use crate::config::environment::Environment;
-use crate::model::text::CleanText;
 use arguments::{Arguments, Command};
-use clap::{CommandFactory as _, Parser as _};
 use code::Code;
 use out::Out;
 use refusal::Refusal;
@@ -59,7 +58,7 @@ pub fn main() -> ExitCode {
     }
     let arguments = match Arguments::read(std::env::args_os()) {
         Ok(arguments) => arguments,
-        Err(error) => return misread(&as_text(error)),
+        Err(error) => return misread::report(error),
     };
     let environment = Environment::of_process();
     let flags = Flags::from(arguments.options);
@@ -76,32 +75,6 @@ pub fn main() -> ExitCode {
         }
         None => code.into(),
     }
-}
-
-/// Says what is wrong with the arguments, as JSON as well where that was asked for; or prints help or the version.
-fn misread(error: &clap::Error) -> ExitCode {
-    // Nobody may be reading it.
-    let _ = error.print();
-    if !error.use_stderr() {
-        return Code::Done.into();
-    }
-    if std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json") {
-        let text = error.to_string();
-        let what = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
-        let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
-        let words = serde_json::json!({ "error": what, "exitCode": Code::Unusable.number() });
-        Out::of_process().json(&words);
-    }
-    Code::Unusable.into()
-}
-
-/// The same mistake, or the help that was asked for, with what was typed as text: an argument may come out of a file or
-/// another program.
-fn as_text(error: clap::Error) -> clap::Error {
-    let clean = std::env::args_os().map(|typed| CleanText::line(&typed.to_string_lossy()).to_string());
-    // What is clean may be no mistake any more.
-    let plain = || Arguments::command().error(error.kind(), CleanText::block(&error.render().to_string()).as_str());
-    Arguments::try_parse_from(clean).err().unwrap_or_else(plain)
 }
 
 fn carry_out(

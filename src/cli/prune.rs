@@ -1,6 +1,7 @@
 //! `docdeck prune`: cuts the page views that are kept on this computer, and gives the room back. Needs neither key nor
 //! network, and reads no configuration file.
 
+use super::arguments::number;
 use super::code::Code;
 use super::folder::{is_there, open_sound, unusable};
 use super::out::Out;
@@ -27,10 +28,12 @@ With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"by
 pub(super) struct Options {
     /// Remove what was loaded more than this many days ago, or with --jobs jobs to which nothing happened for so many
     /// days [default: 400 for page views, without --keep and --all; none for jobs]
-    #[arg(long, value_name = "DAYS")]
+    #[arg(long, value_name = "DAYS", allow_negative_numbers = true,
+          value_parser = number(0..=u32::MAX, "a whole number of days, like 400"))]
     pub(super) older_than: Option<u32>,
     /// Remove all ranges but these many of each project, those that were loaded last
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = number(0..=u32::MAX, "a whole number of ranges, like 20"))]
     keep: Option<u32>,
     /// Remove all page views
     #[arg(long, conflicts_with_all = ["older_than", "keep"])]

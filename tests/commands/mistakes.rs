@@ -250,6 +250,49 @@ fn a_configuration_file_that_is_named_has_to_be_there() {
 }
 
 #[test]
+fn a_configuration_file_that_is_no_text_is_pointed_at_where_that_begins() {
+    let home = Home::new();
+    let path = home.write("config.toml", "");
+    std::fs::write(&path, b"# caf\xc3\xa9\n[profiles.a]\nproject_id = \"\xe9\"\n").expect("written");
+    let config = path.to_str().expect("a path");
+    for words in [&["jobs"][..], &["status"], &[]] {
+        let output = home.docdeck(words).args(["--config", config]).output().expect("it runs");
+        let said = format!(
+            "docdeck: {config}:3:15: what stands here is no text in UTF-8; save the file in that encoding. Mend the line, or "
+        );
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && stderr.starts_with(&said), "{stderr}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_an_option_is_a_sentence_that_says_what_is_expected() {
+    let home = Home::new();
+    let cases: [(&[&str], &str); 12] = [
+        (&["prune", "--older-than", "x"], "'--older-than <DAYS>': it has to be a whole number of days, like 400."),
+        (&["prune", "--older-than", "-1"], "'--older-than <DAYS>': it has to be a whole number of days, like 400."),
+        (&["prune", "--keep", "1.5"], "'--keep <N>': it has to be a whole number of ranges, like 20."),
+        (&["views", "--page", "0"], "'--page <N>': it has to be a whole number from 1 on."),
+        (&["views", "--limit", "251"], "'--limit <N>': it has to be a whole number from 1 to 250."),
+        (&["wait", "j", "--timeout", "soon"], "'--timeout <S>': it has to be a whole number of seconds, like 600."),
+        (&["sim", "--port", "70000"], "'--port <P>': it has to be a whole number from 0 to 65535."),
+        (&["demo", "--seed", "x"], "'--seed <N>': it has to be a whole number, like 7."),
+        (&["demo", "--speed", "0"], "'--speed <X>': it has to be a number above 0, at most 1000000."),
+        (&["jobs", "--colour"], "Unexpected argument '--colour' found."),
+        (&["job"], "Unrecognized subcommand 'job'."),
+        (&["show"], "The following required arguments were not provided:"),
+    ];
+    for (words, said) in cases {
+        let output = home.docdeck(words).output().expect("it runs");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let (first, hints) = stderr.split_once('\n').expect("more than a line");
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {stderr}");
+        assert!(first.starts_with("docdeck: ") && first.ends_with(said), "{words:?}: {stderr}");
+        assert!(hints.contains("--help") && !stderr.contains("error:"), "{words:?}: {stderr}");
+    }
+}
+
+#[test]
 fn which_of_several_profiles_is_asked_by_every_command_the_dashboard_and_the_doctor() {
     let text = "[profiles.bb]\nproject_id = \"b\"\napi_key = \"mint_b\"\n\
                 [profiles.aa]\nproject_id = \"a\"\napi_key = \"mint_a\"\n";

@@ -214,9 +214,9 @@ fn what_makes_no_sense_is_said_and_nothing_is_asked() {
         (&["--from", "2999-01-01", "--to", "2999-01-02"], "2999-01-01 has not come yet"),
         (&["--to", "2026-11-01"], "--from <D>"),
         (&["--last", "7d", "--from", "2026-11-01"], "cannot be used with"),
-        (&["--limit", "251"], "251 is not in 1..=250"),
-        (&["--limit", "0"], "0 is not in 1..=250"),
-        (&["--page", "0"], "0 is not in 1.."),
+        (&["--limit", "251"], "it has to be a whole number from 1 to 250"),
+        (&["--limit", "0"], "it has to be a whole number from 1 to 250"),
+        (&["--page", "0"], "it has to be a whole number from 1 on"),
         (&["--all", "--page", "2"], "cannot be used with"),
         (&["--format", "xml"], "[possible values: table, csv, json, md]"),
     ] {

@@ -6,6 +6,7 @@ mod days;
 mod kept;
 mod table;
 
+use super::arguments::number;
 use super::code::Code;
 use super::desk::{Desk, Interrupted, Record};
 use super::out::Out;
@@ -38,11 +39,12 @@ pub(super) struct Options {
     #[command(flatten)]
     days: Days,
     /// Page of rows, counted from 1
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
+          value_parser = number(1..=u32::MAX, "a whole number from 1 on"))]
     page: u32,
     /// Rows of a page
     #[arg(long, value_name = "N", default_value_t = LIMIT_DEFAULT,
-          value_parser = clap::value_parser!(u32).range(i64::from(LIMIT_MIN)..=i64::from(LIMIT_MAX)))]
+          allow_negative_numbers = true, value_parser = number(LIMIT_MIN..=LIMIT_MAX, "a whole number from 1 to 250"))]
     limit: u32,
     /// All pages, by as many requests as that takes and the hour has left; ranked by total views
     #[arg(long, conflicts_with_all = ["page", "limit"])]
