@@ -3,7 +3,8 @@
 use super::code::Code;
 use super::desk::Record;
 use super::job_line::{state, write_table};
-use super::out::Out;
+use super::live::STATUSES;
+use super::out::{Out, clean};
 use super::refusal::Refusal;
 use crate::app::format::plural;
 use crate::config::Flags;
@@ -15,6 +16,7 @@ use crate::store::{Store, StoreError};
 use clap::Args;
 use serde_json::Value;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// What `--json` gives.
 pub(super) const JSON: &str = "\
@@ -59,18 +61,20 @@ async fn list(record: &Record, options: &Options, out: &mut Out) -> Result<Code,
     if options.json {
         let jobs = as_json(&record.store, &rows).await?;
         out.json(&serde_json::json!({ "jobs": jobs }));
-        return Ok(Code::Done);
+    } else {
+        write_table(&rows, chrono::Utc::now(), out);
     }
-    write_table(&rows, chrono::Utc::now(), out);
-    if !out.is_terminal() {
-        return Ok(Code::Done);
-    }
+    // A word that only the service may know is said wherever nothing has it: it may be a slip. A program that asks for what
+    // is known needs no more than an empty list.
+    let is_terminal = out.is_terminal() && !options.json;
     match &options.status {
+        Some(wanted) if rows.is_empty() && known > 0 && (is_terminal || !is_known(wanted)) => {
+            let (wanted, words) = (clean(wanted), words(&others).join(", "));
+            out.note(&format!("None of the {} known here is {wanted}. What they are: {words}.", plural(known, "job")));
+        }
+        _ if !is_terminal => {}
         _ if known == 0 => {
             out.note("No job is known on this computer. `docdeck new` makes one, `docdeck track` takes one in.");
-        }
-        Some(wanted) if rows.is_empty() => {
-            out.note(&format!("None of the {} known here is {}.", plural(known, "job"), super::out::clean(wanted)));
         }
         None if !others.is_empty() => {
             out.note(&format!("{} put away: --status dismissed lists them.", plural(others.len(), "job")));
@@ -78,6 +82,19 @@ async fn list(record: &Record, options: &Options, out: &mut Out) -> Result<Code,
         _ => {}
     }
     Ok(Code::Done)
+}
+
+/// Whether docdeck itself has such a word.
+fn is_known(wanted: &str) -> bool {
+    STATUSES.iter().any(|(word, _)| plain(word) == plain(wanted))
+}
+
+/// All words by which these jobs can be listed, each once: statuses and deliveries, then groups.
+fn words(rows: &[JobRow]) -> Vec<String> {
+    let states = rows.iter().map(|row| state(row).0.to_owned()).collect::<BTreeSet<_>>();
+    let groups = rows.iter().map(JobRow::group).collect::<BTreeSet<_>>();
+    let groups = groups.into_iter().map(|group| group.name().replace(' ', "-"));
+    states.into_iter().map(|word| clean(word).to_string()).chain(groups).collect()
 }
 
 /// Whether a word says something about the job: its status, its delivery or its group.

@@ -16,7 +16,7 @@ use std::ffi::OsString;
 /// Ids that are offered, the newest first.
 const MOST: usize = 200;
 /// Statuses of the service, deliveries, groups, in this order.
-const STATUSES: [(&str, &str); 15] = [
+pub(super) const STATUSES: [(&str, &str); 15] = [
     ("active", "the agent works on it"),
     ("completed", "finished"),
     ("archived", "archived on the service"),

@@ -92,6 +92,21 @@ fn a_status_a_delivery_or_a_group_narrows_the_list() {
 }
 
 #[test]
+fn a_status_that_nothing_has_is_said_with_what_there_is_unless_docdeck_knows_the_word() {
+    let world = world();
+    let said =
+        "None of the 3 jobs known here is bogus. What they are: completed, failed, unconfirmed, needs-you, done.\n";
+    let ran = world.run(&["jobs", "--status", "bogus"]).ends(0);
+    assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", said));
+    let ran = world.run(&["jobs", "--status", "bogus", "--json"]).ends(0);
+    assert_eq!((ran.json()["jobs"].as_array().map(Vec::len), ran.err.as_str()), (Some(0), said));
+    // Scripts ask for these, and an empty list is their answer.
+    for word in ["active", "not_sent", "Dismissed"] {
+        assert_eq!(world.run(&["jobs", "--status", word]).ends(0).err, "", "{word}");
+    }
+}
+
+#[test]
 fn where_nothing_is_known_the_list_is_empty_and_no_store_is_made() {
     let world = World::new(&[]);
     let ran = world.run_with(&["jobs"], &NO_KEY, "").ends(0);
