@@ -7,6 +7,7 @@ use super::folder::{is_there, open_store, unusable};
 use super::out::Out;
 use super::refusal::Refusal;
 use crate::config::environment::Environment;
+use crate::config::file::plain;
 use crate::config::{Flags, data_folder};
 use crate::store::{ImportError, Imported, Store, check_import};
 use chrono::Utc;
@@ -115,7 +116,11 @@ fn refused(folder: &Path, file: &Path, error: &ImportError) -> Refusal {
     let file = name(file);
     Refusal::unusable(match error {
         ImportError::Store(error) => return unusable(folder, error),
-        wrong => format!("{file}: {}. Nothing was imported.", wrong.to_string().trim_end_matches(['.', '?'])),
+        ImportError::Unreadable(error) => {
+            let why = plain(error);
+            format!("{file} can't be read ({why}): check its name and its permissions. Nothing was imported.")
+        }
+        wrong => format!("{file}: {}. Nothing was imported.", wrong.to_string().trim_end_matches('.')),
     })
 }
 

@@ -147,7 +147,12 @@ fn a_line_that_is_wrong_is_named_and_nothing_is_imported() {
     assert!(!file(&world, "elsewhere/docdeck.db").exists());
     let ran = elsewhere(&world, &["import", "nowhere.jsonl", "--json"], "").ends(2);
     assert_eq!(ran.json()["exitCode"], 2);
-    assert!(ran.err.contains("nowhere.jsonl: It can't be read: No such file"), "{ran:?}");
+    assert!(ran.err.contains("nowhere.jsonl can't be read (no such file or directory): check its name"), "{ran:?}");
+    for (wrong, said) in [("hello\n", "Line 1 is not the header of a docdeck export: "), ("", "It is empty: ")] {
+        let ran = elsewhere(&world, &["import", "-"], wrong).ends(2);
+        let remedy = "name a file that `docdeck export` wrote. Nothing was imported.\n";
+        assert_eq!(ran.err, format!("docdeck: The standard input: {said}{remedy}"));
+    }
     let newer = "{\"kind\":\"docdeck\",\"version\":2}\n";
     assert!(elsewhere(&world, &["import", "-"], newer).ends(2).err.contains("update docdeck"));
 }

@@ -99,7 +99,7 @@ pub enum DraftOf {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
     /// The first line is no header.
-    #[error("is not the header of a docdeck export: is this the right file?")]
+    #[error("is not the header of a docdeck export: name a file that `docdeck export` wrote")]
     NoHeader,
     /// Written by a later docdeck.
     #[error("says that a newer docdeck wrote this (its format is {0}, this one reads up to {VERSION}): update docdeck")]

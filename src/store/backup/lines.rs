@@ -24,7 +24,7 @@ pub enum ImportError {
     #[error("It can't be read: {0}")]
     Unreadable(#[from] io::Error),
     /// Nothing stands in it.
-    #[error("It is empty: is this the right file?")]
+    #[error("It is empty: name a file that `docdeck export` wrote")]
     Empty,
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -263,9 +263,12 @@ async fn a_line_that_is_wrong_is_named_and_nothing_is_imported() {
     let store = memory();
     let job = r#"{"kind":"job","baseUrl":"https://x.example","project":"p","id":"1"}"#;
     let cases = [
-        (String::new(), "It is empty: is this the right file?"),
-        ("{\"kind\":\"job\"}".to_owned(), "Line 1 is not the header of a docdeck export: is this the right file?"),
-        ("hello".to_owned(), "Line 1 is not the header of a docdeck export: is this the right file?"),
+        (String::new(), "It is empty: name a file that `docdeck export` wrote"),
+        (
+            "{\"kind\":\"job\"}".to_owned(),
+            "Line 1 is not the header of a docdeck export: name a file that `docdeck export` wrote",
+        ),
+        ("hello".to_owned(), "Line 1 is not the header of a docdeck export: name a file that `docdeck export` wrote"),
         (
             r#"{"kind":"docdeck","version":9,"exportedAt":{"odd":1}}"#.to_owned(),
             "Line 1 says that a newer docdeck wrote this (its format is 9, this one reads up to 1): update docdeck",
