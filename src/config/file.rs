@@ -42,6 +42,8 @@ pub struct ConfigFile {
     key_places: Vec<Place>,
     #[serde(skip)]
     own_keys: Vec<OwnKeys>,
+    #[serde(skip)]
+    pub(super) default_place: Place,
 }
 
 impl ConfigFile {
@@ -90,6 +92,8 @@ pub struct Profile {
     pub api_key_file: Option<PathBuf>,
     /// The key itself; accepted only while nobody else can read the file.
     pub api_key: Option<InlineKey>,
+    #[serde(skip)]
+    pub(super) base_url_place: Place,
     /// Of these three, in the order of [`KEY_SOURCES`].
     #[serde(skip)]
     pub(super) key_places: [Place; 3],
@@ -197,11 +201,21 @@ pub fn read(path: &Path) -> Result<Option<Found>, ConfigError> {
         Err(error) => return Err(unreadable(&error)),
     };
     let readable_by_others = others_can_read(&file).map_err(|error| unreadable(&error))?;
-    // Large enough for all of it: it may hold a key, and a text that grows leaves copies behind that nobody wipes.
+    // Large enough for all of it: it may hold a key, and bytes that grow leave copies behind that nobody wipes.
     let size = file.metadata().map_or(0, |known| known.len()).min(MAX_BYTES);
-    let mut text = Zeroizing::new(String::with_capacity(usize::try_from(size).unwrap_or(0) + 1));
-    file.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| unreadable(&error))?;
-    Ok(Some(Found { file: ConfigFile::parse(path, &text)?, readable_by_others }))
+    let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1));
+    file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    let text = as_text(&bytes).map_err(|mistake| mistake.of(path))?;
+    Ok(Some(Found { file: ConfigFile::parse(path, text)?, readable_by_others }))
+}
+
+/// The file's text, or where it is none.
+fn as_text(bytes: &[u8]) -> Result<&str, Mistake> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let before = bytes.get(..error.valid_up_to()).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        let before = before.unwrap_or_default();
+        Mistake::at(before, before.len(), "what stands here is no text in UTF-8; save the file in that encoding")
+    })
 }
 
 /// What is wrong with the text of a file, and where (both counted from 1).
@@ -248,8 +262,10 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
         let what = format!("per_minute is {wrong}, and has to be from 1 to {PER_MINUTE_MAX}");
         return Err(Mistake { line, column, what: CleanText::line(&what) });
     }
+    file.default_place = places.at(&[], "default_profile");
     file.ui.theme_place = places.at(&["ui"], "theme");
     for (name, profile) in &mut file.profiles {
+        profile.base_url_place = places.at(&["profiles", name], "base_url");
         profile.key_places = KEY_SOURCES.map(|source| places.at(&["profiles", name], source));
     }
     Ok(file)

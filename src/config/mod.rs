@@ -227,13 +227,16 @@ impl Missing {
 pub enum ConfigError {
     #[error("{}:{line}:{column}: {what}. Mend the line, or try another file with --config.", path.display())]
     Invalid { path: PathBuf, line: usize, column: usize, what: CleanText },
-    #[error("{} can't be read: {why}.", path.display())]
+    #[error("{} can't be read: {why}. Make it a file that you can read, or name another one with --config.", path.display())]
     Unreadable { path: PathBuf, why: CleanText },
     #[error("The API key can't be read from {}: {why}. Write the key there for yourself alone (chmod 600), or name another file as api_key_file.", path.display())]
     KeyFile { path: PathBuf, why: CleanText },
     #[error("There is no configuration file {}, which --config or DOCDECK_CONFIG names; docdeck init, with the same, makes one.", path.display())]
     NotThere { path: PathBuf },
-    #[error("There is no profile {name} in {}. Known there: {known}.", path.display())]
+    #[error(
+        "There is no profile {name} in {}. Known there: {known}. Name one of these with --profile, or add it: docdeck \
+         init, with the same.", path.display()
+    )]
     NoProfile { name: CleanText, path: PathBuf, known: CleanText },
     #[error(
         "There are several profiles in {}: {known}. Choose one with --profile, or name one as default_profile.",
@@ -300,6 +303,9 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) ->
     let (name, profile) = sources::profile(flags, environment, path, &found.file)?;
     let (name, profile) = (name.value, profile.unwrap_or(&nothing));
     let key = key::source(environment, &name, profile, path, found.readable_by_others)?;
+    if let Some(mistake) = sources::base_url_mistake(&sources::base_url(flags, environment, profile), profile, path) {
+        return Err(mistake);
+    }
     let scope = sources::scope(flags, environment, profile);
     let (key, scope) = match (key, scope) {
         (Some(key), Some(scope)) => (key, scope),

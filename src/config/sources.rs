@@ -4,6 +4,7 @@
 use super::environment::Environment;
 use super::file::{ConfigFile, Profile};
 use super::{ConfigError, Flags};
+use crate::api::Route;
 use crate::model::endpoint::Scope;
 use crate::model::setup::{AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KnownKey};
 use crate::model::text::CleanText;
@@ -61,6 +62,18 @@ pub fn base_url(flags: &Flags, environment: &Environment, profile: &Profile) -> 
     ]);
     let found = named.unwrap_or_else(|| Sourced::new(DEFAULT_BASE_URL.to_owned(), Source::Default));
     Sourced::new(found.value.trim_end_matches('/').to_owned(), found.from)
+}
+
+/// What is wrong with a base address that the file names; none where it can be used, or comes from elsewhere.
+pub fn base_url_mistake(named: &Sourced<String>, profile: &Profile, path: &Path) -> Option<ConfigError> {
+    if named.from != Source::File {
+        return None;
+    }
+    let probe = Scope { base_url: named.value.clone(), project: "x".to_owned(), organization: None };
+    let sentence = Route::to(&probe).err()?;
+    let what = sentence.replacen("The base URL", "the base URL", 1);
+    let (line, column) = profile.base_url_place;
+    Some(ConfigError::Invalid { path: path.into(), line, column, what: CleanText::line(what.trim_end_matches('.')) })
 }
 
 /// The project id.
@@ -122,6 +135,11 @@ pub fn profile<'a>(
         let profile = file.profiles.get(name).ok_or_else(|| {
             let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            if from == Source::File {
+                let (line, column) = file.default_place;
+                let what = CleanText::line(&format!("there is no profile {name}; known here: {known}"));
+                return ConfigError::Invalid { path: path.into(), line, column, what };
+            }
             ConfigError::NoProfile { name: CleanText::line(name), path: path.into(), known: CleanText::line(&known) }
         })?;
         return Ok((Sourced::new(name.clone(), from), Some(profile)));

@@ -11,7 +11,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("default_profile = \"a\"\ndefault_profile = \"b\"\n", "{}:2:1: duplicate key"),
     ("defautl_profile = \"a\"\n", "{}:1:1: unknown field `defautl_profile`, expected one of `default_profile`, "),
     ("default_profile = 7\n", "{}:1:19: a number stands where there should be a text in quotes."),
-    ("default_profile = \"b\"\n[profiles.a]\n", "There is no profile b in {}. Known there: a."),
+    ("default_profile = \"b\"\n[profiles.a]\n", "{}:1:19: there is no profile b; known here: a. Mend the line"),
     ("on_change = \"ntfy\"\n", "{}:1:13: a text stands where there should be an array."),
     ("on_change = []\n", "{}:1:13: on_change is empty; it is an array: the program, then its arguments."),
     ("profiles = \"a\"\n", "{}:1:12: a text stands where there should be a table."),
@@ -97,9 +97,12 @@ const OF_THE_DASHBOARD: &[(&str, &str)] = &[
 
 /// What is found only when the service is to be asked.
 const LATE: &[(&str, &str)] = &[
-    ("[profiles.a]\nbase_url = \"ftp://x\"\n", "The base URL starts with neither https:// nor http://"),
-    ("[profiles.a]\nbase_url = \"http://x.example\"\n", "The base URL would send the key unencrypted to x.example"),
-    ("[profiles.a]\nbase_url = \"https://u:p@x.example\"\n", "The base URL contains a user name or password"),
+    ("[profiles.a]\nbase_url = \"ftp://x\"\n", "{}:2:12: the base URL starts with neither https:// nor http://"),
+    (
+        "[profiles.a]\nbase_url = \"http://x.example\"\n",
+        "{}:2:12: the base URL would send the key unencrypted to x.example",
+    ),
+    ("[profiles.a]\nbase_url = \"https://u:p@x.example\"\n", "{}:2:12: the base URL contains a user name or password"),
     (
         "[profiles.a]\napi_key_command = [\"docdeck-no-such-program\"]\n",
         "The API key command docdeck-no-such-program could not be started: no such file or directory. Try it in a shell; docdeck runs it without one.",

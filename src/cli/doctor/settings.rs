@@ -58,7 +58,7 @@ pub(super) async fn check(report: &mut Report, flags: &Flags, environment: &Envi
             (String::new(), &nothing)
         }
     };
-    let scope = scope(report, flags, environment, profile);
+    let scope = scope(report, flags, environment, profile, &at);
     let source = key::source(environment, &name, profile, &at, found.readable_by_others);
     let key = key_line(report, environment, scope.as_ref(), source).await;
     let roots = ca_file(report, profile, &at);
@@ -144,15 +144,22 @@ fn profile_line(report: &mut Report, name: &Sourced<String>, file: &ConfigFile) 
     report.ok("profile", format!("{} ({from}){more}", name.value));
 }
 
-fn scope(report: &mut Report, flags: &Flags, environment: &Environment, profile: &Profile) -> Option<Scope> {
+fn scope(
+    report: &mut Report,
+    flags: &Flags,
+    environment: &Environment,
+    profile: &Profile,
+    path: &Path,
+) -> Option<Scope> {
     let base_url = sources::base_url(flags, environment, profile);
     let project = sources::project(flags, environment, profile);
     let organization = sources::organization(profile);
     // Shown once it is known to be an address: a key pasted into the wrong field is not to be read here.
     let probe = Scope { base_url: base_url.value.clone(), project: "x".to_owned(), organization: None };
-    match crate::api::Route::to(&probe) {
-        Ok(_) => report.ok("base URL", format!("{} ({})", base_url.value, base_url.from)),
-        Err(sentence) => report.problem_said("base URL", format!("{sentence} It comes from: {}.", base_url.from)),
+    match (crate::api::Route::to(&probe), sources::base_url_mistake(&base_url, profile, path)) {
+        (_, Some(mistake)) => report.problem_said("base URL", mistake.to_string()),
+        (Ok(_), _) => report.ok("base URL", format!("{} ({})", base_url.value, base_url.from)),
+        (Err(sentence), _) => report.problem_said("base URL", format!("{sentence} It comes from: {}.", base_url.from)),
     }
     match &project {
         Some(project) => {
