@@ -21,7 +21,9 @@ use std::path::{Path, PathBuf};
 pub(super) const JSON: &str = "\
 With --json: {\"dryRun\", \"jobs\": {\"added\", \"changed\", \"unchanged\"}, \"prompts\": {\"added\", \"unconfirmed\"}, \
 \"drafts\": {\"added\", \"leftOut\"}, \"titlesAndNotesLeftOut\", \"hasEnd\"}. hasEnd is false for a file \
-that was cut off.";
+that was cut off.
+
+Exit code: 0 taken in, 2 usage, file or store.";
 
 /// What to take in.
 #[derive(Debug, Args)]

@@ -26,7 +26,9 @@ how a prompt of the job stands that is not through: queued, paused, sending, not
 
 Any command with --json that fails writes an object with error (the sentence on stderr) and exitCode.
 
-Piped, a line a job: id, state, link of the pull request, time, title, apart by tabs.";
+Piped, a line a job: id, state, link of the pull request, time, title, apart by tabs.
+
+Exit code: 0 listed, be there jobs or not; 2 usage, configuration or store.";
 
 /// Which of them.
 #[derive(Debug, Args)]

@@ -21,7 +21,9 @@ const DAYS: u32 = 400;
 /// What `--json` gives.
 pub(super) const JSON: &str = "\
 With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"bytesBefore\", \"bytesAfter\", \"stillLarge\"}; with \
---jobs {\"dryRun\", \"jobs\", \"prompts\", \"spared\", …} with the same three at the end. spared are jobs as old that stay.";
+--jobs {\"dryRun\", \"jobs\", \"prompts\", \"spared\", …} with the same three at the end. spared are jobs as old that stay.
+
+Exit code: 0 done, 2 usage or store.";
 
 /// What to cut.
 #[derive(Debug, Args)]

@@ -24,7 +24,9 @@ use serde_json::{Value, json};
 pub(super) const JSON: &str = "\
 With --json: a JOB as `docdeck jobs --help` tells, plus thread, oldest first. An entry has type and at; a \
 prompt also kind (create, follow-up), text, delivery, reason, writtenAt, sentAt; a status from and to; a pullRequest \
-prLink; gone and back (the service no longer knows the job, or knows it again) nothing more.";
+prLink; gone and back (the service no longer knows the job, or knows it again) nothing more.
+
+Exit code: 0 shown, 2 usage, configuration or store, 4 no such job is known here.";
 
 /// Which job.
 #[derive(Debug, Args)]

@@ -23,6 +23,8 @@ says `not set up`, where nothing is known yet `no jobs known here`; both end wit
 With --json: {\"needYou\", \"active\", \"queued\", \"paused\", \"known\", \"asOf\"}; all null where it is not set up. asOf is the oldest last \
 look at an active job, null when none is active.
 
+Exit code: 0 said, 2 usage, configuration or store.
+
 In tmux: set -g status-right '#(docdeck status)'";
 
 /// Looks at active jobs that are older than this are said with their age.

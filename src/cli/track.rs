@@ -19,7 +19,10 @@ use serde_json::{Value, json};
 /// What `--json` gives.
 pub(super) const JSON: &str = "\
 With --json: {\"jobs\": [JOB, …], \"failures\": [{\"id\", \"error\", \"exitCode\"}, …]}, a JOB as \
-`docdeck jobs --help` tells. The exit code is that of the first failure.";
+`docdeck jobs --help` tells.
+
+Exit code: 0 all are followed, else that of the first failure: 2 usage, configuration or store, 3 the key was refused, 4 no \
+such job, service or network, 130 Ctrl-C.";
 
 /// Which jobs.
 #[derive(Debug, Args)]

@@ -21,8 +21,9 @@ pub(super) const JSON: &str = "\
 With --json: {\"jobs\": [JOB, …]}, a JOB as `docdeck jobs --help` tells; when the wait ends before the jobs do, \
 error and exitCode beside it.
 
-Exit code: 0 all are done (archived counts as done), 1 one failed, 4 the service no longer knows one, or it is not \
-known here, 124 the time was up, 130 Ctrl-C; in the last two the jobs go on.";
+Exit code: 0 all are done (archived counts as done), 1 one failed, 2 usage, configuration or store, 3 the key was refused, \
+4 the service no longer knows one, or it is not known here, 124 the time was up, 130 Ctrl-C; in the last two the jobs go \
+on.";
 
 /// Which jobs, and how long.
 #[derive(Debug, Args)]

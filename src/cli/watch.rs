@@ -26,12 +26,14 @@ use std::collections::BTreeMap;
 
 /// What `--json` gives.
 pub(super) const JSON: &str = "\
-Runs until Ctrl-C (130), a refused key (3), or until nobody reads it any more (0). Looks at the jobs itself, or hears of \
+Runs until Ctrl-C, a refused key, or until nobody reads it any more. Looks at the jobs itself, or hears of \
 them from the dashboard that looks.
 
 With --json one object a line, flushed: a JOB as `docdeck jobs --help` tells, plus at and changes, a list of new, status, \
 pullRequest, gone, back, delivery. Only changes are written; `docdeck jobs --json` says how things stand. When it ends by a failure, the last line has error and \
-exitCode.";
+exitCode.
+
+Exit code: 0 nobody reads it any more, 2 usage, configuration or store, 3 the key was refused, 130 Ctrl-C.";
 
 /// How to tell it.
 #[derive(Debug, Args)]

@@ -31,7 +31,7 @@ pub(super) struct Options {
 /// The shape of `--json`, for the help.
 pub(super) const JSON: &str = "With --json: {\"version\", \"platform\", \"at\", \"ok\", \"problems\", \"warnings\", \"checks\": [{\"section\",\n\
 \"check\", \"state\", \"says\", \"remedy\"}]}; a state is ok, warning, problem or skipped.\n\
-Exit code: 0 when there is no problem, 1 when there is one.";
+Exit code: 0 when there is no problem, 1 when there is one, 2 usage.";
 
 /// Looks at everything, in an order in which each look may rest on those before it.
 pub(super) async fn run(

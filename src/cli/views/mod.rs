@@ -30,7 +30,7 @@ and md as the dashboard exports them. complete is true where all pages of the ra
 
 What is kept and fresh is read from the record: without a key, and without running a key command.
 
-Exit code: 3 the key was refused, 4 service or network, 5 the hour's requests are used up, 130 Ctrl-C. What came before is \
+Exit code: 0 written, 2 usage, configuration or store, 3 the key was refused, 4 service or network, 5 the hour's requests are used up, 130 Ctrl-C. What came before is \
 kept: the same command goes on from there.";
 
 /// Which views.
