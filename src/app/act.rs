@@ -183,9 +183,7 @@ impl App {
             Consequence::LoadAll(orders) => self.load_in_turn(orders, effects),
             Consequence::LoadTotals(ranges) => self.load_totals(ranges, effects),
             Consequence::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),
-            Consequence::Overwrite { name, text } => {
-                effects.push(Effect::WriteFile { name, text, overwrite: Overwrite::Yes });
-            }
+            Consequence::Overwrite(file) => effects.push(Effect::WriteFile(file, Overwrite::Yes)),
         }
     }
 

@@ -4,7 +4,7 @@
 use super::keymap::{Action, Context};
 use super::local::TagChanges;
 use super::overlay::{Consequence, Overlay, Question};
-use super::{App, Effect, Overwrite, Pane, Tone, format};
+use super::{App, Effect, NewFile, Overwrite, Pane, Tone, format};
 use crate::model::Time;
 use crate::model::change::LocalChange;
 use crate::model::link::WebLink;
@@ -169,7 +169,9 @@ impl App {
         let jobs: Vec<serde_json::Value> = self.rows(keys).map(exported).collect();
         let at = now.with_timezone(&self.start.offset).format("%Y%m%d-%H%M%S");
         let text = format!("{:#}\n", serde_json::Value::Array(jobs));
-        effects.push(Effect::WriteFile { name: format!("docdeck-jobs-{at}.json"), text, overwrite: Overwrite::Never });
+        let what = CleanText::line(&format::plural(keys.len(), "job"));
+        let file = NewFile { name: format!("docdeck-jobs-{at}.json"), text, what };
+        effects.push(Effect::WriteFile(file, Overwrite::Never));
     }
 
     pub(super) fn ask_about_tags(&mut self, keys: Vec<JobKey>, changes: TagChanges) {

@@ -2,7 +2,7 @@
 
 use super::jobs::tests::{at, row};
 use super::overlay::Overlay;
-use super::{App, Effect, Known, Msg, Start, Tone};
+use super::{App, Effect, Known, Msg, NewFile, Start, Tone};
 use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
@@ -127,7 +127,8 @@ fn links_are_copied_one_per_line_and_opened_one_by_one() {
 fn an_export_has_the_services_names_and_what_only_this_computer_knows() {
     let mut app = app();
     let effects = press(&mut app, "gvvey");
-    let [Effect::WriteFile { name, text, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+    let [Effect::WriteFile(NewFile { name, text, what }, _)] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!(what.as_str(), "2 jobs");
     assert!(name.starts_with("docdeck-jobs-20270115-") && name.ends_with(".json"), "{name}");
     let jobs: serde_json::Value = serde_json::from_str(text).expect("JSON");
     assert_eq!(jobs.as_array().map(Vec::len), Some(2));

@@ -87,7 +87,7 @@ pub enum Msg {
         pages: Vec<CleanText>,
     },
     /// A file of that name is there already, and was left as it is.
-    FileExists { name: String, text: String },
+    FileExists(NewFile),
     /// The key of a new profile was read; of an attempt that is over it is dropped.
     KeyRead { attempt: u64, result: Result<ApiKey, Failure> },
     /// The service was asked whether a new profile works; what its answer shows.
@@ -111,6 +111,15 @@ pub enum Msg {
     Resumed,
     /// The process was asked to end: a signal, or the end of input.
     Terminate,
+}
+
+/// A file that is to be written into the current folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewFile {
+    pub name: String,
+    pub text: String,
+    /// What is in it, counted, as it is said once it is written: `3 jobs`.
+    pub what: CleanText,
 }
 
 /// What happens when a file of that name is there already.
@@ -203,11 +212,7 @@ pub enum Effect {
     SubmitBatch(Vec<String>),
     /// Writes text to a file in the current folder; answers with `Handed`, or with `FileExists` where nothing may be
     /// overwritten.
-    WriteFile {
-        name: String,
-        text: String,
-        overwrite: Overwrite,
-    },
+    WriteFile(NewFile, Overwrite),
     /// Runs a command of the user's own with the terminal lent to it; answers with `Handed`.
     RunCommand(Vec<String>),
     /// A job finished while nobody looked: a terminal notification.

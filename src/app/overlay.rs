@@ -1,6 +1,5 @@
 //! The layers over a screen. One enum, a stack: the topmost has the keys, Esc closes it.
 
-use super::Effect;
 use super::all_jobs::AllJobs;
 use super::batch::{Batch, Step};
 use super::bulk::Bulk;
@@ -18,6 +17,7 @@ use super::views::export::Export;
 use super::views::kept::KeptRanges;
 use super::views::movers::Movers;
 use super::views::trend::Trend;
+use super::{Effect, NewFile};
 use crate::model::Time;
 use crate::model::change::QueueChange;
 use crate::model::job::JobId;
@@ -301,10 +301,7 @@ pub enum Consequence {
     /// The profile of the welcome page is written, as far as that is allowed.
     SaveProfile(Allowed),
     /// A file that is there is written over.
-    Overwrite {
-        name: String,
-        text: String,
-    },
+    Overwrite(NewFile),
 }
 
 #[cfg(test)]

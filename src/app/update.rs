@@ -70,7 +70,7 @@ impl App {
             Msg::PageHistory { path, result } => self.page_history(&path, result, now),
             Msg::About { job, result } => self.about_read(job, result, now, &mut effects),
             Msg::Kept(result) => self.kept_listed(result, now),
-            Msg::FileExists { name, text } => self.file_exists(name, text, now),
+            Msg::FileExists(file) => self.file_exists(file, now),
             Msg::KeyRead { attempt, result } => effects.extend(self.key_read(attempt, result)),
             Msg::ProfileTried { attempt, result } => effects.extend(self.profile_tried(attempt, result)),
             Msg::ConfigWritten { attempt, result } => effects.extend(self.config_written(attempt, result)),

@@ -112,9 +112,7 @@ impl Hands {
                 let result = tokio::task::spawn_blocking(move || texts::prompts(&name)).await.ok()?;
                 Msg::PromptsRead { file, result }
             }
-            Effect::WriteFile { name, text, overwrite } => {
-                new_file::written(self.exports.clone(), name, text, overwrite).await
-            }
+            Effect::WriteFile(file, overwrite) => new_file::written(self.exports.clone(), file, overwrite).await,
             Effect::ReadKey { attempt, key } => self.first_run.read(attempt, &key).await,
             Effect::WriteConfig { attempt, profile, allowed } => self.first_run.write(attempt, profile, allowed).await,
             Effect::TryProfile { attempt, scope, key } => first_run::tried(attempt, scope, key).await,

@@ -1,7 +1,7 @@
 //! Writing an export to a file in the current folder, readable by its owner alone. One that is there is written over
 //! only after the user said so, and then by a rename, so that a failure loses nothing.
 
-use crate::app::{Msg, Overwrite};
+use crate::app::{Msg, NewFile, Overwrite};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::text::CleanText;
 use std::fs::{File, OpenOptions};
@@ -20,7 +20,8 @@ enum Written {
 }
 
 /// Writes the text into this folder, else the current one, and says where; asks where a file is in the way.
-pub(super) async fn written(folder: Option<PathBuf>, name: String, text: String, overwrite: Overwrite) -> Msg {
+pub(super) async fn written(folder: Option<PathBuf>, file: NewFile, overwrite: Overwrite) -> Msg {
+    let NewFile { name, text, what } = file;
     let wanted = CleanText::line(&name);
     let path = folder.unwrap_or_default().join(&name);
     let task = tokio::task::spawn_blocking(move || (write(&path, &text, overwrite), text));
@@ -32,10 +33,10 @@ pub(super) async fn written(folder: Option<PathBuf>, name: String, text: String,
         Ok((Ok(Written::At(path)), _)) => {
             // The folder that docdeck was started in is not on the screen.
             let path = std::path::absolute(&path).unwrap_or(path);
-            let what = CleanText::line(&format!("written to {}", path.display()));
+            let what = CleanText::line(&format!("{what} written to {}.", path.display()));
             Msg::Handed { what, result: Ok(()) }
         }
-        Ok((Ok(Written::Exists), text)) => Msg::FileExists { name, text },
+        Ok((Ok(Written::Exists), text)) => Msg::FileExists(NewFile { name, text, what }),
         Ok((Err(error), _)) => {
             let why = error.to_string().to_lowercase();
             let why = why.split(" (os error").next().unwrap_or_default();
@@ -141,10 +142,11 @@ mod tests {
     async fn it_says_where_it_wrote_or_why_it_could_not() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = |part: &str| folder.path().join(part).display().to_string();
-        let written = |name: String| written(None, name, "x".into(), Overwrite::Never);
+        let file = |name: String| NewFile { name, text: "x".into(), what: CleanText::line("3 jobs") };
+        let written = |name: String| written(None, file(name), Overwrite::Never);
         match written(name("jobs.json")).await {
             Msg::Handed { what, result: Ok(()) } => {
-                assert_eq!(what.as_str(), format!("written to {}", name("jobs.json")));
+                assert_eq!(what.as_str(), format!("3 jobs written to {}.", name("jobs.json")));
             }
             other => panic!("{other:?}"),
         }
@@ -160,19 +162,23 @@ mod tests {
         }
     }
 
+    fn views() -> NewFile {
+        NewFile { name: "views.csv".into(), text: "new".into(), what: CleanText::line("2 pages as CSV") }
+    }
+
     #[tokio::test]
     async fn a_file_in_the_way_is_asked_about_and_written_over_only_after_a_yes() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("views.csv");
         std::fs::write(&path, "old").expect("written");
-        let write = |overwrite| written(Some(folder.path().to_owned()), "views.csv".into(), "new".into(), overwrite);
+        let write = |overwrite| written(Some(folder.path().to_owned()), views(), overwrite);
         match write(Overwrite::Ask).await {
-            Msg::FileExists { name, text } => assert_eq!((name.as_str(), text.as_str()), ("views.csv", "new")),
+            Msg::FileExists(file) => assert_eq!(file, views()),
             other => panic!("{other:?}"),
         }
         assert_eq!(std::fs::read_to_string(&path).expect("there"), "old");
         match write(Overwrite::Yes).await {
-            Msg::Handed { what, result: Ok(()) } => assert!(what.as_str().ends_with("views.csv"), "{what}"),
+            Msg::Handed { what, result: Ok(()) } => assert!(what.as_str().ends_with("views.csv."), "{what}"),
             other => panic!("{other:?}"),
         }
         assert_eq!(std::fs::read_to_string(&path).expect("there"), "new");
@@ -185,7 +191,7 @@ mod tests {
         let inside = folder.path().join("views.csv/kept");
         std::fs::create_dir(folder.path().join("views.csv")).expect("a folder in the way");
         std::fs::write(&inside, "old").expect("written");
-        let written = written(Some(folder.path().to_owned()), "views.csv".into(), "new".into(), Overwrite::Yes);
+        let written = written(Some(folder.path().to_owned()), views(), Overwrite::Yes);
         assert!(matches!(written.await, Msg::Handed { result: Err(_), .. }));
         assert_eq!(std::fs::read_to_string(&inside).expect("there"), "old");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing is left beside it");

@@ -365,9 +365,9 @@ impl Play {
                 let known = KnownRange { range, rows: 9, complete: well, as_of: now, totals };
                 Msg::Kept(if well { Ok(Kept { ranges: vec![known; 40], bytes: 9 }) } else { Err(failure()) })
             }
-            Effect::WriteFile { name, text, overwrite: Overwrite::Ask } if !well => Msg::FileExists { name, text },
-            Effect::WriteFile { name, .. } => {
-                Msg::Handed { what: CleanText::line(&name), result: if well { Ok(()) } else { Err(failure()) } }
+            Effect::WriteFile(file, Overwrite::Ask) if !well => Msg::FileExists(file),
+            Effect::WriteFile(file, _) => {
+                Msg::Handed { what: file.what, result: if well { Ok(()) } else { Err(failure()) } }
             }
             Effect::SaveDraft(slot, _) | Effect::DeleteDraft(slot) => {
                 Msg::DraftSaved { slot, result: if well { Ok(now) } else { Err(failure()) } }

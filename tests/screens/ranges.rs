@@ -4,12 +4,13 @@ use crate::world::{World, now};
 use crate::{SIZES, render, snapshots, text};
 use chrono::{NaiveDate, TimeDelta};
 use crossterm::event::{Event, KeyCode};
-use docdeck::app::Msg;
+use docdeck::app::{Msg, NewFile};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::load::Stamped;
 use docdeck::model::news::News;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{Kept, KnownRange};
+use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts};
 use docdeck::ui::{Depth, Theme, draw};
 use ratatui::Terminal;
@@ -114,7 +115,8 @@ fn the_question_before_a_file_is_written_over() {
         looking(world);
         world.keys("e Enter");
         let name = "docdeck-views-2026-11-14_2026-11-20-partial.csv".to_owned();
-        world.tell(Msg::FileExists { name, text: "path".to_owned() });
+        let what = CleanText::line("12 pages as CSV");
+        world.tell(Msg::FileExists(NewFile { name, text: "path".to_owned(), what }));
     });
 }
 

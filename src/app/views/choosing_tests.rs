@@ -53,7 +53,7 @@ fn paths(paths: &[&str]) -> Vec<String> {
 
 fn written(effects: &[Effect]) -> (&str, &str) {
     match effects {
-        [Effect::WriteFile { name, text, overwrite: Overwrite::Ask }] => (name, text),
+        [Effect::WriteFile(file, Overwrite::Ask)] => (&file.name, &file.text),
         other => panic!("no file: {other:?}"),
     }
 }

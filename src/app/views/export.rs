@@ -5,7 +5,7 @@ use super::super::geometry::centered;
 use super::super::keymap::{Action, Context};
 use super::super::overlay::{Consequence, Overlay, Question};
 use super::super::scroll::Scroll;
-use super::super::{App, Effect, Overwrite, Screen, Tone, format};
+use super::super::{App, Effect, NewFile, Overwrite, Screen, Tone, format};
 use crate::model::Time;
 use crate::model::export::{COPY_LIMIT, Extract, Format};
 use crate::model::text::CleanText;
@@ -202,27 +202,25 @@ impl App {
             return;
         }
         self.overlays.pop();
+        let what = format!("{} as {}", format::plural(pages, "page"), format.name());
         effects.push(match target {
-            Target::File => Effect::WriteFile { name, text, overwrite: Overwrite::Ask },
-            Target::Clipboard => {
-                let what = format!("{} as {}", format::plural(pages, "page"), format.name());
-                Effect::copy(&what, text)
-            }
+            Target::File => Effect::WriteFile(NewFile { name, text, what: CleanText::line(&what) }, Overwrite::Ask),
+            Target::Clipboard => Effect::copy(&what, text),
         });
     }
 
     /// A file of that name is there already, and was left as it is: the user is asked, unless something else has the keys
     /// by now, whose letters must not be taken for an answer.
-    pub(in crate::app) fn file_exists(&mut self, name: String, text: String, now: Time) {
+    pub(in crate::app) fn file_exists(&mut self, file: NewFile, now: Time) {
         self.dirty = true;
         if self.overlays.is_empty() && self.screen == Screen::Views {
-            let shown = CleanText::line(&name);
+            let shown = CleanText::line(&file.name);
             let question = format!("{shown} is in the current folder already. Write over it?");
-            self.overlays
-                .push(Overlay::Question(Question { text: question, yes: Consequence::Overwrite { name, text } }));
+            self.overlays.push(Overlay::Question(Question { text: question, yes: Consequence::Overwrite(file) }));
         } else {
             let again = self.told(Context::Views, Action::Export);
-            let said = format!("{name} is there already and was left as it is; {again} on the views asks again.");
+            let said =
+                format!("{} is there already and was left as it is; {again} on the views asks again.", file.name);
             self.say(Tone::Problem, &said, now);
         }
     }
