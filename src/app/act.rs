@@ -106,7 +106,7 @@ impl App {
 
     pub(super) fn copy_id(&self, effects: &mut Vec<Effect>) {
         if let Some(id) = self.listed().selected().and_then(|row| row.id.as_ref()) {
-            effects.push(Effect::copy(&format!("the job's id {}", id.clean()), id.as_str().to_owned()));
+            effects.push(Effect::copy(&format!("the job's id {}", id.clean()), id.clean().to_string()));
         }
     }
 

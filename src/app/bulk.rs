@@ -193,7 +193,7 @@ fn left_out(n: usize, one: &str, several: &str) -> String {
 fn main_text(row: &JobRow) -> Option<(&'static str, String)> {
     match (&row.pr_link, &row.id) {
         (Some(link), _) => Some(("link", link.to_string())),
-        (None, Some(id)) => Some(("job's id", id.as_str().to_owned())),
+        (None, Some(id)) => Some(("job's id", id.clean().to_string())),
         (None, None) => None,
     }
 }

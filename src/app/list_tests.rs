@@ -124,6 +124,26 @@ fn links_are_copied_one_per_line_and_opened_one_by_one() {
 }
 
 #[test]
+fn what_is_copied_types_nothing_into_a_shell_whatever_the_service_made_of_an_id() {
+    let mut app = app();
+    let mut odd = row(9, Status::Active);
+    odd.id = JobId::new("job\x1b]52;c;AAAA\x07\u{9b}2J\nrm -rf ~\r");
+    app.update(Msg::News(News::Job(Box::new(odd))), at(1000));
+    app.jobs.select(JobKey(9));
+    for keys in ["y", "Y"] {
+        let effects = press(&mut app, keys);
+        let copied = effects.iter().find_map(|effect| match effect {
+            Effect::Copy { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        let text = copied.expect("a copy");
+        assert!(text.starts_with("job") && !text.contains(char::is_control), "{text:?}");
+    }
+    let prompt = "two\nlines\tand\x1b[201~ more\u{85}".to_owned();
+    assert!(matches!(Effect::copy("it", prompt), Effect::Copy { text, .. } if text == "two\nlines\tand[201~ more"));
+}
+
+#[test]
 fn an_export_has_the_services_names_and_what_only_this_computer_knows() {
     let mut app = app();
     let effects = press(&mut app, "gvvey");

@@ -301,8 +301,10 @@ impl Effect {
 }
 
 impl Effect {
-    /// Copies a text; `what` it is, as the end of "Copied …".
-    pub fn copy(what: &str, text: String) -> Self {
+    /// Copies a text; `what` it is, as the end of "Copied …". Where it is pasted it may be typed into a shell: no control
+    /// character goes along but those that part lines and words.
+    pub fn copy(what: &str, mut text: String) -> Self {
+        text.retain(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'));
         Self::Copy { what: CleanText::line(&format!("Copied {what}.")), text }
     }
 }

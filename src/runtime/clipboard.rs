@@ -108,6 +108,19 @@ mod tests {
     }
 
     #[test]
+    fn whatever_the_text_holds_nothing_but_base64_is_sent_between_the_two_ends() {
+        let controls = (0..0x20).chain(0x7f..0xa0).filter_map(char::from_u32);
+        let texts = ["\x1b]52;c;AAAA\x07".to_owned(), "\u{9d}0;x\u{9c}\u{9b}2J".to_owned(), controls.collect()];
+        for text in texts {
+            let sequence = String::from_utf8(copy_sequence(&text).expect("short")).expect("ASCII");
+            let payload =
+                sequence.strip_prefix("\x1b]52;c;").and_then(|rest| rest.strip_suffix('\x07')).expect("both ends");
+            assert!(payload.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b)), "{payload:?}");
+            assert_eq!(STANDARD.decode(payload).expect("base64"), text.as_bytes());
+        }
+    }
+
+    #[test]
     fn a_text_that_terminals_refuse_is_refused_here() {
         assert!(copy_sequence(&"x".repeat(LIMIT)).is_ok_and(|sequence| sequence.len() < 100_010));
         assert_eq!(copy_sequence(&"x".repeat(LIMIT + 1)), Err(TooLong { bytes: LIMIT + 1 }));
