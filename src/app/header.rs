@@ -92,6 +92,7 @@ impl App {
             Connection::Unknown if self.jobs.active() > 0 => "○ connecting".to_owned(),
             Connection::Unknown => "○ no answer yet".to_owned(),
             Connection::Live => format!("{} live", if self.is_beating(now) { "○" } else { "●" }),
+            Connection::Unusable { .. } => "! answers can't be read".to_owned(),
             Connection::Offline { next_try: Some(next_try), .. } if *next_try > now => {
                 format!("✗ offline, next try in {} s", ((*next_try - now).num_seconds()).max(1))
             }
@@ -110,6 +111,7 @@ impl App {
             Connection::Unknown if self.jobs.active() > 0 => "○ asking",
             Connection::Unknown => "○ unknown",
             Connection::Live => "● live",
+            Connection::Unusable { .. } => "! unreadable",
             Connection::Offline { .. } => "✗ offline",
             Connection::Resting { .. } => "! resting",
             Connection::Refused { .. } => "✗ refused",

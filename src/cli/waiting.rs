@@ -223,6 +223,7 @@ pub(super) fn connection_words(connection: &Connection) -> Option<CleanText> {
     let moment = |at: &crate::model::Time| at.with_timezone(&Local).format("%H:%M:%S").to_string();
     let words = match connection {
         Connection::Unknown | Connection::Live => return None,
+        Connection::Unusable { reason } => format!("no answer could be used: {reason}"),
         Connection::Offline { reason, next_try: Some(at) } => format!("offline, next try at {}: {reason}", moment(at)),
         Connection::Offline { reason, next_try: None } => format!("offline: {reason}"),
         Connection::Resting { until } => format!("the service asks for a rest: no looks until {}", moment(until)),

@@ -58,6 +58,11 @@ impl Heard {
         Self { key: None, seen: Seen::Nothing, health: Health::Good, asked: false }
     }
 
+    /// A request that has nothing to do with polling got an answer of no use.
+    pub(super) fn odd(reason: CleanText) -> Self {
+        Self { health: Health::Odd(reason), ..Self::well() }
+    }
+
     /// A request that has nothing to do with polling did not reach the service.
     pub(super) fn unreachable(reason: CleanText) -> Self {
         Self { health: Health::Down(reason), ..Self::well() }

@@ -19,6 +19,8 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 
+/// So many unusable answers in a row are not one job's alone.
+const ODD_ANSWERS: u32 = 3;
 /// How long polling pauses when the store can't take answers in.
 const STORE_PAUSE: TimeDelta = TimeDelta::seconds(15);
 
@@ -71,6 +73,8 @@ struct Poller {
     told: Connection,
     /// When the mode last changed, local wall time.
     since: Time,
+    /// Answers in a row that could not be used.
+    odd: u32,
     /// The job whose request failed, to probe with when nothing else is there.
     suspect: Option<JobKey>,
 }
@@ -85,6 +89,7 @@ pub(super) async fn run(inner: Arc<Inner>, mut orders: mpsc::UnboundedReceiver<O
         gets: JoinSet::new(),
         told: Connection::Unknown,
         since: local_now(),
+        odd: 0,
         suspect: None,
     };
     loop {
@@ -270,6 +275,7 @@ impl Poller {
         match heard.health {
             Health::Good => {
                 self.suspect = None;
+                self.odd = 0;
                 // A look that began before the 429 does not end the rest.
                 if !matches!(self.mode, Mode::Running | Mode::Resting { .. } | Mode::Stalled { .. }) {
                     self.run_again(now);
@@ -280,8 +286,14 @@ impl Poller {
                 }
             }
             Health::Odd(reason) => {
-                if matches!(self.mode, Mode::Down { .. }) {
-                    self.go_down(heard.key, reason, decides, now).await;
+                self.odd = self.odd.saturating_add(1);
+                match self.mode {
+                    Mode::Down { .. } => self.go_down(heard.key, reason, decides, now).await,
+                    // One job that is asked for in vain says nothing of a service that answers for others.
+                    Mode::Running if self.told != Connection::Live || self.odd >= ODD_ANSWERS => {
+                        self.tell(Connection::Unusable { reason }).await;
+                    }
+                    _ => {}
                 }
             }
             Health::Down(reason) => self.go_down(heard.key, reason, decides, now).await,

@@ -121,7 +121,11 @@ impl Inner {
                     self.order(Order::Heard(Heard::unreachable(error.failure(now).sentence)));
                     return (Err(error.failure(now)), false);
                 }
-                return (Err(error.failure(now)), true);
+                let failure = error.failure(now);
+                if failure.kind == FailureKind::Service {
+                    self.order(Order::Heard(Heard::odd(failure.sentence.clone())));
+                }
+                return (Err(failure), true);
             }
         };
         self.order(Order::Heard(Heard::well()));

@@ -11,6 +11,8 @@ pub enum Connection {
     Unknown,
     /// The last answer was a good one.
     Live,
+    /// There are answers, but none that could be used: no JSON, a page of something in between, a request refused as such.
+    Unusable { reason: CleanText },
     /// No network, or the service is unwell; one probe at `next_try`, none where no job is there to probe with.
     Offline { reason: CleanText, next_try: Option<Time> },
     /// Polling rests until then because the service said 429.
@@ -23,10 +25,10 @@ pub enum Connection {
 const NO_TIME: &str = "-";
 
 impl Connection {
-    /// Whether it is worth telling the instances that do not poll: a service that can't be reached or asks for a rest. A
-    /// refused key is one's own.
+    /// Whether it is worth telling the instances that do not poll: a service that can't be reached, gives no answer of use
+    /// or asks for a rest. A refused key is one's own.
     pub fn is_trouble(&self) -> bool {
-        matches!(self, Self::Offline { .. } | Self::Resting { .. })
+        matches!(self, Self::Unusable { .. } | Self::Offline { .. } | Self::Resting { .. })
     }
 
     /// As a line of text that [`Connection::parse`] reads: a word, then milliseconds UTC, then the reason.
@@ -37,6 +39,7 @@ impl Connection {
                 let at = next_try.as_ref().map_or_else(|| NO_TIME.to_owned(), ms);
                 format!("offline {at} {reason}")
             }
+            Self::Unusable { reason } => format!("unusable {NO_TIME} {reason}"),
             Self::Resting { until } => format!("resting {}", ms(until)),
             Self::Live => "live".to_owned(),
             Self::Unknown | Self::Refused { .. } => "unknown".to_owned(),
@@ -52,6 +55,7 @@ impl Connection {
             ("live", None) => Self::Live,
             ("unknown", None) => Self::Unknown,
             ("resting", Some(at)) => Self::Resting { until: moment(at)? },
+            ("unusable", Some(NO_TIME)) => Self::Unusable { reason: CleanText::line(reason?) },
             ("offline", Some(at)) => {
                 let next_try = if at == NO_TIME { None } else { Some(moment(at)?) };
                 Self::Offline { reason: CleanText::line(reason?), next_try }
@@ -72,6 +76,7 @@ mod tests {
             Connection::Live,
             Connection::Unknown,
             Connection::Resting { until: at.expect("in range") },
+            Connection::Unusable { reason: reason.clone() },
             Connection::Offline { reason: reason.clone(), next_try: at },
             Connection::Offline { reason, next_try: None },
         ];
@@ -80,7 +85,7 @@ mod tests {
         }
         let refused = Connection::Refused { reason: CleanText::line("The key is not accepted.") };
         assert_eq!(Connection::parse(&refused.words()), Some(Connection::Unknown), "another one may have another key");
-        for other in ["", "offline", "offline soon x", "resting", "resting x", "better 1"] {
+        for other in ["", "offline", "offline soon x", "resting", "resting x", "unusable", "unusable x", "better 1"] {
             assert_eq!(Connection::parse(other), None, "{other}");
         }
     }

@@ -229,10 +229,12 @@ fn checked(view: View<'_>, job: &JobRow) -> String {
     let View { app, now, .. } = view;
     let last = job.checked_at.map_or_else(|| "not yet".to_owned(), |at| ago_exact(at, now, job.is_working()));
     let next = match (&app.connection, next_poll(job)) {
-        (Connection::Live | Connection::Unknown, Some(at)) if at > now => {
+        (Connection::Live | Connection::Unknown | Connection::Unusable { .. }, Some(at)) if at > now => {
             format!(", next look in {}", duration(at - now))
         }
-        (Connection::Live | Connection::Unknown, Some(_)) => ", next look is due".to_owned(),
+        (Connection::Live | Connection::Unknown | Connection::Unusable { .. }, Some(_)) => {
+            ", next look is due".to_owned()
+        }
         (_, Some(_)) => ", next look when the service answers again".to_owned(),
         (_, None) => String::new(),
     };

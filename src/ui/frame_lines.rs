@@ -51,7 +51,7 @@ fn connection_style(view: View<'_>) -> Style {
         Connection::Unknown => theme.muted,
         Connection::Live => theme.good,
         Connection::Offline { .. } | Connection::Refused { .. } => theme.bad,
-        Connection::Resting { .. } => theme.warning,
+        Connection::Unusable { .. } | Connection::Resting { .. } => theme.warning,
     }
 }
 

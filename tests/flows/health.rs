@@ -54,3 +54,28 @@ async fn a_job_that_the_service_no_longer_knows_is_gone_and_stays_in_the_list() 
     desk.assert_shows("Lost in space");
     desk.assert_shows("gone: the service no longer knows this job");
 }
+
+#[tokio::test]
+async fn answers_of_no_use_are_no_answers_not_yet_there_and_one_that_can_be_read_ends_that() {
+    let (sim, folder) = (sim(&[]).await, folder());
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.accepted("One [sim:seconds=6000]").await;
+    desk.terminate().await;
+    faults(&sim, &["get=html"]);
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.until_shown("! answers can't be read").await;
+    desk.assert_shows("WORKING 1");
+    faults(&sim, &[]);
+    desk.keys("r");
+    desk.until_shown(" live").await;
+    // A service that answered well before is not judged by one answer.
+    faults(&sim, &["get=malformed"]);
+    for _ in 0..2 {
+        desk.keys("r");
+        desk.until_shown("not a JSON object").await;
+        desk.assert_shows(" live");
+        desk.keys("Esc");
+    }
+    desk.keys("r");
+    desk.until_shown("! answers can't be read").await;
+}
