@@ -104,14 +104,18 @@ impl App {
     pub(super) fn open_palette(&mut self) {
         let contexts = self.contexts();
         let typing = self.takes_text();
+        // A text that is open goes to disk before another profile takes the place of its own.
+        let may_turn = matches!(self.overlays.last(), Some(Overlay::Editor(_) | Overlay::Batch(_)));
         let mut entries: Vec<Entry> = Vec::new();
         for row in self.start.keymap.rows(contexts) {
             // Where text is typed, plain letters of the screen below are no commands.
             let is_plain = typing
                 && row.context == Context::Everywhere
                 && !self.start.keymap.keys(row).iter().any(|c| !c.types_text());
-            if row.action != Action::Palette && !is_plain && self.is_possible(row.action) {
-                let keys: Vec<String> = self.start.keymap.keys(row).iter().map(ToString::to_string).collect();
+            let is_reached = !is_plain || (may_turn && row.action == Action::Profiles);
+            if row.action != Action::Palette && is_reached && self.is_possible(row.action) {
+                let keys = if is_plain { &[] } else { self.start.keymap.keys(row) };
+                let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
                 entries.push(Entry {
                     choice: Choice::Row(row),
                     text: CleanText::line(row.help),

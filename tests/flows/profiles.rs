@@ -8,7 +8,7 @@ use docdeck::model::ledger::Limited;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
 use docdeck::model::text::CleanText;
-use docdeck::sim::Sim;
+use docdeck::sim::{Sim, SimOptions};
 use tempfile::TempDir;
 
 /// At work for `one` as the profile acme; beta is known and belongs to `two`.
@@ -170,5 +170,58 @@ async fn a_draft_stays_with_the_profile_that_it_was_typed_for() {
     let drafts = |scope| desk.store.drafts(scope);
     assert_eq!(drafts(&acme).await.expect("drafts").len(), 1);
     assert_eq!(drafts(&beta).await.expect("drafts").len(), 0);
+    desk.terminate().await;
+}
+
+#[tokio::test]
+async fn with_a_text_open_the_palette_leads_to_another_profile_and_the_text_is_kept() {
+    let (sim, folder) = (sim(&[]).await, folder());
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let (acme, beta) = (scope_of(&sim), other(&scope_of(&sim)));
+    desk.know(&[("acme", acme.clone(), sim.api_key()), ("beta", beta.clone(), sim.api_key())]);
+    desk.keys("nHalf a thought");
+    desk.key(KeyCode::F(2));
+    desk.keys("profiles");
+    desk.key(KeyCode::Enter);
+    desk.until_shown("Profiles: 2").await;
+    desk.keys("j");
+    desk.key(KeyCode::Enter);
+    turned_to(&mut desk, "beta").await;
+    assert!(!desk.shows("Half a thought"), "{}", desk.screen());
+    let drafts = |scope| desk.store.drafts(scope);
+    assert_eq!(drafts(&beta).await.expect("drafts").len(), 0);
+    let kept = drafts(&acme).await.expect("drafts");
+    assert!(kept.iter().any(|draft| draft.text == "Half a thought"), "{kept:?}");
+    desk.terminate().await;
+}
+
+#[tokio::test]
+async fn turning_while_all_pages_load_ends_that_and_what_came_is_gone_on_with_after_the_way_back() {
+    let slow = vec!["views=latency-150".parse().expect("a fault")];
+    let many = SimOptions { jobs: 0, pages: 1_200, faults: slow, ..SimOptions::default() };
+    let (one, two, folder) = (Sim::start(many).await.expect("a simulator"), sim(&[]).await, folder());
+    let mut desk = acme_and_beta(&one, &two, &folder).await;
+    desk.keys("2");
+    desk.until_shown("page 1, rows").await;
+    desk.keys("a");
+    desk.until_shown("Load all pages").await;
+    desk.keys("y");
+    let asked = one.requests(Operation::Views);
+    desk.until("a request of it", |_| one.requests(Operation::Views) > asked).await;
+    desk.keys("1");
+    choose(&mut desk, 1);
+    turned_to(&mut desk, "beta").await;
+    let at_turning = one.requests(Operation::Views);
+    desk.go_on_for(std::time::Duration::from_millis(700)).await;
+    assert!(one.requests(Operation::Views) <= at_turning + 1, "it goes on behind the back of the other profile");
+    // Nothing of the first profile's pages is shown or counted here.
+    desk.keys("2");
+    desk.until_shown("page 1, rows").await;
+    assert_eq!(desk.app.budget(Limited::Views).used, 1);
+    assert!(!desk.shows("loading all"), "{}", desk.screen());
+    choose(&mut desk, 0);
+    turned_to(&mut desk, "acme").await;
+    desk.keys("2");
+    desk.until_shown("page 1, rows").await;
     desk.terminate().await;
 }
