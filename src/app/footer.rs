@@ -98,6 +98,11 @@ impl App {
 }
 
 impl App {
+    /// Rows of the log: its newest lines stand above what is said.
+    pub fn log_rows(&self) -> usize {
+        self.uncovered(self.geometry().log_lines())
+    }
+
     /// Rows at the top of these lines that nothing is said over; one at least. What is selected stays among them, so that it
     /// is seen, and the terminal's cursor stands on it.
     pub(super) fn uncovered(&self, lines: Rect) -> usize {
@@ -171,6 +176,31 @@ mod tests {
         app.update(Msg::Wake, at(1));
         let said = app.said(usize::from(app.size.0)).len();
         assert!(said > 2 && stands(&app) < usize::from(app.said_at(said).y), "{} {said}", stands(&app));
+    }
+
+    #[test]
+    fn what_is_said_over_the_log_hides_none_of_its_newest_lines() {
+        use crate::app::Tone;
+        use crate::model::log::{LogEntry, LogKind};
+        use crate::model::text::CleanText;
+        for size in [(40, 12), (80, 24)] {
+            let mut app = app(vec![row(1, Status::Active)]);
+            app.size = size;
+            press(&mut app, '3');
+            for n in 0..40 {
+                let what = LogKind::Note(CleanText::line("x"));
+                app.log.push(LogEntry { at: at(n), subject: CleanText::line("job"), what });
+            }
+            let all = app.log_rows();
+            let failure = "The service can't be reached (connection refused), so nothing was sent: check the network, then \
+                           ask again, and again, until it is reached.";
+            app.say(Tone::Problem, failure, at(50));
+            let said = app.said_at(app.said(usize::from(size.0)).len());
+            assert!(app.log_rows() < all, "{size:?}");
+            let newest = app.log.visible(app.log_rows()).last().map(|entry| entry.at);
+            assert_eq!(newest, Some(at(39)));
+            assert!(app.geometry().log_lines().y + u16::try_from(app.log_rows()).expect("few") <= said.y, "{size:?}");
+        }
     }
 
     #[test]

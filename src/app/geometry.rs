@@ -185,9 +185,9 @@ impl Geometry {
         rows(self.views_lines())
     }
 
-    /// Rows of the log under its column heads.
-    pub fn log_rows(&self) -> usize {
-        usize::from(self.body.height.saturating_sub(3))
+    /// The lines of the log under its column heads.
+    pub fn log_lines(&self) -> Rect {
+        below(self.body, 1)
     }
 
     /// The box of the prompt editor.

@@ -43,7 +43,7 @@ impl App {
                 Scroll::Bottom => self.views.table.move_to_end(true),
             },
             (Screen::Log, _) => {
-                let rows = g.log_rows();
+                let rows = self.log_rows();
                 let step = match by {
                     Scroll::By(n) => n,
                     Scroll::Page(n) => n.saturating_mul(page(rows)),

@@ -58,6 +58,16 @@ pub enum Overlay {
 }
 
 impl Overlay {
+    /// Shows its text from the start, as far as the cursor allows: there is another amount of room now.
+    pub(super) fn unscroll(&mut self) {
+        match self {
+            Self::Editor(editor) => editor.input.unscroll(),
+            Self::Batch(batch) => batch.input.unscroll(),
+            Self::Ask(ask) => ask.input.unscroll(),
+            _ => {}
+        }
+    }
+
     /// The context whose keys hold while it is on top.
     pub fn context(&self) -> Context {
         match self {

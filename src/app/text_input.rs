@@ -184,6 +184,18 @@ impl TextInput {
         false
     }
 
+    /// Begins to be seen from its start again: the next drawing scrolls as far as the cursor needs and no further. For an
+    /// area of another size, which may have room for what was out of sight.
+    pub(super) fn unscroll(&mut self) {
+        let DataCursor(row, column) = self.area.cursor();
+        let (Ok(row), Ok(column)) = (u16::try_from(row), u16::try_from(column)) else { return };
+        // Twice: a step is half of what an offset may be.
+        for _ in 0..2 {
+            self.area.scroll((-i16::MAX, -i16::MAX));
+        }
+        self.go(CursorMove::Jump(row, column));
+    }
+
     fn scroll(&mut self, by: Scrolling) -> bool {
         self.area.scroll(by);
         false
@@ -267,5 +279,23 @@ mod tests {
         let changed = input.type_key(KeyEvent::new(KeyCode::Char('h'), KeyModifiers::CONTROL));
         assert!(!changed);
         assert_eq!(input.text(), "abc");
+    }
+
+    #[test]
+    fn in_a_larger_area_what_was_scrolled_away_is_seen_again_and_the_cursor_stays() {
+        use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
+        let draw = |input: &TextInput, height| {
+            let area = Rect::new(0, 0, 20, height);
+            input.area().render(area, &mut Buffer::empty(area));
+            input.area().scroll_offset().0
+        };
+        let mut input = TextInput::block(&(1..=9).map(|n| n.to_string()).collect::<Vec<_>>().join("\n"));
+        let cursor = input.area().cursor();
+        assert_eq!(draw(&input, 3), 6);
+        assert_eq!(draw(&input, 12), 6, "the widget itself leaves it scrolled");
+        input.unscroll();
+        assert_eq!((draw(&input, 12), input.area().cursor()), (0, cursor));
+        input.unscroll();
+        assert_eq!((draw(&input, 4), input.area().cursor()), (5, cursor));
     }
 }

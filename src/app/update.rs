@@ -144,6 +144,7 @@ impl App {
             Event::Paste(text) => self.paste(&Zeroizing::new(text), now),
             Event::Resize(columns, rows) => {
                 self.size = (columns, rows);
+                self.overlays.iter_mut().for_each(Overlay::unscroll);
                 self.detail.fit(self.geometry().detail_columns());
                 self.dirty = true;
             }

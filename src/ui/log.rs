@@ -21,7 +21,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     }
     let columns = Columns::fitting(width);
     put(frame, inner, 0, columns.heads(view));
-    let rows = app.geometry().log_rows();
+    let rows = app.log_rows();
     for (n, entry) in app.log.visible(rows).enumerate() {
         put(frame, inner, n + 1, columns.entry(view, entry));
     }
