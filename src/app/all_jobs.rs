@@ -6,7 +6,7 @@ use super::filter::Filter;
 use super::jobs::JobList;
 use super::keymap::{Action, Context};
 use super::overlay::Overlay;
-use super::{App, Effect, Tone};
+use super::{App, Effect, JobsOfAll, Tone};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
@@ -24,15 +24,21 @@ pub struct AllJobs {
     profiles: HashMap<JobKey, usize>,
     /// What is typed into its filter.
     filter: String,
+    /// The job to begin with.
+    begin: Option<JobKey>,
+    /// How many jobs of projects without a profile are not in it.
+    left_out: usize,
 }
 
 impl AllJobs {
-    fn new() -> Self {
+    fn new(begin: Option<JobKey>) -> Self {
         Self {
             reading: Load::Loading { before: None },
             list: JobList::default(),
             profiles: HashMap::new(),
             filter: String::new(),
+            begin,
+            left_out: 0,
         }
     }
 
@@ -56,10 +62,15 @@ impl AllJobs {
         &self.filter
     }
 
-    /// Shows what passes this filter only.
-    pub(super) fn set_filter(&mut self, text: &str) {
-        text.clone_into(&mut self.filter);
-        self.list.set_filter(Filter::parse(text));
+    /// How many jobs are known here of projects that no profile leads to; they are not listed.
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// Shows what passes the saved filter and what is typed only.
+    pub(super) fn set_filter(&mut self, saved: &str, typed: &str) {
+        typed.clone_into(&mut self.filter);
+        self.list.set_filter(Filter::parse(&format!("{saved} {typed}")));
     }
 }
 
@@ -97,18 +108,26 @@ impl App {
         if self.start.profiles.len() < 2 {
             return self.say(Tone::Info, "There is no other profile: [profiles.NAME] in config.toml makes one.", now);
         }
+        let begin = self.jobs.selected().map(|row| row.key);
+        self.begin_all_jobs(begin, effects);
+    }
+
+    /// The saved filter of the jobs holds in it as well.
+    fn begin_all_jobs(&mut self, begin: Option<JobKey>, effects: &mut Vec<Effect>) {
         effects.push(self.list_all_jobs());
-        self.overlays.push(Overlay::AllJobs(Box::new(AllJobs::new())));
+        self.overlays.push(Overlay::AllJobs(Box::new(AllJobs::new(begin))));
+        self.filter_all_jobs("");
     }
 
     /// Where the configuration wants the list at the start: it opens, unless something was typed already.
-    pub(super) fn begin_with_all_jobs(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn begin_with_all_jobs(&mut self, effects: &mut Vec<Effect>) {
         if std::mem::take(&mut self.start.all_profiles)
             && self.start.profiles.len() > 1
             && self.overlays.is_empty()
             && !self.has_typed_ahead()
         {
-            self.open_all_jobs(now, effects);
+            // Nobody has chosen a job yet: what needs the user most comes first.
+            self.begin_all_jobs(None, effects);
         }
     }
 
@@ -176,14 +195,22 @@ impl App {
     }
 
     /// The record was read.
-    pub(super) fn all_jobs_listed(&mut self, result: Result<Vec<(usize, JobRow)>, Failure>, now: Time) {
+    pub(super) fn all_jobs_listed(&mut self, result: Result<JobsOfAll, Failure>, now: Time) {
         let (rows, current) = (self.geometry().all_jobs_rows(), self.start.current);
-        let others = result.iter().flatten().filter(|(profile, _)| *profile != current).map(|(_, row)| row.key);
+        let others = result
+            .iter()
+            .flat_map(|read| &read.jobs)
+            .filter(|(profile, _)| *profile != current)
+            .map(|(_, row)| row.key);
         self.elsewhere.extend(others);
         let Some(open) = self.all_jobs_mut() else { return };
-        let read = result.map(|jobs| {
+        let read = result.map(|JobsOfAll { jobs, left_out }| {
+            open.left_out = left_out;
             open.profiles = jobs.iter().map(|(profile, row)| (row.key, *profile)).collect();
             open.list.replace(jobs.into_iter().map(|(_, row)| row).collect());
+            if let Some(key) = open.begin.take() {
+                open.list.select(key);
+            }
             Stamped { value: (), as_of: now }
         });
         open.reading.finish(read, now);
@@ -292,15 +319,26 @@ mod tests {
         Profile { name: CleanText::line(name), scope: Some(scope(project)), lacks: None }
     }
 
+    fn of_all(jobs: Vec<(usize, JobRow)>) -> JobsOfAll {
+        JobsOfAll { jobs, left_out: 0 }
+    }
+
     fn press(app: &mut App, code: KeyCode) -> Vec<Effect> {
         app.update(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))), at(1000))
     }
 
-    /// Two profiles of one project and one of another, each with jobs; the list is open.
+    /// Two profiles of one project and one of another, each with jobs; the list is open, its first job selected.
     fn opened() -> App {
+        let mut app = begun(Vec::new());
+        press(&mut app, KeyCode::Char('g'));
+        app
+    }
+
+    /// As it begins, with these saved filters.
+    fn begun(filters: Vec<crate::app::SavedFilter>) -> App {
         let profiles = vec![profile("same", "a"), profile("a", "a"), profile("b", "b")];
         let utc = FixedOffset::east_opt(0).expect("UTC");
-        let start = Start { size: (120, 40), profiles, current: 1, ..Start::new(scope("a"), utc) };
+        let start = Start { size: (120, 40), profiles, current: 1, filters, ..Start::new(scope("a"), utc) };
         let (mut app, _) = App::new(start, at(0));
         let known = crate::app::Known { jobs: vec![row(1, Status::Active)], ..crate::app::Known::default() };
         app.update(Msg::Loaded(Ok(Box::new(known))), at(0));
@@ -309,7 +347,7 @@ mod tests {
         let mut failed = row(2, Status::Failed);
         failed.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
         let jobs = vec![(1, row(1, Status::Active)), (2, row(3, Status::Active)), (2, failed)];
-        app.update(Msg::AllJobs(Ok(jobs)), at(1000));
+        app.update(Msg::AllJobs(Ok(of_all(jobs))), at(1000));
         app
     }
 
@@ -320,6 +358,51 @@ mod tests {
         }
     }
 
+    fn selected(app: &App) -> Option<i64> {
+        app.all_jobs().and_then(|open| open.list.selected()).map(|row| row.key.0)
+    }
+
+    #[test]
+    fn it_begins_with_the_job_that_was_selected_and_asked_for_at_the_start_with_the_first_one() {
+        assert_eq!(selected(&begun(Vec::new())), Some(1));
+        let profiles = vec![profile("a", "a"), profile("b", "b")];
+        let utc = FixedOffset::east_opt(0).expect("UTC");
+        let start = Start { size: (120, 40), profiles, all_profiles: true, ..Start::new(scope("a"), utc) };
+        let (mut app, _) = App::new(start, at(0));
+        let known = crate::app::Known { jobs: vec![row(1, Status::Active)], ..crate::app::Known::default() };
+        app.update(Msg::Loaded(Ok(Box::new(known))), at(0));
+        let jobs = vec![(0, row(1, Status::Active)), (1, row(2, Status::Failed))];
+        app.update(Msg::AllJobs(Ok(of_all(jobs))), at(1));
+        assert_eq!(selected(&app), Some(2));
+    }
+
+    #[test]
+    fn saved_filters_hold_in_it_and_are_turned_to_from_there() {
+        let saved = |name: &str, text: &str| crate::app::SavedFilter { name: CleanText::line(name), text: text.into() };
+        let mut app = begun(vec![saved("broken", "s:failed"), saved("at work", "s:active")]);
+        press(&mut app, KeyCode::Char(']'));
+        assert_eq!((order(&app), app.tab()), (vec![2], Some("broken")));
+        press(&mut app, KeyCode::Char(']'));
+        assert_eq!(order(&app), [3, 1]);
+        // What is typed narrows that further, and Esc takes it away alone.
+        for c in ['/', '#', '7'] {
+            press(&mut app, KeyCode::Char(c));
+        }
+        press(&mut app, KeyCode::Enter);
+        assert_eq!(order(&app), [0_i64; 0]);
+        press(&mut app, KeyCode::Esc);
+        assert_eq!(order(&app), [3, 1]);
+        let title: String = app.all_jobs_title(78).into_iter().map(|(text, _)| text).collect();
+        assert!(title.contains(": 2 of 3") && title.contains("[at work]"), "{title}");
+        press(&mut app, KeyCode::Char('['));
+        press(&mut app, KeyCode::Char('A'));
+        assert_eq!(app.tab(), Some("broken"), "it is one choice for both lists");
+        assert_eq!(app.jobs.passing(), 0);
+        press(&mut app, KeyCode::Char('A'));
+        app.update(Msg::AllJobs(Ok(of_all(vec![(1, row(1, Status::Active)), (2, row(2, Status::Failed))]))), at(2));
+        assert_eq!(order(&app), [2]);
+    }
+
     #[test]
     fn what_needs_the_user_comes_first_whatever_its_profile() {
         let mut app = opened();
@@ -327,7 +410,7 @@ mod tests {
         // The list of the present profile is left as it is.
         assert_eq!(app.jobs.len(), 1);
         press(&mut app, KeyCode::Char('j'));
-        app.update(Msg::AllJobs(Ok(vec![(2, row(3, Status::Active))])), at(1001));
+        app.update(Msg::AllJobs(Ok(of_all(vec![(2, row(3, Status::Active))]))), at(1001));
         assert!(
             matches!(app.overlays.last(), Some(Overlay::AllJobs(open)) if open.list.selected().is_some_and(|row| row.key == JobKey(3)))
         );
@@ -412,7 +495,7 @@ mod tests {
         let effects = app.update(Msg::News(News::OthersWrote), at(1002));
         assert_eq!(effects, [Effect::ListAllJobs(vec![(1, scope("a")), (2, scope("b"))])]);
         assert_eq!(app.update(Msg::News(News::OthersWrote), at(1003)), [], "one reading at a time");
-        app.update(Msg::AllJobs(Ok(vec![(2, row(4, Status::Failed)), (1, row(1, Status::Active))])), at(1004));
+        app.update(Msg::AllJobs(Ok(of_all(vec![(2, row(4, Status::Failed)), (1, row(1, Status::Active))]))), at(1004));
         assert_eq!(order(&app), [4, 1]);
         press(&mut app, KeyCode::Esc);
         assert_eq!(app.update(Msg::News(News::OthersWrote), at(1005)), [], "nobody looks");
@@ -472,7 +555,7 @@ mod tests {
     #[test]
     fn enter_goes_on_to_a_profile_of_the_project_whose_key_can_be_read() {
         let mut app = sharing(None);
-        app.update(Msg::AllJobs(Ok(vec![(1, row(9, Status::Active))])), at(1000));
+        app.update(Msg::AllJobs(Ok(of_all(vec![(1, row(9, Status::Active))]))), at(1000));
         assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(1)]);
         let failed = || Failure::new(crate::model::failure::FailureKind::Local, "The key command failed.");
         assert_eq!(app.update(Msg::ProfileKey(1, Err(failed())), at(1001)), [Effect::ReadProfileKey(2)]);
@@ -488,7 +571,7 @@ mod tests {
     #[test]
     fn after_a_refused_key_enter_tries_the_next_profile_and_still_goes_to_the_job() {
         let mut app = sharing(None);
-        app.update(Msg::AllJobs(Ok(vec![(1, row(9, Status::Active))])), at(1000));
+        app.update(Msg::AllJobs(Ok(of_all(vec![(1, row(9, Status::Active))]))), at(1000));
         press(&mut app, KeyCode::Enter);
         app.update(Msg::ProfileKey(1, Ok(ApiKey::new("mint_a").expect("a key"))), at(1001));
         let refused = Failure::new(crate::model::failure::FailureKind::KeyRefused, "The key is not accepted.");

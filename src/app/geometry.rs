@@ -290,6 +290,12 @@ impl Geometry {
         inside(self.layer())
     }
 
+    /// The title of the list of the jobs of all profiles.
+    pub fn all_jobs_title(&self) -> Rect {
+        let layer = self.layer();
+        Rect { x: layer.x + 1, width: layer.width.saturating_sub(2), height: layer.height.min(1), ..layer }
+    }
+
     /// The lines of the jobs of all profiles.
     pub fn all_jobs_lines(&self) -> Rect {
         let lines = inside(self.layer());

@@ -46,7 +46,7 @@ impl App {
     /// The title in so many cells.
     pub fn list_title(&self, width: usize) -> Part {
         let filter = |room| self.filter_pieces(room);
-        self.titled(self.title_head(), &self.jobs, &filter, true, width)
+        self.titled(self.title_head(), &self.jobs, &filter, width)
     }
 
     /// The title of the list of all profiles' jobs in so many cells.
@@ -58,17 +58,10 @@ impl App {
             head.push((counted(&open.list, ""), Piece::Count));
         }
         let filter = |room| pieces(open.filter(), self.filter_input(), room);
-        self.titled(head, &open.list, &filter, false, width)
+        self.titled(head, &open.list, &filter, width)
     }
 
-    fn titled(
-        &self,
-        mut title: Part,
-        list: &JobList,
-        filter: &dyn Fn(usize) -> Option<Part>,
-        has_tabs: bool,
-        width: usize,
-    ) -> Part {
+    fn titled(&self, mut title: Part, list: &JobList, filter: &dyn Fn(usize) -> Option<Part>, width: usize) -> Part {
         let mut room = width.saturating_sub(cells(&title) + 1);
         let mut push = |part: Part, room: &mut usize| {
             let needed = cells(&part) + BETWEEN.width();
@@ -89,7 +82,7 @@ impl App {
         for part in [filter, marked, sorting].into_iter().flatten() {
             push(part, &mut room);
         }
-        if has_tabs && let Some(part) = self.tab_pieces() {
+        if let Some(part) = self.tab_pieces() {
             let fits = push(part, &mut room);
             if !fits && let Some(part) = self.tab_piece(room.saturating_sub(BETWEEN.width())) {
                 push(part, &mut room);
@@ -109,10 +102,11 @@ impl App {
         title
     }
 
-    /// The saved filter, by its place, whose tab stands in a cell of the title.
+    /// The saved filter, by its place, whose tab stands in a cell of the title of the list in front.
     pub(super) fn tab_at(&self, cell: usize, width: usize) -> Option<usize> {
         let mut end = 0;
-        self.list_title(width).into_iter().find_map(|(text, piece)| {
+        let title = if self.all_jobs().is_some() { self.all_jobs_title(width) } else { self.list_title(width) };
+        title.into_iter().find_map(|(text, piece)| {
             let start = end;
             end += text.width();
             match piece {

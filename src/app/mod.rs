@@ -60,7 +60,7 @@ pub mod welcome;
 pub mod wrap;
 mod write;
 
-pub use msg::{Effect, Known, Msg, NewFile, Overwrite, OwnCommand, SavedFilter, Start, Template};
+pub use msg::{Effect, JobsOfAll, Known, Msg, NewFile, Overwrite, OwnCommand, SavedFilter, Start, Template};
 
 use crate::model::Time;
 use crate::model::connection::Connection;

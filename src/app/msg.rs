@@ -94,8 +94,8 @@ pub enum Msg {
     ProfileTried { attempt: u64, result: Result<CleanText, Failure> },
     /// A new profile was written.
     ConfigWritten { attempt: u64, result: Result<(), NotWritten> },
-    /// The jobs of all profiles, each with the place of its profile.
-    AllJobs(Result<Vec<(usize, JobRow)>, Failure>),
+    /// The jobs of all profiles.
+    AllJobs(Result<JobsOfAll, Failure>),
     /// The key of the profile at this place was read, or why not.
     ProfileKey(usize, Result<ApiKey, Failure>),
     /// The service takes the key of the profile at this place, or could not be asked just now (why); or why the key can't
@@ -111,6 +111,15 @@ pub enum Msg {
     Resumed,
     /// The process was asked to end: a signal, or the end of input.
     Terminate,
+}
+
+/// The jobs of all profiles.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct JobsOfAll {
+    /// Each with the place of its profile.
+    pub jobs: Vec<(usize, JobRow)>,
+    /// How many are known here of projects that no profile leads to, those that were put away apart.
+    pub left_out: usize,
 }
 
 /// A file that is to be written into the current folder.

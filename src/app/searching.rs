@@ -60,8 +60,8 @@ impl App {
     pub(super) fn filter_typed(&mut self) {
         let held = self.all_jobs().map_or(self.filter_text(), AllJobs::filter);
         let Some(text) = self.filter_input().map(TextInput::text).filter(|text| text != held) else { return };
-        if let Some(open) = self.all_jobs_mut() {
-            open.set_filter(&text);
+        if self.all_jobs().is_some() {
+            self.filter_all_jobs(&text);
         } else if self.screen == Screen::Views {
             self.views.table.set_filter(&text);
         } else {
@@ -72,9 +72,9 @@ impl App {
 
     /// Takes away what is typed; whether there was anything.
     pub(super) fn clear_filter(&mut self) -> bool {
-        if let Some(open) = self.all_jobs_mut() {
+        if let Some(open) = self.all_jobs() {
             let had = !open.filter().trim().is_empty();
-            open.set_filter("");
+            self.filter_all_jobs("");
             return had;
         }
         let had = !self.filter_text().trim().is_empty();
@@ -120,9 +120,24 @@ impl App {
     }
 
     fn apply_filter(&mut self) {
-        let saved = self.search.tab.checked_sub(1).and_then(|n| self.start.filters.get(n));
-        let saved = saved.map_or("", |filter| filter.text.as_str());
+        let saved = self.saved_filter();
         self.jobs.set_filter(Filter::parse(&format!("{saved} {}", self.search.typed)));
+        if let Some(typed) = self.all_jobs().map(|open| open.filter().to_owned()) {
+            self.filter_all_jobs(&typed);
+        }
+    }
+
+    /// The saved filter that holds, and this, over the list of all profiles' jobs.
+    pub(super) fn filter_all_jobs(&mut self, typed: &str) {
+        let saved = self.saved_filter();
+        if let Some(open) = self.all_jobs_mut() {
+            open.set_filter(&saved, typed);
+        }
+    }
+
+    fn saved_filter(&self) -> String {
+        let saved = self.search.tab.checked_sub(1).and_then(|n| self.start.filters.get(n));
+        saved.map(|filter| filter.text.clone()).unwrap_or_default()
     }
 
     pub(super) fn next_sort(&mut self) {

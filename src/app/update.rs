@@ -29,7 +29,7 @@ impl App {
             Msg::ReadOnly => self.start.read_only = true,
             Msg::Loaded(result) => {
                 self.loaded(result, now);
-                self.begin_with_all_jobs(now, &mut effects);
+                self.begin_with_all_jobs(&mut effects);
                 self.settle(&mut effects);
                 self.catch_up_with_keys(now, &mut effects);
             }

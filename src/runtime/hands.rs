@@ -3,14 +3,14 @@
 use super::first_run::{self, FirstRun};
 use super::new_file;
 use super::texts;
-use crate::app::{Effect, Known, Msg};
+use crate::app::{Effect, JobsOfAll, Known, Msg};
 use crate::engine::Engine;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::layout::Layout;
 use crate::model::prompt::{Delivery, DraftSlot, Thread};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::JobKey;
 use crate::store::{Store, StoreError};
 use chrono::Utc;
 use std::path::PathBuf;
@@ -197,12 +197,13 @@ impl Hands {
         thread
     }
 
-    async fn jobs_of(&self, scopes: Vec<(usize, Scope)>) -> Result<Vec<(usize, JobRow)>, StoreError> {
-        let mut all = Vec::new();
-        for (profile, scope) in scopes {
-            all.extend(self.store.jobs(&scope).await?.into_iter().map(|row| (profile, row)));
+    async fn jobs_of(&self, scopes: Vec<(usize, Scope)>) -> Result<JobsOfAll, StoreError> {
+        let mut jobs = Vec::new();
+        for (profile, scope) in &scopes {
+            jobs.extend(self.store.jobs(scope).await?.into_iter().map(|row| (*profile, row)));
         }
-        Ok(all)
+        let scopes = scopes.into_iter().map(|(_, scope)| scope).collect();
+        Ok(JobsOfAll { jobs, left_out: self.store.count_elsewhere(scopes).await? })
     }
 
     async fn prompts_of(&self, scopes: &[Scope], text: &str) -> Result<Vec<JobKey>, StoreError> {

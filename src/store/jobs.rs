@@ -29,6 +29,19 @@ pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<JobRow>> {
     Ok(rows)
 }
 
+/// How many jobs, those that were put away apart, are of none of these scopes.
+pub(super) fn count_elsewhere(connection: &Connection, scopes: &[Scope]) -> R<usize> {
+    let mut all = 0;
+    for other in scopes::all(connection)? {
+        let is_one = scopes.iter().any(|one| (&one.base_url, &one.project) == (&other.base_url, &other.project));
+        if !is_one && let Some(id) = scopes::find(connection, &other)? {
+            let [needs_you, working, queued, done, _] = sizes(connection, id)?;
+            all += needs_you + working + queued + done;
+        }
+    }
+    Ok(all)
+}
+
 /// The first `limit` rows of the list by need, in its order, how many rows each group has, and the thread of the first one.
 pub(super) fn first(connection: &Connection, scope: &Scope, limit: u32) -> R<FirstRows> {
     let mut first = FirstRows::default();

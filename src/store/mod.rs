@@ -273,6 +273,11 @@ impl Store {
         self.handle.read(move |db| jobs::list(db, &scope)).await
     }
 
+    /// How many jobs, those that were put away apart, are of none of these scopes.
+    pub async fn count_elsewhere(&self, scopes: Vec<Scope>) -> R<usize> {
+        self.handle.read(move |db| jobs::count_elsewhere(db, &scopes)).await
+    }
+
     /// What a screen can show of the list by need before all of it is read.
     pub async fn first_jobs(&self, scope: &Scope, limit: u32) -> R<FirstRows> {
         let scope = scope.clone();

@@ -8,7 +8,7 @@
 //! ```
 
 use super::jobs::{glyph, heading, info, tags};
-use super::text::{Row, left, right};
+use super::text::{Row, fit, left, right};
 use super::{View, boxed, more_below, put};
 use crate::app::all_jobs::AllJobs;
 use crate::app::format::{coarse, plural};
@@ -24,9 +24,14 @@ use unicode_width::UnicodeWidthStr;
 
 const INFO: usize = 12;
 const AGE: usize = 5;
-/// Most cells of a profile's name, and of one in a narrow terminal.
+/// Most cells of a profile's name, of one where there is less room, and of one in a narrow terminal.
 const PROFILE: usize = 16;
+const SHORT_PROFILE: usize = 12;
 const NARROW_PROFILE: usize = 8;
+/// From this width on a name has all of its cells.
+const WITH_WHOLE_NAMES: usize = 100;
+/// Cells of the lower border that more lines below take.
+const BELOW: u16 = 16;
 /// Below this width half of a name has to do, and below the second one the sign alone says how a job is.
 const WITH_NAMES: usize = 60;
 const WITH_INFO: usize = 50;
@@ -51,7 +56,27 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: 
         put(frame, lines, n, line);
     }
     put(frame, inner, rows, foot(view, open, width));
-    more_below(frame, view, area, open.list.line_count().saturating_sub(open.list.top() + rows));
+    let below = open.list.line_count().saturating_sub(open.list.top() + rows);
+    more_below(frame, view, area, below);
+    left_out(frame, view, open, area, if below > 0 { BELOW } else { 0 });
+}
+
+/// Says in the lower border how many jobs no profile leads to; `taken` cells of it are.
+fn left_out(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rect, taken: u16) {
+    if open.left_out() == 0 {
+        return;
+    }
+    let room = usize::from(area.width.saturating_sub(4 + taken));
+    let jobs = plural(open.left_out(), "job");
+    let texts = [
+        format!(" {jobs} of projects without a profile not listed "),
+        format!(" {jobs} without a profile "),
+        format!(" {jobs} not listed "),
+    ];
+    let Some(text) = texts.iter().find(|text| text.width() <= room) else { return };
+    let width = u16::try_from(text.width()).unwrap_or(0);
+    let spot = Rect::new(area.x + 2, area.bottom().saturating_sub(1), width, 1);
+    frame.render_widget(Line::styled(text.as_str(), view.theme.warning), spot);
 }
 
 /// What stands there where no job does.
@@ -60,10 +85,18 @@ fn instead(view: View<'_>, open: &AllJobs) -> Option<(String, ratatui::style::St
     match (&open.reading, open.is_read()) {
         (Load::Failed { failure, .. }, false) => Some((failure.sentence.to_string(), theme.bad)),
         (_, false) => Some(("Reading what is known here…".to_owned(), theme.muted)),
+        (_, true) if open.list.is_empty() && open.left_out() > 0 => {
+            Some(("No jobs of these profiles are known on this computer yet.".to_owned(), theme.muted))
+        }
         (_, true) if open.list.is_empty() => Some(("No jobs are known on this computer yet.".to_owned(), theme.muted)),
         (_, true) if open.list.passing() == 0 => {
-            let (jobs, close) = (plural(open.list.len(), "job"), view.app.told(Context::Everywhere, Action::Close));
-            let text = format!("None of the {jobs} known here matches; {close} clears the filter.");
+            let jobs = plural(open.list.len(), "job");
+            let back = if open.filter().trim().is_empty() {
+                format!("{} goes back to all jobs", view.app.told(Context::AllJobs, Action::PreviousTab))
+            } else {
+                format!("{} clears the filter", view.app.told(Context::Everywhere, Action::Close))
+            };
+            let text = format!("None of the {jobs} known here matches; {back}.");
             Some((text, theme.muted))
         }
         _ => None,
@@ -78,7 +111,11 @@ fn names(view: View<'_>, open: &AllJobs, rows: usize, width: usize) -> usize {
         ListLine::Job(job) => open.profile_of(job).map(|at| app.owners(at).width()),
         ListLine::Heading(..) => None,
     });
-    let most = if width < WITH_NAMES { NARROW_PROFILE } else { PROFILE };
+    let most = match width {
+        0..WITH_NAMES => NARROW_PROFILE,
+        WITH_NAMES..WITH_WHOLE_NAMES => SHORT_PROFILE,
+        _ => PROFILE,
+    };
     all.chain(shown).max().unwrap_or(0).min(most)
 }
 
@@ -95,7 +132,8 @@ fn job_line<'a>(view: View<'_>, open: &AllJobs, job: &JobRow, names: usize, widt
     row.push(glyph, glyph_style).push(" ", theme.text);
     let name = open.profile_of(job).map(|at| app.owners(at)).unwrap_or_default();
     row.push(left(&name, names), theme.muted).push("  ", theme.text);
-    let info_cells = if width < WITH_INFO { 0 } else { INFO };
+    // The title has the cells of a word that there is none of.
+    let info_cells = if width < WITH_INFO || info.is_empty() { 0 } else { INFO };
     let room = row.room().saturating_sub(info_cells + AGE + 3);
     let style = match (chosen, is_quiet) {
         (true, _) => theme.selected,
@@ -130,6 +168,6 @@ fn foot<'a>(view: View<'_>, open: &AllJobs, width: usize) -> Line<'a> {
         false => format!("; not being watched: {} turns to {name}", app.told(Context::AllJobs, Action::Open)),
     };
     let mut row = Row::new(width);
-    row.push(" ", theme.text).push(super::text::fit(&format!("{seen}{watched}"), width.saturating_sub(2)), theme.muted);
+    row.push(" ", theme.text).push(fit(&format!("{seen}{watched}"), width.saturating_sub(2)), theme.muted);
     row.line()
 }

@@ -2,8 +2,8 @@
 
 use crate::snapshots;
 use crate::world::World;
-use docdeck::app::Msg;
 use docdeck::app::profiles::Profile;
+use docdeck::app::{JobsOfAll, Msg};
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::text::CleanText;
@@ -73,7 +73,7 @@ fn the_jobs_of_all_profiles() {
         world.keys("Esc A");
         let rows: Vec<_> = world.app.jobs.shown_rows().cloned().collect();
         let jobs = rows.into_iter().enumerate().map(|(n, row)| (n % 3, row)).collect();
-        world.tell(Msg::AllJobs(Ok(jobs)));
+        world.tell(Msg::AllJobs(Ok(JobsOfAll { jobs, left_out: 3 })));
         world.keys("j j");
     });
 }

@@ -294,6 +294,8 @@ pub const BINDINGS: &[Binding] = &[
     row(C::AllJobs, &[ch('d')], Action::Dismiss, "dismiss", "dismiss the job, or take it back"),
     row(C::AllJobs, &[ch('v')], Action::Mark, "mark", "mark or unmark, go down; o y T d e take marked"),
     row(C::AllJobs, &[ch('V')], Action::MarkRange, "", "mark all from the last mark to here"),
+    row(C::AllJobs, &[ch(']')], Action::NextTab, "", "next saved filter"),
+    row(C::AllJobs, &[ch('[')], Action::PreviousTab, "", "saved filter before"),
     row(C::AllJobs, &[ch('S')], Action::ReverseSort, "", "reverse the order"),
     row(C::AllJobs, &[ch('Y')], Action::CopyId, "", "copy the job's id"),
     row(C::AllJobs, &[ch('R')], Action::Rename, "", "rename: a title of your own"),

@@ -59,7 +59,7 @@ impl App {
     }
 
     fn hit_layer(&mut self, g: Geometry, at: Position) -> Hit {
-        let yes = self.told(Context::Question, Action::Yes);
+        let (yes, title) = (self.told(Context::Question, Action::Yes), g.all_jobs_title());
         let to = |by: isize| move |at: usize, total: usize| super::super::scroll::moved(at, by, total);
         let by = match self.overlays.last_mut() {
             Some(Overlay::Question(question)) => {
@@ -86,6 +86,11 @@ impl App {
                 let rows = g.kept_rows();
                 let by = distance(g.kept_lines(), at, open.visible(rows).map(|(_, chosen)| chosen));
                 by.inspect(|by| open.move_to(to(*by), rows))
+            }
+            Some(Overlay::AllJobs(_)) if title.contains(at) => {
+                let tab = self.tab_at(usize::from(at.x - title.x), usize::from(title.width));
+                tab.into_iter().for_each(|tab| self.choose_tab(tab));
+                return Hit::Chosen;
             }
             Some(Overlay::AllJobs(open)) => {
                 let list = &mut open.list;

@@ -325,3 +325,19 @@ async fn the_first_rows_are_those_of_the_whole_list_by_need() {
 async fn a_store_that_knows_nothing_has_no_first_rows() {
     assert_eq!(memory().first_jobs(&scope(), 10).await.expect("read"), FirstRows::default());
 }
+
+#[tokio::test]
+async fn jobs_of_other_projects_are_counted_but_for_those_that_were_put_away() {
+    let store = memory();
+    let other = |project: &str| Scope { project: project.to_owned(), ..scope() };
+    for (project, prompts) in [("acme-docs", 1), ("beta", 2), ("gamma", 3)] {
+        for n in 0..prompts {
+            store.add_new_job(&other(project), &format!("Prompt {n}"), at(0)).await.expect("written");
+        }
+    }
+    let gamma = store.jobs(&other("gamma")).await.expect("rows");
+    store.change_jobs(&[gamma[0].key], LocalChange::Dismissed(true), at(1)).await.expect("put away");
+    assert_eq!(store.count_elsewhere(vec![scope()]).await.expect("a count"), 4);
+    assert_eq!(store.count_elsewhere(vec![scope(), other("gamma")]).await.expect("a count"), 2);
+    assert_eq!(store.count_elsewhere(vec![scope(), other("beta"), other("gamma")]).await.expect("a count"), 0);
+}
