@@ -7,7 +7,7 @@
 //! │   internal   handbook            docs.corp:8443      no key │
 //! ```
 
-use super::text::{Row, left};
+use super::text::{Row, fit, left};
 use super::{View, boxed, more_below, put};
 use crate::app::keymap::{Action, Context};
 use crate::app::profiles::{Profile, Profiles, Step};
@@ -20,6 +20,8 @@ use unicode_width::UnicodeWidthStr;
 
 /// Cells of the last column: what there is to say of a profile.
 const STATE: usize = 11;
+/// The signs before a name.
+const SIGNS: usize = 3;
 /// From this width on the service has a column.
 const WITH_HOST: usize = 56;
 
@@ -30,9 +32,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Profiles, area:
     let inner = boxed(frame, area, Line::styled(title, theme.title), theme.focus);
     let (g, failed) = (app.geometry(), open.said.is_some());
     let (lines, rows) = (g.profile_lines(profiles.len(), failed), g.profile_rows(profiles.len(), failed));
-    let names = profiles.iter().map(|profile| profile.name.as_str().width()).max().unwrap_or(0);
+    let columns = Columns::fitting(profiles, usize::from(inner.width));
     for (n, (at, profile)) in profiles.iter().enumerate().skip(open.top()).take(rows).enumerate() {
-        put(frame, lines, n, line(view, profile, at, open, names, usize::from(inner.width)));
+        put(frame, lines, n, line(view, profile, at, open, columns, usize::from(inner.width)));
     }
     let below = Rect {
         x: inner.x + 1,
@@ -45,7 +47,44 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Profiles, area:
     more_below(frame, view, area, profiles.len().saturating_sub(open.top() + rows));
 }
 
-fn line<'a>(view: View<'_>, profile: &Profile, at: usize, open: &Profiles, names: usize, width: usize) -> Line<'a> {
+/// Cells of the columns.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    name: usize,
+    project: usize,
+    /// The service; 0 where it has no column.
+    host: usize,
+}
+
+impl Columns {
+    /// The name takes what it needs, up to half of the room; project and service share the rest, the service what it needs
+    /// where the project leaves it.
+    fn fitting(profiles: &[Profile], width: usize) -> Self {
+        let most = |of: fn(&Profile) -> usize| profiles.iter().map(of).max().unwrap_or(0);
+        let (names, projects) =
+            (most(|profile| profile.name.as_str().width()), most(|profile| profile.project().as_str().width()));
+        let hosts = if width < WITH_HOST { 0 } else { most(|profile| profile.host().as_str().width()) };
+        let room = width.saturating_sub(SIGNS + STATE + 2);
+        let gaps = if hosts > 0 { 4 } else { 2 };
+        let name = names.min(room / 2).max(8);
+        let rest = room.saturating_sub(name + gaps);
+        let host = hosts.min(rest.saturating_sub(projects).max(rest / 2));
+        Self { name, project: rest.saturating_sub(host), host }
+    }
+}
+
+/// The service in so many cells: of one that is too long the port stays, which may be all that tells two apart.
+fn service(host: &str, cells: usize) -> String {
+    let port = host.rfind(':').filter(|at| host.get(at + 1..).is_some_and(|port| port.parse::<u16>().is_ok()));
+    match port.and_then(|at| host.split_at_checked(at)) {
+        Some((name, port)) if host.width() > cells && port.width() < cells => {
+            left(&format!("{}{port}", fit(name, cells - port.width())), cells)
+        }
+        _ => left(host, cells),
+    }
+}
+
+fn line<'a>(view: View<'_>, profile: &Profile, at: usize, open: &Profiles, columns: Columns, width: usize) -> Line<'a> {
     let View { app, theme, .. } = view;
     let (chosen, here) = (open.selected() == at, app.start.current == at);
     let style = match (chosen, profile.lacks.is_some()) {
@@ -64,17 +103,11 @@ fn line<'a>(view: View<'_>, profile: &Profile, at: usize, open: &Profiles, names
     let mut row = Row::new(width);
     row.push(if chosen { "▌" } else { " " }, theme.mark);
     row.push(if here { "● " } else { "  " }, theme.good);
-    // The name takes what it needs, up to half of the room; project and service share the rest.
-    let room = row.room().saturating_sub(STATE + 2);
-    let name = names.min(room / 2).max(8);
-    let rest = room.saturating_sub(name + 2);
-    let host = if width >= WITH_HOST { rest.saturating_sub(2) / 2 } else { 0 };
+    let Columns { name, project, host } = columns;
     row.push(left(profile.name.as_str(), name), style).push("  ", theme.text);
+    row.push(left(profile.project().as_str(), project), style);
     if host > 0 {
-        row.push(left(profile.project().as_str(), rest.saturating_sub(host + 2)), style);
-        row.push("  ", theme.text).push(left(profile.host().as_str(), host), theme.muted);
-    } else {
-        row.push(left(profile.project().as_str(), rest), style);
+        row.push("  ", theme.text).push(service(profile.host().as_str(), host), theme.muted);
     }
     row.push("  ", theme.text).push(left(state, STATE), state_style);
     row.line()
