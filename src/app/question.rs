@@ -28,7 +28,7 @@ impl Question {
     pub fn place(&self, g: Geometry, key: &str) -> QuestionPlace {
         let columns = usize::from(g.small(7).width.saturating_sub(4)).max(1);
         let lines = self.lines(columns);
-        let area = g.small(lines.saturating_add(4).max(7));
+        let area = g.small(lines.saturating_add(4));
         let inner = Rect {
             x: area.x + 2,
             y: area.y + 1,
