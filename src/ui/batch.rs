@@ -2,7 +2,7 @@
 
 use super::editor::draft_said;
 use super::text::{Row, fit, right};
-use super::{View, boxed, cursor, put};
+use super::{View, boxed, cursor, more_below, put};
 use crate::app::batch::{Batch, Preview, Step};
 use crate::app::editor::Saved;
 use crate::app::format::{count, plural};
@@ -77,6 +77,7 @@ fn looked_over(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &P
         row.push(title.as_str(), if chosen { theme.selected } else { theme.text });
         put(frame, lines, n, row.line());
     }
+    more_below(frame, view, area, preview.titles.len().saturating_sub(preview.top + rows));
     let (said, style) = match (&batch.step, &batch.message) {
         (Step::Storing(_), _) => ("writing them to disk…".to_owned(), theme.working),
         (_, Some(message)) => (message.to_string(), theme.warning),

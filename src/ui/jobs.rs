@@ -7,7 +7,7 @@
 //! ```
 
 use super::text::{Row, left, right};
-use super::{View, pane, put};
+use super::{View, more_below, pane, put};
 use crate::app::format::{coarse, count, plural};
 use crate::app::jobs::Line as ListLine;
 use crate::app::keymap::{Action, Context};
@@ -45,6 +45,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         };
         put(frame, inner, row, line);
     }
+    more_below(frame, view, area, app.jobs.line_count().saturating_sub(app.jobs.top() + usize::from(inner.height)));
 }
 
 /// The list is not empty: what is known is filtered away, and a key brings it back.

@@ -1,7 +1,7 @@
 //! The log: requests and transitions, newest at the bottom.
 
 use super::text::{Row, fit, left, right};
-use super::{View, pane, put};
+use super::{View, more_below, pane, put};
 use crate::app::format::{count, number};
 use crate::model::log::{LogEntry, LogKind};
 use ratatui::Frame;
@@ -26,6 +26,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     for (n, entry) in app.log.visible(rows).enumerate() {
         put(frame, inner, n + 1, columns.entry(view, entry));
     }
+    more_below(frame, view, area, app.log.len().saturating_sub(app.log.top_at(rows) + rows));
 }
 
 #[derive(Debug, Clone, Copy)]
