@@ -2,6 +2,9 @@
 //!
 //! Words are looked for fuzzily in what a row shows. Prompts are not in memory: which jobs have a word in their prompts
 //! comes from the store, word by word, and is kept here; asking for it is `searching`'s.
+//!
+//! A fuzzy match weighs each letter, so a row that is no match for `gd` may be one for `gdpr`. What can be said before the
+//! next letter is typed is that a row without these letters in this order never will be: the others are *near*.
 
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::{JobKey, JobRow};
@@ -9,6 +12,7 @@ use crate::model::text::CleanText;
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
 use nucleo_matcher::{Matcher, Utf32Str};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// A match with gaps counts when the matcher weighs it at least so much for each character (16 is a bare match, the start
 /// of a word brings up to 16 more, a gap costs 3 and more): else every long title has every short word strewn over it.
@@ -32,11 +36,7 @@ struct Term {
 #[derive(Debug, Clone, PartialEq)]
 enum What {
     /// Anywhere in what the row shows, or in a prompt.
-    Word {
-        word: String,
-        fuzzy: Atom,
-        plain: Atom,
-    },
+    Word(Word),
     /// Start of the status' or the delivery's word, or of the group's.
     Status(String),
     Model(Atom),
@@ -44,6 +44,17 @@ enum What {
     PullRequest(String),
     /// Start of a tag.
     Tag(String),
+}
+
+/// A word that is looked for.
+#[derive(Debug, Clone, PartialEq)]
+struct Word {
+    text: String,
+    letters: usize,
+    fuzzy: Atom,
+    plain: Atom,
+    /// Made of digits alone: it may be a pull request's number.
+    number: bool,
 }
 
 fn atom(word: &str, kind: AtomKind) -> Atom {
@@ -66,18 +77,59 @@ impl Filter {
     pub fn words(&self) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         for term in &self.terms {
-            if let What::Word { word, .. } = &term.what
-                && word.chars().count() >= MIN_IN_PROMPTS
-                && !words.contains(word)
+            if let What::Word(word) = &term.what
+                && word.letters >= MIN_IN_PROMPTS
+                && !words.contains(&word.text)
             {
-                words.push(word.clone());
+                words.push(word.text.clone());
             }
         }
         words
     }
+
+    /// Whether no row can pass that `before` neither let through nor found near: terms were added, or went on, none of
+    /// those as far as a word whose prompts are `known`.
+    fn narrows(&self, before: &Self, known: impl Fn(&str) -> bool) -> bool {
+        let went_on = |(now, before): (&Term, &Term)| now == before || now.goes_on_from(before, &known);
+        self.terms.len() >= before.terms.len() && self.terms.iter().zip(&before.terms).all(went_on)
+    }
+}
+
+/// What a filter makes of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// What it shows passes neither this filter nor one that goes on from it.
+    Fails,
+    /// It may pass when more is typed.
+    Near,
+    Passes,
+}
+
+/// What comes of it that the jobs are known in whose prompts a word stands.
+#[derive(Debug, PartialEq)]
+pub enum Taken {
+    /// The filter no longer asks for the word.
+    Unwanted,
+    /// Of all rows that don't pass, those of these jobs may by now; all that pass still do.
+    More(Vec<JobKey>),
+    /// Any row may pass or not.
+    Anew,
 }
 
 impl Term {
+    fn goes_on_from(&self, before: &Self, known: impl Fn(&str) -> bool) -> bool {
+        if self.not || before.not {
+            return false;
+        }
+        match (&self.what, &before.what) {
+            (What::Word(now), What::Word(before)) => now.text.starts_with(&before.text) && !known(&now.text),
+            (What::Status(now), What::Status(before))
+            | (What::PullRequest(now), What::PullRequest(before))
+            | (What::Tag(now), What::Tag(before)) => now.starts_with(before),
+            _ => false,
+        }
+    }
+
     fn parse(typed: &str) -> Option<Self> {
         let (not, rest) = typed.strip_prefix('!').map_or((false, typed), |rest| (true, rest));
         let rest = rest.to_lowercase();
@@ -97,10 +149,11 @@ impl Term {
         } else if let Some(tag) = named("#") {
             What::Tag(tag)
         } else {
-            What::Word { fuzzy: atom(&rest, AtomKind::Fuzzy), plain: atom(&rest, AtomKind::Substring), word: rest }
+            let (fuzzy, plain) = (atom(&rest, AtomKind::Fuzzy), atom(&rest, AtomKind::Substring));
+            What::Word(Word { letters: rest.chars().count(), number: is_number(&rest), fuzzy, plain, text: rest })
         };
         let is_open = match &what {
-            What::Word { word: text, .. } | What::Status(text) | What::PullRequest(text) | What::Tag(text) => {
+            What::Word(Word { text, .. }) | What::Status(text) | What::PullRequest(text) | What::Tag(text) => {
                 text.is_empty()
             }
             What::Model(_) => false,
@@ -113,9 +166,14 @@ impl Term {
 #[derive(Debug, Default)]
 pub struct Sieve {
     filter: Filter,
+    /// The first term that the filter before did not have.
+    fresh: usize,
     matcher: Matcher,
     scratch: Vec<char>,
-    found: HashMap<String, HashSet<JobKey>>,
+    /// What each term makes of the repository that was looked at last: most rows share one.
+    repositories: Vec<Option<(Arc<CleanText>, Verdict)>>,
+    /// By word, in order.
+    found: HashMap<String, Vec<JobKey>>,
     /// Words whose prompts have to be looked through again: there are new ones. What was found holds meanwhile.
     stale: HashSet<String>,
 }
@@ -126,11 +184,16 @@ impl Sieve {
         &self.filter
     }
 
-    /// Takes another filter; what was found for words that it shares stays.
-    pub fn set(&mut self, filter: Filter) {
+    /// Takes another filter; what was found for words that it shares stays. Whether only rows can pass now that passed
+    /// until now, or were near to it.
+    pub fn set(&mut self, filter: Filter) -> bool {
+        let narrows = filter.narrows(&self.filter, |word| self.found.contains_key(word));
         let words = filter.words();
         self.found.retain(|word, _| words.contains(word));
+        self.fresh = filter.terms.iter().zip(&self.filter.terms).take_while(|(now, before)| now == before).count();
+        self.repositories = vec![None; filter.terms.len()];
         self.filter = filter;
+        narrows
     }
 
     /// Whether it is known in which prompts a word stands.
@@ -144,22 +207,46 @@ impl Sieve {
     }
 
     /// Takes the jobs in whose prompts a word stands; dropped when the filter no longer asks for it.
-    pub fn take(&mut self, word: String, jobs: HashSet<JobKey>) -> bool {
-        let wanted = self.filter.words().contains(&word);
+    pub fn take(&mut self, word: String, mut jobs: Vec<JobKey>) -> Taken {
         self.stale.remove(&word);
-        if wanted {
-            self.found.insert(word, jobs);
+        if !self.filter.words().contains(&word) {
+            return Taken::Unwanted;
         }
-        wanted
+        jobs.sort_unstable();
+        jobs.dedup();
+        let is_not = |term: &Term| term.not && matches!(&term.what, What::Word(other) if other.text == word);
+        let only_more = !self.found.contains_key(&word) && !self.filter.terms.iter().any(is_not);
+        let more = only_more.then(|| jobs.clone());
+        self.found.insert(word, jobs);
+        more.map_or(Taken::Anew, Taken::More)
     }
 
-    /// Whether a row passes.
-    pub fn passes(&mut self, row: &JobRow) -> bool {
-        let Self { filter, matcher, scratch, found, .. } = self;
-        filter.terms.iter().all(|term| {
-            let in_prompt = |word: &str| found.get(word).is_some_and(|jobs| jobs.contains(&row.key));
-            has(&term.what, row, &mut Hay { matcher, scratch }, in_prompt) != term.not
-        })
+    /// What the filter makes of a row.
+    pub fn verdict(&mut self, row: &JobRow) -> Verdict {
+        self.weigh(row, 0)
+    }
+
+    /// What it makes of a row that the filter before let through.
+    pub fn verdict_anew(&mut self, row: &JobRow) -> Verdict {
+        self.weigh(row, self.fresh)
+    }
+
+    fn weigh(&mut self, row: &JobRow, from: usize) -> Verdict {
+        let Self { filter, matcher, scratch, repositories, found, .. } = self;
+        let mut verdict = Verdict::Passes;
+        for (term, repository) in filter.terms.iter().zip(repositories).skip(from) {
+            let in_prompt = |word: &str| found.get(word).is_some_and(|jobs| jobs.binary_search(&row.key).is_ok());
+            let of_term = match has(&term.what, row, &mut Hay { matcher, scratch, repository }, in_prompt) {
+                Verdict::Passes if term.not => Verdict::Fails,
+                _ if term.not => Verdict::Passes,
+                verdict => verdict,
+            };
+            if of_term == Verdict::Fails {
+                return of_term;
+            }
+            verdict = verdict.min(of_term);
+        }
+        verdict
     }
 }
 
@@ -167,35 +254,85 @@ impl Sieve {
 struct Hay<'a> {
     matcher: &'a mut Matcher,
     scratch: &'a mut Vec<char>,
+    repository: &'a mut Option<(Arc<CleanText>, Verdict)>,
 }
 
 impl Hay<'_> {
     fn score(&mut self, atom: &Atom, text: &str) -> Option<u16> {
         atom.score(Utf32Str::new(text, self.scratch), self.matcher)
     }
+
+    /// What a word makes of a text that it may match with gaps.
+    fn near(&mut self, word: &Word, text: &CleanText) -> Verdict {
+        if self.score(&word.plain, text.as_str()).is_some() {
+            return Verdict::Passes;
+        }
+        // One letter has no gaps.
+        let score = if word.letters > 1 { self.score(&word.fuzzy, text.as_str()) } else { None };
+        match score {
+            Some(score) if usize::from(score) >= word.letters * SCORE_PER_CHAR => Verdict::Passes,
+            Some(_) => Verdict::Near,
+            None => Verdict::Fails,
+        }
+    }
+
+    fn near_repository(&mut self, word: &Word, row: &JobRow) -> Verdict {
+        let Some(repository) = &row.repository else { return Verdict::Fails };
+        if let Some((known, verdict)) = &self.repository
+            && Arc::ptr_eq(known, repository)
+        {
+            return *verdict;
+        }
+        let verdict = self.near(word, repository);
+        *self.repository = Some((Arc::clone(repository), verdict));
+        verdict
+    }
 }
 
-fn has(what: &What, row: &JobRow, hay: &mut Hay<'_>, in_prompt: impl Fn(&str) -> bool) -> bool {
-    match what {
-        What::Word { word, fuzzy, plain } => {
-            let enough = word.chars().count() * SCORE_PER_CHAR;
-            let mut near = |text: &str| {
-                hay.score(plain, text).is_some()
-                    || hay.score(fuzzy, text).is_some_and(|score| usize::from(score) >= enough)
-            };
-            let shown = [Some(&row.title), row.git_ref.as_ref(), row.repository.as_deref()];
-            shown.into_iter().flatten().map(CleanText::as_str).any(&mut near)
-                // An id is opaque: something near it is another one.
-                || row.id.as_ref().is_some_and(|id| hay.score(plain, id.as_str()).is_some())
-                || row.tags.iter().any(|tag| hay.score(plain, tag.as_str()).is_some())
-                || row.pr_number().is_some_and(|number| number.to_string() == *word)
-                || in_prompt(word)
-        }
+fn has(what: &What, row: &JobRow, hay: &mut Hay<'_>, in_prompt: impl Fn(&str) -> bool) -> Verdict {
+    let passes = match what {
+        What::Word(word) => return has_word(word, row, hay, in_prompt),
         What::Status(start) => has_status(row, start),
         What::Model(part) => row.model.as_ref().is_some_and(|model| hay.score(part, model.as_str()).is_some()),
         What::PullRequest(digits) => row.pr_number().is_some_and(|number| number.to_string().starts_with(digits)),
         What::Tag(start) => row.tags.iter().any(|tag| tag.as_str().starts_with(start.as_str())),
+    };
+    if passes { Verdict::Passes } else { Verdict::Fails }
+}
+
+fn has_word(word: &Word, row: &JobRow, hay: &mut Hay<'_>, in_prompt: impl Fn(&str) -> bool) -> Verdict {
+    if in_prompt(&word.text) {
+        return Verdict::Passes;
     }
+    let mut best = hay.near(word, &row.title);
+    if best < Verdict::Passes
+        && let Some(git_ref) = &row.git_ref
+    {
+        best = best.max(hay.near(word, git_ref));
+    }
+    if best < Verdict::Passes {
+        best = best.max(hay.near_repository(word, row));
+    }
+    if best == Verdict::Passes {
+        return best;
+    }
+    // An id is opaque: something near it is another one.
+    if row.id.as_ref().is_some_and(|id| hay.score(&word.plain, id.as_str()).is_some())
+        || row.tags.iter().any(|tag| hay.score(&word.plain, tag.as_str()).is_some())
+    {
+        return Verdict::Passes;
+    }
+    if word.number
+        && let Some(number) = row.pr_number().map(|number| number.to_string())
+    {
+        if number == word.text {
+            return Verdict::Passes;
+        }
+        if number.starts_with(&word.text) {
+            return Verdict::Near;
+        }
+    }
+    best
 }
 
 fn has_status(row: &JobRow, start: &str) -> bool {
@@ -227,7 +364,7 @@ mod tests {
     fn passes(typed: &str) -> bool {
         let mut sieve = Sieve::default();
         sieve.set(Filter::parse(typed));
-        sieve.passes(&job())
+        sieve.verdict(&job()) == Verdict::Passes
     }
 
     #[test]
@@ -272,7 +409,7 @@ mod tests {
         let mut other = job();
         (other.git_ref, other.tags) = (None, Default::default());
         other.title = CleanText::line("Translate billing, ask also about refunds");
-        assert!(!sieve.passes(&other));
+        assert!(sieve.verdict(&other) != Verdict::Passes);
     }
 
     #[test]
@@ -280,11 +417,11 @@ mod tests {
         let mut sieve = Sieve::default();
         sieve.set(Filter::parse("Redirects !legacy"));
         assert_eq!(sieve.filter().words(), ["redirects", "legacy"]);
-        assert!(!sieve.passes(&job()));
-        assert!(sieve.take("redirects".to_owned(), HashSet::from([JobKey(7)])));
-        assert!(sieve.passes(&job()));
-        assert!(sieve.take("legacy".to_owned(), HashSet::from([JobKey(7)])));
-        assert!(!sieve.passes(&job()), "a prompt with the word that must not be there");
+        assert!(sieve.verdict(&job()) != Verdict::Passes);
+        assert_eq!(sieve.take("redirects".to_owned(), vec![JobKey(7)]), Taken::More(vec![JobKey(7)]));
+        assert_eq!(sieve.verdict(&job()), Verdict::Passes);
+        assert_eq!(sieve.take("legacy".to_owned(), vec![JobKey(7)]), Taken::Anew);
+        assert!(sieve.verdict(&job()) != Verdict::Passes, "a prompt with the word that must not be there");
     }
 
     #[test]
@@ -292,7 +429,7 @@ mod tests {
         let mut sieve = Sieve::default();
         sieve.set(Filter::parse("redirects"));
         sieve.set(Filter::parse("redirect"));
-        assert!(!sieve.take("redirects".to_owned(), HashSet::from([JobKey(7)])));
-        assert!(!sieve.passes(&job()));
+        assert_eq!(sieve.take("redirects".to_owned(), vec![JobKey(7)]), Taken::Unwanted);
+        assert!(sieve.verdict(&job()) != Verdict::Passes);
     }
 }

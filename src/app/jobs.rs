@@ -1,17 +1,19 @@
 //! The jobs list: rows, the selection, what is visible.
 //!
 //! Rows are kept once, in `rows`; `order` holds the places of those that pass the filter, sorted, so that a key costs a
-//! binary search and a change moves one entry, whatever the number of jobs. Marks are `marks`', the filter's rules
-//! `filter`'s.
+//! binary search and a change moves one entry, whatever the number of jobs. Which rows these are is `laying`'s, the
+//! selection `selection`'s; marks are `marks`', the filter's rules `filter`'s.
 
+mod laying;
+mod selection;
 mod sight;
 
-use super::filter::{Filter, Sieve};
+use super::filter::{Sieve, Verdict};
 use super::marks::Marks;
 use super::order::{Order, SECTIONS, SortKey, Sorting, Spot, section};
-use super::scroll;
 use crate::model::row::{FirstRows, Group, JobKey, JobRow};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 /// A line of the list as drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,6 +31,8 @@ pub struct JobList {
     pub(super) order: Order,
     sorting: Sorting,
     sieve: Sieve,
+    /// By place: the rows that are not in the order, and may come into it when what is typed into the filter goes on.
+    near: Vec<bool>,
     pub(super) marks: Marks,
     /// How many jobs each group has, whatever the filter.
     counts: [usize; SECTIONS],
@@ -66,33 +70,6 @@ impl JobList {
         self.lay_out();
     }
 
-    /// Filters and sorts all rows anew. The selection stays on its job when that is still there.
-    fn lay_out(&mut self) {
-        self.kept = false;
-        self.counts = [0; SECTIONS];
-        self.order.flat = self.sorting.by != super::order::Sort::Need;
-        let mut entries = Vec::with_capacity(if self.sieve.filter().is_empty() { self.rows.len() } else { 0 });
-        for (place, row) in self.rows.iter().enumerate() {
-            let group = shown_group(row, self.held && self.selected == Some(row.key));
-            if let Some(count) = self.counts.get_mut(section(group)) {
-                *count += 1;
-            }
-            if self.sieve.passes(row) {
-                entries.push((self.sorting.key(row, group), place));
-            }
-        }
-        self.marks.recount(entries.iter().filter_map(|((section, ..), place)| {
-            let row = self.rows.get(*place)?;
-            Some((*section, row.key))
-        }));
-        self.order.replace(entries);
-        if self.selected_position().is_none() {
-            self.select_first();
-        } else {
-            self.kept = true;
-        }
-    }
-
     /// Puts a row in or replaces it; a row older than the one here is ignored. Whether anything changed.
     pub fn upsert(&mut self, row: JobRow) -> bool {
         self.revision = self.revision.max(row.revision);
@@ -104,7 +81,7 @@ impl JobList {
             self.place.insert(row.key, self.rows.len());
             self.rows.push(row);
             self.sieve.find_again();
-            self.put_in(self.rows.len() - 1);
+            self.stand(self.rows.len() - 1, None);
             if self.selected.is_none() {
                 self.select_first();
             }
@@ -115,14 +92,14 @@ impl JobList {
             return false;
         }
         let position = self.selected_position();
-        self.take_out(place);
+        let stood = self.leave_group(place);
         if self.selected == Some(row.key) {
             self.held = self.held || row.group() == Group::NeedsYou;
         }
         if let Some(slot) = self.rows.get_mut(place) {
             *slot = row;
         }
-        self.put_in(place);
+        self.stand(place, stood);
         if self.selected_position().is_none() {
             self.select_near(position.unwrap_or(0));
         }
@@ -145,24 +122,30 @@ impl JobList {
         }
     }
 
-    fn put_in(&mut self, place: usize) {
-        self.count(place, 1);
-        let Some(key) = self.key_at(place) else { return };
-        if self.passes(place)
-            && let Some(row) = self.rows.get(place)
-        {
-            self.marks.entered(key.0, row.key);
-            self.order.insert(key, place);
-        }
+    /// A row is about to change: gives the key under which it stands, if it has a line.
+    fn leave_group(&mut self, place: usize) -> Option<SortKey> {
+        self.count(place, -1);
+        self.key_at(place).filter(|key| self.order.position(*key).is_some())
     }
 
-    fn take_out(&mut self, place: usize) {
-        self.count(place, -1);
-        let Some(key) = self.key_at(place) else { return };
-        if let Some(row) = self.rows.get(place)
-            && self.order.remove(key)
-        {
-            self.marks.left(key.0, row.key);
+    /// A row has changed, or is new: it goes from where it stood to where it belongs.
+    fn stand(&mut self, place: usize, stood: Option<SortKey>) {
+        self.count(place, 1);
+        let verdict = self.verdict(place);
+        self.set_near(place, verdict == Verdict::Near);
+        let (Some(key), Some(row)) = (self.key_at(place), self.rows.get(place)) else { return };
+        let stands = (verdict == Verdict::Passes).then_some(key);
+        if let Some(stood) = stood {
+            self.marks.left(stood.0, row.key);
+        }
+        if let Some(stands) = stands {
+            self.marks.entered(stands.0, row.key);
+        }
+        match (stood, stands) {
+            (Some(stood), Some(stands)) => self.order.shift(stood, stands),
+            (Some(stood), None) => self.order.remove(stood),
+            (None, Some(stands)) => self.order.insert(stands, place),
+            (None, None) => {}
         }
     }
 
@@ -175,6 +158,12 @@ impl JobList {
     /// The row at a position.
     pub(super) fn at(&self, position: usize) -> Option<&JobRow> {
         self.order.at(position).and_then(|place| self.rows.get(place))
+    }
+
+    /// The jobs at these positions, each with the section that it stands in.
+    pub(super) fn stretch(&self, positions: RangeInclusive<usize>) -> impl Iterator<Item = (usize, JobKey)> {
+        let entries = positions.filter_map(|position| self.order.entry(position));
+        entries.filter_map(|(section, place)| Some((section, self.rows.get(place)?.key)))
     }
 
     /// How many jobs stand under a group, whatever the filter.
@@ -270,49 +259,6 @@ impl JobList {
         self.order.show_dismissed
     }
 
-    /// How it is sorted.
-    pub fn sorting(&self) -> Sorting {
-        self.sorting
-    }
-
-    /// Sorts in another way.
-    pub fn sort(&mut self, sorting: Sorting) {
-        self.sorting = sorting;
-        self.lay_out();
-    }
-
-    /// The filter.
-    pub fn filter(&self) -> &Filter {
-        self.sieve.filter()
-    }
-
-    /// Shows what passes another filter only.
-    pub fn set_filter(&mut self, filter: Filter) {
-        if *self.sieve.filter() != filter {
-            self.sieve.set(filter);
-            self.lay_out();
-        }
-    }
-
-    /// The first word of the filter for which it is not known in which prompts it stands.
-    pub fn word_to_find(&self) -> Option<String> {
-        self.sieve.filter().words().into_iter().find(|word| !self.sieve.has_found(word))
-    }
-
-    /// There are new prompts, in which the filter's words are to be looked for again.
-    pub fn find_again(&mut self) {
-        self.sieve.find_again();
-    }
-
-    /// Takes the jobs in whose prompts a word of the filter stands; whether the filter still asks for it.
-    pub fn take_found(&mut self, word: String, jobs: HashSet<JobKey>) -> bool {
-        let wanted = self.sieve.take(word, jobs);
-        if wanted {
-            self.lay_out();
-        }
-        wanted
-    }
-
     /// Lines in all, headings included.
     pub fn line_count(&self) -> usize {
         self.order.line_count()
@@ -334,113 +280,6 @@ impl JobList {
             Spot::Row(place) => self.rows.get(place).map(Line::Job),
         }
     }
-
-    fn selected_position(&self) -> Option<usize> {
-        self.position(self.selected?)
-    }
-
-    /// Moves the selection by so many jobs.
-    pub fn move_by(&mut self, by: isize) {
-        let at = self.selected_position().unwrap_or(0);
-        self.select_position(scroll::moved(at, by, self.shown()));
-    }
-
-    /// To the first job, or the last.
-    pub fn move_to_end(&mut self, last: bool) {
-        self.select_position(if last { self.shown().saturating_sub(1) } else { 0 });
-    }
-
-    fn select_first(&mut self) {
-        self.select_near(0);
-    }
-
-    /// The job at a position, or the last one; nothing where no job has a line.
-    fn select_near(&mut self, position: usize) {
-        let key = self.at(position.min(self.shown().saturating_sub(1))).map(|row| row.key);
-        self.select_key(key.filter(|_| self.shown() > 0));
-    }
-
-    fn select_position(&mut self, position: usize) {
-        if position < self.shown() {
-            let key = self.at(position).map(|row| row.key);
-            self.select_key(key);
-        }
-    }
-
-    /// Selects a job, if it is there; one that is out of sight is shown for as long as it is selected.
-    pub fn select(&mut self, key: JobKey) {
-        let Some(row) = self.get(key) else { return };
-        self.order.show_dismissed |= row.group() == Group::Dismissed;
-        self.select_key(Some(key));
-    }
-
-    fn select_key(&mut self, key: Option<JobKey>) {
-        if key == self.selected {
-            return;
-        }
-        // The job that is left goes to where it belongs, out of the list if it has to; the new one comes in. Most stay
-        // where they are: nothing is moved then, or a key would cost more the longer the list is.
-        let places = [self.selected, key].map(|key| key.and_then(|key| self.place.get(&key).copied()));
-        let before = places.map(|place| self.standing(place));
-        let held = key.and_then(|key| self.get(key)).is_some_and(|row| row.group() == Group::NeedsYou);
-        let old = self.hold(key, held, key.is_some());
-        let stays =
-            places.map(|place| self.standing(place)).into_iter().zip(before).map(|(after, before)| after == before);
-        let moved: Vec<usize> =
-            places.into_iter().zip(stays).filter(|(_, stays)| !stays).filter_map(|(place, _)| place).collect();
-        if moved.is_empty() {
-            return;
-        }
-        let new = self.hold(old.0, old.1, old.2);
-        for place in &moved {
-            self.take_out(*place);
-        }
-        self.hold(new.0, new.1, new.2);
-        for place in &moved {
-            self.put_in(*place);
-        }
-    }
-
-    /// Selects a job, without anything else; gives what was before.
-    fn hold(&mut self, key: Option<JobKey>, held: bool, kept: bool) -> (Option<JobKey>, bool, bool) {
-        (
-            std::mem::replace(&mut self.selected, key),
-            std::mem::replace(&mut self.held, held),
-            std::mem::replace(&mut self.kept, kept),
-        )
-    }
-
-    /// Where a row stands now: its group, its key, and whether it is in the list.
-    fn standing(&mut self, place: Option<usize>) -> Option<(Group, SortKey, bool)> {
-        let row = self.rows.get(place?)?;
-        Some((self.shown_group(row), self.key_at(place?)?, self.passes(place?)))
-    }
-
-    /// Whether a row belongs in the list: the selected one may have to stay.
-    fn passes(&mut self, place: usize) -> bool {
-        let Some(row) = self.rows.get(place) else { return false };
-        (self.kept && self.selected == Some(row.key)) || self.sieve.passes(row)
-    }
-
-    /// Moves the selection off jobs that are about to leave their places: to the next one below, or else above.
-    pub fn leave(&mut self, keys: &[JobKey]) {
-        let leaving: HashSet<JobKey> = keys.iter().copied().collect();
-        let Some(at) = self.selected_position() else { return };
-        let stays = |at: &usize| self.at(*at).is_some_and(|row| !leaving.contains(&row.key));
-        let next = (at..self.shown()).find(stays).or_else(|| (0..at).rev().find(stays));
-        if let Some(next) = next {
-            self.select_position(next);
-        }
-    }
-
-    /// Shows or hides dismissed jobs; a hidden selection moves to the last one shown.
-    pub fn toggle_dismissed(&mut self) {
-        let at = self.selected_position().unwrap_or(0);
-        self.order.show_dismissed = !self.order.show_dismissed;
-        if self.selected_position().is_none() {
-            self.select_near(at);
-        }
-    }
 }
 
 fn shown_group(row: &JobRow, held: bool) -> Group {
@@ -453,6 +292,7 @@ fn shown_group(row: &JobRow, held: bool) -> Group {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::app::filter::Filter;
     use crate::model::Time;
     use crate::model::job::{JobId, Status};
     use crate::model::text::CleanText;

@@ -81,9 +81,11 @@ impl JobList {
     pub fn mark_range(&mut self) {
         let Some(to) = self.selected().and_then(|row| self.position(row.key)) else { return };
         let from = self.marks.last.and_then(|key| self.position(key)).unwrap_or(to);
-        let keys: Vec<JobKey> = (from.min(to)..=from.max(to)).filter_map(|at| self.at(at)).map(|row| row.key).collect();
-        for key in keys {
-            self.mark(key, true);
+        let jobs: Vec<(usize, JobKey)> = self.stretch(from.min(to)..=from.max(to)).collect();
+        for (section, key) in jobs {
+            if self.marks.keys.insert(key) {
+                self.marks.entered(section, key);
+            }
         }
         self.marks.last = self.selected().map(|row| row.key);
     }

@@ -142,9 +142,13 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Takes all anew.
-    pub(super) fn replace(&mut self, mut entries: Vec<(SortKey, usize)>) {
-        entries.sort_unstable();
+    /// The entries, which are to be replaced.
+    pub(super) fn take(&mut self) -> Vec<(SortKey, usize)> {
+        std::mem::take(&mut self.entries)
+    }
+
+    /// Takes all anew, in order.
+    pub(super) fn replace(&mut self, entries: Vec<(SortKey, usize)>) {
         self.sizes = [0; SECTIONS];
         for ((section, ..), _) in &entries {
             if let Some(size) = self.sizes.get_mut(*section) {
@@ -160,21 +164,42 @@ impl Order {
     }
 
     pub(super) fn insert(&mut self, key: SortKey, place: usize) {
-        let at = self.entries.partition_point(|(other, _)| *other < key);
+        let at = self.before(key);
         self.entries.insert(at, (key, place));
-        if let Some(size) = self.sizes.get_mut(key.0) {
-            *size += 1;
+        self.resize_by(key, 1);
+    }
+
+    pub(super) fn remove(&mut self, key: SortKey) {
+        if let Some(at) = self.position(key) {
+            self.entries.remove(at);
+            self.resize_by(key, -1);
         }
     }
 
-    /// Whether it was there.
-    pub(super) fn remove(&mut self, key: SortKey) -> bool {
-        let Some(at) = self.position(key) else { return false };
-        self.entries.remove(at);
-        if let Some(size) = self.sizes.get_mut(key.0) {
-            *size = size.saturating_sub(1);
+    /// An entry goes from one place to another: only what lies between them moves.
+    pub(super) fn shift(&mut self, from: SortKey, to: SortKey) {
+        let Some(at) = self.position(from) else { return };
+        let goal = self.before(to);
+        let (stretch, goal) = if goal > at { (at..goal, goal - 1) } else { (goal..at + 1, goal) };
+        if let Some(stretch) = self.entries.get_mut(stretch) {
+            if goal > at { stretch.rotate_left(1) } else { stretch.rotate_right(1) }
         }
-        true
+        if let Some((key, _)) = self.entries.get_mut(goal) {
+            *key = to;
+        }
+        self.resize_by(from, -1);
+        self.resize_by(to, 1);
+    }
+
+    fn resize_by(&mut self, key: SortKey, by: isize) {
+        if let Some(size) = self.sizes.get_mut(key.0) {
+            *size = size.saturating_add_signed(by);
+        }
+    }
+
+    /// How many entries come before a key.
+    fn before(&self, key: SortKey) -> usize {
+        self.entries.partition_point(|(other, _)| *other < key)
     }
 
     /// The position of a key, by binary search.
@@ -185,6 +210,11 @@ impl Order {
     /// The place of the row at a position.
     pub(super) fn at(&self, position: usize) -> Option<usize> {
         self.entries.get(position).map(|(_, place)| *place)
+    }
+
+    /// The section and the place of the row at a position.
+    pub(super) fn entry(&self, position: usize) -> Option<(usize, usize)> {
+        self.entries.get(position).map(|(key, place)| (key.0, *place))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -242,6 +272,12 @@ impl Order {
     pub(super) fn line_of(&self, position: usize) -> usize {
         let before = self.sections().take_while(|section| section.start <= position);
         position + before.filter(|section| section.heading.is_some()).count()
+    }
+
+    /// Places of all rows, hidden ones as well; for tests.
+    #[cfg(test)]
+    pub(super) fn everywhere(&self) -> Vec<usize> {
+        self.entries.iter().map(|(_, place)| *place).collect()
     }
 
     /// Whether every entry stands where its key says; for tests.

@@ -166,10 +166,10 @@ impl App {
             self.search.finding = None;
         }
         match jobs {
-            Ok(jobs) => self.dirty |= self.listed_mut().take_found(word, jobs.into_iter().collect()),
+            Ok(jobs) => self.dirty |= self.listed_mut().take_found(word, jobs),
             // Not asked again at once: the rows are filtered all the same, by what they show.
             Err(failure) => {
-                if self.listed_mut().take_found(word, std::collections::HashSet::new()) {
+                if self.listed_mut().take_found(word, Vec::new()) {
                     self.say_failure(&failure, now);
                 }
             }
