@@ -98,8 +98,16 @@ impl Table {
     }
 
     fn mark(&mut self, entries: &[u32], marked: bool) {
+        let passes = |entry: &&u32| self.passing.get(**entry as usize).copied().unwrap_or(false);
+        let changed = entries.iter().filter(|entry| self.marks.has(**entry) != marked).filter(passes).count();
         self.marks.set(entries, marked);
-        if self.is_tree() { self.list() } else { self.measure() }
+        if self.is_tree() {
+            self.list();
+        } else {
+            // Nothing else that is measured depends on marks: one more doesn't cost a look at all pages.
+            let before = self.measures.marked;
+            self.measures.marked = if marked { before + changed } else { before.saturating_sub(changed) };
+        }
     }
 
     /// The pages on these lines, those in folders included.
