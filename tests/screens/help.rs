@@ -1,0 +1,75 @@
+//! Help, the palette, and sentences that name keys.
+
+use crate::world::World;
+use crate::{render, snapshots, text};
+use crossterm::event::Event;
+use docdeck::app::Msg;
+use docdeck::app::keymap::{Chord, Context};
+use docdeck::ui::Depth;
+
+#[test]
+fn the_keys_of_the_jobs_list() {
+    snapshots("help_jobs", |world| {
+        world.jobs();
+        world.keys("?");
+    });
+}
+
+#[test]
+fn the_keys_that_hold_typed_words() {
+    snapshots("help_found", |world| {
+        world.jobs();
+        world.keys("? / M a r k");
+    });
+}
+
+#[test]
+fn the_help_without_a_line_that_holds_the_words() {
+    snapshots("help_nothing", |world| {
+        world.jobs();
+        world.keys("? / x y z z y Enter");
+    });
+}
+
+#[test]
+fn the_palette_on_the_views() {
+    snapshots("palette_views", |world| {
+        world.jobs();
+        world.views(50, true);
+        world.keys(":");
+    });
+}
+
+#[test]
+fn sentences_name_the_users_own_keys() {
+    let mut world = World::new((120, 40));
+    let own = [
+        (Context::Jobs, "undo", "F9"),
+        (Context::Jobs, "fold-dismissed", "Z"),
+        (Context::Jobs, "new-job", "F7"),
+        (Context::Detail, "resolve", "F8"),
+    ];
+    for (context, action, key) in own {
+        assert!(world.app.start.keymap.change(context, action, vec![Chord::parse(key).expect("a key")]), "{action}");
+    }
+    world.jobs();
+    let shown = |world: &World| text(&render(&world.app, Depth::None));
+    assert!(shown(&world).contains("Z shows them"));
+    world.tell(Msg::Input(Event::Paste("x".to_owned())));
+    assert!(shown(&world).contains("F7 opens the editor for a new job"));
+    world.keys("d");
+    assert!(shown(&world).contains("Dismissed; F9 takes it back."));
+    world.unconfirmed_selected();
+    assert!(shown(&world).contains("F8 decides"), "{}", shown(&world));
+}
+
+#[test]
+fn sentences_name_the_keys_of_ones_own() {
+    let mut world = World::new((120, 40));
+    world.jobs();
+    let f8 = Chord::parse("F8").expect("a key");
+    assert!(world.app.start.keymap.change(Context::Detail, "resolve", vec![f8]));
+    world.unconfirmed_selected();
+    let shown = text(&render(&world.app, Depth::None));
+    assert!(shown.contains("a prompt is unconfirmed: F8 decides"), "{shown}");
+}
