@@ -4,19 +4,14 @@
 use super::server::refusing;
 use super::*;
 use docdeck::api::{ExtraRoots, NotReached, Reached};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Set in the process that a test starts; holds the base URL to talk to.
 const BASE_URL: &str = "DOCDECK_TEST_BASE_URL";
-/// A certificate authority of nobody, and a server certificate by it for 127.0.0.1 and localhost.
+/// A certificate authority of nobody; `tls` has a server certificate by it for 127.0.0.1 and localhost.
 const AUTHORITY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/ca.pem");
-const CERTIFICATE: &[u8] = include_bytes!("leaf.pem");
-const PRIVATE_KEY: &[u8] = include_bytes!("leaf.key");
 /// A name that is refused without asking anybody: a label has at most 63 characters.
 const NO_NAME: &str = "https://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid";
 
@@ -232,19 +227,8 @@ fn speak_plainly() -> String {
 fn speak_tls() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let chain = vec![CertificateDer::from_pem_slice(CERTIFICATE).expect("a certificate")];
-    let key = PrivateKeyDer::from_pem_slice(PRIVATE_KEY).expect("a key");
-    let config = rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("versions")
-        .with_no_client_auth()
-        .with_single_cert(chain, key)
-        .expect("a pair");
     std::thread::spawn(move || {
-        let (stream, _) = listener.accept().expect("a connection");
-        let session = rustls::ServerConnection::new(Arc::new(config)).expect("a session");
-        let mut stream = rustls::StreamOwned::new(session, stream);
+        let mut stream = tls::session(listener.accept().expect("a connection").0);
         let mut head = Vec::new();
         let mut byte = [0];
         while !head.ends_with(b"\r\n\r\n") {

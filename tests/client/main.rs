@@ -10,6 +10,7 @@ mod environment;
 mod faults;
 mod requests;
 mod server;
+mod tls;
 
 use docdeck::api::{Answer, ApiError, Client, ClientOptions};
 use docdeck::model::endpoint::{ApiKey, Scope};

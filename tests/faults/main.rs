@@ -27,6 +27,9 @@ mod server;
 #[cfg(unix)]
 mod together;
 
+#[path = "../client/tls.rs"]
+mod tls;
+
 #[path = "../flows/desk.rs"]
 #[expect(dead_code, reason = "made for the flows, which use all of it")]
 mod desk;

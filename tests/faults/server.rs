@@ -1,7 +1,6 @@
 //! A server of raw bytes on 127.0.0.1 that goes wrong as told, and counts what reached it.
 
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use crate::tls;
 use std::io::{Read as _, Write as _};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,9 +11,6 @@ use tokio::task::JoinHandle;
 
 /// A name that is refused without asking anybody: a label has at most 63 characters.
 const NO_NAME: &str = "https://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid";
-/// By an authority that no computer knows.
-const CERTIFICATE: &[u8] = include_bytes!("../client/leaf.pem");
-const PRIVATE_KEY: &[u8] = include_bytes!("../client/leaf.key");
 
 /// What stands at the base URL.
 #[derive(Clone)]
@@ -203,17 +199,7 @@ async fn greet(mut stream: TcpStream, greeting: Greeting) {
 }
 
 fn shake_hands(stream: std::net::TcpStream) {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let chain = vec![CertificateDer::from_pem_slice(CERTIFICATE).expect("a certificate")];
-    let key = PrivateKeyDer::from_pem_slice(PRIVATE_KEY).expect("a key");
-    let config = rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("versions")
-        .with_no_client_auth()
-        .with_single_cert(chain, key)
-        .expect("a pair");
-    let session = rustls::ServerConnection::new(Arc::new(config)).expect("a session");
-    let mut stream = rustls::StreamOwned::new(session, stream);
+    let mut stream = tls::session(stream);
     // Whoever gets this far has trusted it; what comes then is an answer that no cell expects.
     if matches!(stream.read(&mut [0; 4096]), Ok(1..)) {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 14\r\n\r\n{\"id\":\"job_1\"}");

@@ -464,18 +464,12 @@ fn keys(bytes: &[u8]) {
     let typed: Vec<Option<KeyEvent>> = bytes.iter().take(4096).map(at).collect();
     let sent: Vec<Event> = typed.iter().flatten().copied().map(Event::Key).collect();
     for asked in [false, true] {
-        let (mut filter, mut out, mut now) = (AnswerFilter::default(), Vec::new(), Instant::now());
+        let (mut filter, mut out, begun) = (AnswerFilter::default(), Vec::new(), Instant::now());
         if asked {
-            filter.ask(now);
+            filter.ask(begun);
         }
-        for key in &typed {
-            match key {
-                Some(key) => filter.push(Event::Key(*key), now, &mut out),
-                None => now += Duration::from_millis(30),
-            }
-            now += Duration::from_millis(1);
-        }
-        filter.expire(now + Duration::from_secs(60), &mut out);
+        let end = feed(&typed, begun, |key, now| filter.push(key, now, &mut out));
+        filter.expire(end, &mut out);
         assert_eq!(filter.deadline(), None, "nothing is held for good");
         let mut rest = sent.iter();
         assert!(out.iter().all(|event| rest.any(|sent| sent == event)), "what comes out went in, in this order");
@@ -487,17 +481,24 @@ fn keys(bytes: &[u8]) {
     split(&typed, sent);
 }
 
-/// Keys that are put together again from their pieces: without an Escape nothing is.
-fn split(typed: &[Option<KeyEvent>], sent: Vec<Event>) {
-    let (mut filter, mut out, mut now) = (InputFilter::default(), Vec::new(), Instant::now());
+/// Gives the keys a millisecond apart from each other, later after a pause; the moment at which nothing is waited for.
+fn feed(typed: &[Option<KeyEvent>], begun: Instant, mut push: impl FnMut(Event, Instant)) -> Instant {
+    let mut now = begun;
     for key in typed {
         match key {
-            Some(key) => filter.push(Event::Key(*key), now, &mut out),
+            Some(key) => push(Event::Key(*key), now),
             None => now += Duration::from_millis(30),
         }
         now += Duration::from_millis(1);
     }
-    filter.expire(now + Duration::from_secs(60), &mut out);
+    now + Duration::from_secs(60)
+}
+
+/// Keys that are put together again from their pieces: without an Escape nothing is.
+fn split(typed: &[Option<KeyEvent>], sent: Vec<Event>) {
+    let (mut filter, mut out) = (InputFilter::default(), Vec::new());
+    let end = feed(typed, Instant::now(), |key, now| filter.push(key, now, &mut out));
+    filter.expire(end, &mut out);
     assert_eq!(filter.deadline(), None, "nothing is held for good");
     let has_escape = sent.contains(&Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)));
     assert!(out.len() <= sent.len() && (has_escape || out == sent), "{out:?}");

@@ -36,9 +36,7 @@ fn in_a_list_it_is_hidden_on_the_first_letter_of_the_selected_row() {
     pty.wait_for_quiet();
     let (row, _) = at_cursor(&mut pty);
     assert!(row.contains('▌') && pty.screen().hide_cursor(), "{row:?}");
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }
 
 #[test]
@@ -71,9 +69,7 @@ fn in_an_input_it_is_seen_behind_what_was_typed() {
         pty.send("\x1b");
         pty.wait_for("the list again", vt100::Screen::hide_cursor);
     }
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }
 
 #[test]

@@ -15,9 +15,7 @@ fn a_key_command_can_ask_for_a_password_in_the_terminal() {
     assert!(!pty.screen().alternate_screen());
     pty.send("m4rked\r");
     pty.wait_for_text("No jobs are known on this computer yet.");
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
     let sent = pty.sent();
     assert!(!sent.contains("mint_m4rked"), "{sent}");
     assert!(files_with("m4rked", pty.home()).is_empty());

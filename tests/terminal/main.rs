@@ -42,9 +42,7 @@ fn demo() -> Pty {
 fn the_demo_paints_and_q_gives_the_terminal_back() {
     let mut pty = demo();
     assert!(pty.screen().alternate_screen() && pty.screen().hide_cursor());
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }
 
 #[test]
@@ -83,9 +81,7 @@ fn a_late_answer_between_typed_keys_changes_the_colours_and_types_nothing() {
     pty.wait_for_sent("38;5;74");
     pty.send("1");
     pty.wait_for_text("NEEDS YOU");
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }
 
 #[test]
@@ -117,9 +113,7 @@ fn a_storm_of_sizes_down_to_one_cell_ends_in_a_whole_screen() {
         let text = screen.contents();
         text.lines().count() == 24 && text.contains("docdeck") && text.contains("help")
     });
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }
 
 #[test]
@@ -206,9 +200,7 @@ fn ctrl_z_without_a_shell_to_come_back_from_stays() {
     let mut pty = demo();
     pty.send("\x1a");
     pty.wait_for_text("no shell");
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }
 
 /// In a container the session's leader can be outside: the kernel then says 0 for its id.
@@ -225,9 +217,7 @@ fn ctrl_z_in_a_session_that_was_begun_outside_the_container_stays() {
     pty.wait_for_text("NEEDS YOU");
     pty.send("\x1a");
     pty.wait_for_text("no shell");
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }
 
 #[test]
@@ -236,9 +226,7 @@ fn a_continue_from_outside_repaints() {
     pty.wipe();
     pty.signal(Signal::CONT);
     pty.wait_for_text("NEEDS YOU");
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }
 
 /// The demo with a text in the editor for a new job, and this as the user's own editor.
@@ -255,9 +243,7 @@ fn writing(editor: &str) -> Pty {
 fn leave(mut pty: Pty) {
     pty.send("\x1b");
     pty.wait_for_text("Draft kept");
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }
 
 #[test]
@@ -315,9 +301,7 @@ fn a_signal_to_end_while_the_terminal_is_lent_ends_both() {
 fn without_configuration_a_page_takes_what_is_needed() {
     let mut pty = Pty::spawn(Setup::dashboard());
     pty.wait_for_text("Welcome to docdeck");
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }
 
 #[test]

@@ -13,9 +13,7 @@ fn demo() -> Pty {
 }
 
 fn quit(mut pty: Pty) {
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }
 
 /// A click, by column and row from 1.

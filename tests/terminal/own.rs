@@ -23,9 +23,7 @@ fn a_command_gets_the_terminal_and_enter_comes_back() {
             && screen.contents().contains("NEEDS YOU")
             && screen.contents().contains("exit code 3")
     });
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }
 
 #[test]
@@ -75,9 +73,7 @@ fn a_job_that_finishes_while_the_terminal_has_no_focus_is_notified_through_tmux(
         let text = screen.contents();
         text.contains("Fix the links") && !text.contains("┌ New job")
     });
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }
 
 /// The demo after the id of its second job was copied, with this as the program that takes copies.

@@ -38,9 +38,7 @@ fn a_key_command_gets_the_terminal_and_the_other_profile_comes_back_with_it() {
     });
     pty.send("D");
     pty.wait_for_text("A thought for one");
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
     assert!(!pty.sent().contains("mint_m4rked"));
 }
 
@@ -54,7 +52,5 @@ fn a_key_command_that_fails_leaves_the_old_profile_with_what_it_said() {
     pty.send("\x1b");
     pty.wait_for("the list to be gone", |screen| !screen.contents().contains("Still on one"));
     pty.wait_for_text("docdeck  one");
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }

@@ -287,6 +287,13 @@ impl Pty {
         }
     }
 
+    /// `q` ends it without an error, and the terminal is as it was.
+    pub(crate) fn quit(&mut self) {
+        self.send("q");
+        assert_eq!(self.wait_for_end(), 0);
+        self.assert_given_back();
+    }
+
     /// The terminal is as it was before the program started.
     pub(crate) fn assert_given_back(&mut self) {
         let now = format!("{:?}", self.master.as_ref().expect("not hung up").get_termios());

@@ -76,9 +76,7 @@ fn run(setup: Setup) -> String {
     pty.wait_for_text("NEEDS YOU");
     pty.resize(120, 40);
     pty.wait_for("a frame of that size", |screen| screen.contents().lines().count() == 40);
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
     pty.sent()
 }
 
@@ -167,9 +165,7 @@ fn an_answer_that_is_split_anywhere_types_nothing_and_loses_no_key() {
             round(&mut pty, &[before, after]);
         }
     }
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }
 
 #[test]
@@ -192,9 +188,7 @@ fn answers_that_nobody_asked_for_type_nothing() {
             round(&mut pty, &[before, after]);
         }
     }
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }
 
 #[test]
@@ -210,7 +204,5 @@ fn a_terminal_that_answers_300_ms_late_between_typed_keys_loses_none() {
     pty.wait_for_text("· /guides ");
     pty.send("\r\x1b");
     pty.wait_for_text("28 known here");
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }

@@ -41,9 +41,7 @@ fn from_the_welcome_page_to_the_jobs_screen_without_a_restart() {
     pty.wait_for_text("New job");
     pty.send("\x1b");
     pty.wait_for("the jobs again", |screen| !screen.contents().contains("New job"));
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
     assert!(!pty.sent().contains(&service.key), "the key is shown");
     // And again, from what was written.
     let mut pty = Pty::spawn(Setup::dashboard().with("HOME", &home.path().display().to_string()));
@@ -68,9 +66,7 @@ fn the_demo_comes_back_to_what_was_typed() {
     // Back to the first line, where q is a key.
     pty.send("\x1b");
     pty.wait_for_text("q quit");
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
     assert!(!home.path().join(".config").exists(), "nothing was written");
 }
 
@@ -91,7 +87,5 @@ fn a_program_that_prints_the_key_has_the_terminal() {
     let spoke = sent.find("a password please").expect("the program spoke");
     let left = sent.find("\x1b[?1049l").expect("the alternate screen was left");
     assert!(left < spoke && sent.contains("docdeck runs sh for the key"));
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.quit();
 }

@@ -1,0 +1,23 @@
+//! A server's side of TLS on 127.0.0.1, with a certificate by an authority that no computer knows (`ca.pem`).
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::net::TcpStream;
+use std::sync::Arc;
+
+const CERTIFICATE: &[u8] = include_bytes!("leaf.pem");
+const PRIVATE_KEY: &[u8] = include_bytes!("leaf.key");
+
+/// The connection under TLS; hands are shaken with the first byte that is read or written, and fail there.
+pub(crate) fn session(stream: TcpStream) -> rustls::StreamOwned<rustls::ServerConnection, TcpStream> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let chain = vec![CertificateDer::from_pem_slice(CERTIFICATE).expect("a certificate")];
+    let key = PrivateKeyDer::from_pem_slice(PRIVATE_KEY).expect("a key");
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .expect("a pair");
+    rustls::StreamOwned::new(rustls::ServerConnection::new(Arc::new(config)).expect("a session"), stream)
+}
