@@ -1,0 +1,121 @@
+//! The dashboard at 160×48 without a terminal around it, and a long list of jobs: for what measures keys and frames, and
+//! for the guard, which counts what they allocate.
+
+use chrono::{FixedOffset, TimeDelta};
+use crossterm::event::{Event, KeyEvent};
+use docdeck::app::keymap::Chord;
+use docdeck::app::{App, Effect, Known, Msg, Start};
+use docdeck::model::Time;
+use docdeck::model::endpoint::Scope;
+use docdeck::model::job::{JobId, Status};
+use docdeck::model::prompt::Thread;
+use docdeck::model::row::{JobKey, JobRow};
+use docdeck::model::text::CleanText;
+use docdeck::ui::{Depth, Theme, draw};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use std::sync::Arc;
+use std::time::Duration;
+
+const SIZE: (u16, u16) = (160, 48);
+
+pub(crate) fn now() -> Time {
+    "2026-11-20T14:02:30Z".parse().expect("a time")
+}
+
+/// State and screen.
+pub(crate) struct Stage {
+    pub(crate) app: App,
+    /// What the record has of every job, when it is asked; nothing is answered without it.
+    pub(crate) thread: Option<Thread>,
+    terminal: Terminal<TestBackend>,
+    theme: Theme,
+}
+
+impl Stage {
+    /// Before anything is read.
+    pub(crate) fn empty() -> Self {
+        let scope =
+            Scope { base_url: "https://api.example.com".to_owned(), project: "acme".to_owned(), organization: None };
+        let utc = FixedOffset::east_opt(0).expect("UTC");
+        let start = Start { profile: CleanText::line("acme-docs"), size: SIZE, ..Start::new(scope, utc) };
+        let terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
+        Self { app: App::new(start, now()).0, thread: None, terminal, theme: Theme::new(Depth::Many) }
+    }
+
+    /// With these jobs.
+    pub(crate) fn of(jobs: Vec<JobRow>) -> Self {
+        let mut stage = Self::empty();
+        stage.tell(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))));
+        stage
+    }
+
+    pub(crate) fn tell(&mut self, msg: Msg) {
+        for effect in self.app.update(msg, now()) {
+            if let (Effect::LoadThread(job), Some(thread)) = (effect, &self.thread) {
+                let result = Ok(thread.clone());
+                drop(self.app.update(Msg::Thread { job, result }, now()));
+            }
+        }
+    }
+
+    /// These keys, as people write them, with spaces between.
+    pub(crate) fn press(&mut self, keys: &str) {
+        keys.split_whitespace().for_each(|key| self.tell(input(key)));
+    }
+
+    pub(crate) fn draw(&mut self) {
+        let Self { app, terminal, theme, .. } = self;
+        terminal.draw(|frame| draw(frame, app, theme, now())).expect("drawn");
+    }
+}
+
+/// A key, as people write it.
+pub(crate) fn input(key: &str) -> Msg {
+    let chord = Chord::parse(key).expect("a key");
+    Msg::Input(Event::Key(KeyEvent::new(chord.code, chord.mods)))
+}
+
+/// So many jobs, as the store gives them: what they have in common is there once. All are over: one in ten failed, the
+/// others have a pull request, and one in seven was looked at.
+pub(crate) fn rows(jobs: i64) -> Vec<JobRow> {
+    let repository = Arc::new(CleanText::line("https://github.com/acme/docs"));
+    let model = Arc::new(CleanText::line("sonnet"));
+    let row = |key: i64| {
+        let begun = now() - TimeDelta::minutes(3 * (jobs - key) + 60);
+        JobRow {
+            id: JobId::new(&format!("agent_{key:08}")),
+            status: Some(if key % 10 == 0 { Status::Failed } else { Status::Completed }),
+            repository: Some(Arc::clone(&repository)),
+            git_ref: Some(CleanText::line(&format!("agent/branch-{key}"))),
+            model: Some(Arc::clone(&model)),
+            pr_link: (key % 10 != 0).then(|| CleanText::line(&format!("https://github.com/acme/docs/pull/{key}"))),
+            finished_at: Some(begun + TimeDelta::minutes(6)),
+            checked_at: Some(now()),
+            looked_at: (key % 7 == 0).then(now),
+            revision: key,
+            ..JobRow::new(JobKey(key), CleanText::line(&format!("Rewrite the guide about topic {key}")), begun)
+        }
+    };
+    (1..=jobs).map(row).collect()
+}
+
+/// The shortest of many, which varies least on a machine that does other things as well.
+pub(crate) struct Least(Duration);
+
+impl Least {
+    pub(crate) fn new() -> Self {
+        Self(Duration::MAX)
+    }
+
+    pub(crate) fn take(&mut self, time: Duration) {
+        self.0 = self.0.min(time);
+    }
+
+    /// Says it below what Criterion says; nothing where the measure was filtered away.
+    pub(crate) fn say(&self) {
+        if self.0 < Duration::MAX {
+            println!("{:24}least: {:.3} ms", "", self.0.as_secs_f64() * 1e3);
+        }
+    }
+}
