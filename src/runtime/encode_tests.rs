@@ -82,21 +82,6 @@ fn two_styles_in_turn_are_drawn_one_after_the_other() {
 }
 
 #[test]
-fn a_colour_that_has_a_number_is_told_by_it_and_no_other_one_is() {
-    let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
-    let cube = (22..232_u8).map(|n| (n, [(n - 16) / 36, (n - 16) / 6 % 6, (n - 16) % 6].map(level)));
-    let greys = (232..=255_u8).map(|n| (n, [8 + 10 * (n - 232); 3]));
-    let all: Vec<_> = cube.chain(greys).collect();
-    for (n, [r, g, b]) in &all {
-        assert_eq!(numbered(*r, *g, *b), Some(*n));
-    }
-    let others = (0..=255_u8).flat_map(|r| (0..=255).step_by(5).flat_map(move |g| [(r, g, g), (r, g, 95), (g, g, r)]));
-    for (r, g, b) in others.filter(|(r, g, b)| !all.iter().any(|(_, rgb)| *rgb == [*r, *g, *b])) {
-        assert_eq!(numbered(r, g, b), None, "{r} {g} {b}");
-    }
-}
-
-#[test]
 fn the_sixteen_are_told_in_the_codes_of_every_terminal() {
     let after = line(&[("a", Style::new().fg(Color::Red)), ("b", Style::new().fg(Color::White).bg(Color::DarkGray))]);
     assert_eq!(sent(&empty(), &after), "\x1b[1;1H\x1b[31ma\x1b[97;100mb\x1b[m");

@@ -42,6 +42,7 @@ pub mod output;
 mod outside;
 mod own_command;
 mod paints;
+mod pen;
 pub mod probe;
 pub mod reader;
 pub mod remembered;
