@@ -12,7 +12,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 pub(super) type Placed<'a> = (u16, u16, &'a Cell);
 
 /// What shows on a blank cell beside its ground.
-const SEEN_ON_BLANK: Modifier = Modifier::UNDERLINED.union(Modifier::REVERSED).union(Modifier::CROSSED_OUT);
+pub(super) const SEEN_ON_BLANK: Modifier = Modifier::UNDERLINED.union(Modifier::REVERSED).union(Modifier::CROSSED_OUT);
 /// So many blanks side by side are erased instead of written.
 const ERASED_FROM: usize = 8;
 /// Cells that are written anew rather than stepped over; a step takes three bytes or four.

@@ -5,6 +5,7 @@
 //! the two.
 
 use super::encode::{Placed, settle_blank};
+use super::look::Look;
 use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth as _};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
@@ -22,6 +23,8 @@ const AS_EMOJI: char = '\u{fe0f}';
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     shown: Buffer,
+    /// What its cells show.
+    looks: Vec<Look>,
     next: Buffer,
 }
 
@@ -41,6 +44,7 @@ impl Frames {
         }
         if self.shown.area != area {
             self.shown = Buffer::empty(area);
+            self.looks = vec![Look::EMPTY; self.shown.content.len()];
         }
         next
     }
@@ -53,16 +57,17 @@ impl Frames {
     /// The terminal was cleared.
     pub(super) fn blank(&mut self) {
         self.shown.reset();
+        self.looks.fill(Look::EMPTY);
     }
 
     /// What `encoded` makes of the cells that the terminal has to be sent; they count as shown from then on.
     pub(super) fn show(&mut self, encoded: impl FnOnce(&[Placed<'_>], &Buffer) -> String) -> String {
         let width = usize::from(self.next.area.width).max(1);
         let mut rows: Vec<(u16, Vec<bool>)> = Vec::new();
-        let both = self.shown.content.chunks_mut(width).zip(self.next.content.chunks_mut(width));
-        for (row, (shown, next)) in (self.next.area.y..).zip(both) {
-            let differs: Vec<bool> = shown.iter_mut().zip(next).map(|(was, is)| differs(was, is)).collect();
-            if differs.contains(&true) {
+        let shown = self.looks.chunks_mut(width).zip(self.shown.content.chunks(width));
+        for (row, ((looks, shown), next)) in (self.next.area.y..).zip(shown.zip(self.next.content.chunks_mut(width))) {
+            let differs = differing(looks, shown, next);
+            if !differs.is_empty() {
                 rows.push((row, differs));
             }
         }
@@ -82,14 +87,26 @@ impl Frames {
     }
 }
 
-/// Whether a cell has to be drawn again: not for a colour of a blank, which nobody sees.
-fn differs(was: &mut Cell, is: &mut Cell) -> bool {
-    if was == is {
-        return false;
+/// Which cells of a row have to be drawn again; empty where none has. `looks` is what the ones that are shown look like, and
+/// then what the next ones do.
+fn differing(looks: &mut [Look], shown: &[Cell], next: &mut [Cell]) -> Vec<bool> {
+    let mut all = Vec::new();
+    for (at, (look, cell)) in looks.iter_mut().zip(next.iter_mut()).enumerate() {
+        let is = Look::of(cell);
+        if is == *look && !is.is_long() {
+            continue;
+        }
+        let was = std::mem::replace(look, is);
+        if was == is && shown.get(at).is_some_and(|shown| shown.symbol() == cell.symbol()) {
+            continue;
+        }
+        settle_blank(cell);
+        all.resize(shown.len(), false);
+        if let Some(differs) = all.get_mut(at) {
+            *differs = true;
+        }
     }
-    settle_blank(was);
-    settle_blank(is);
-    was != is
+    all
 }
 
 /// Adds the cells of a row that have to be drawn. Its first one is at `(x, y)`.
@@ -142,6 +159,9 @@ fn add_halves<'a>(
     // A byte is one cell, and most are one; of a link the cells behind its head are compared by themselves.
     let width = |cell: &Cell| if cell.symbol().len() == 1 { 1 } else { usize::from(cell.cell_width()).max(1) };
     let is_link = |cell: &Cell| matches!(cell.diff_option, CellDiffOption::ForcedWidth(_));
+    if !shown.iter().zip(differs).any(|(was, differs)| *differs && !is_link(was) && width(was) > 1) {
+        return;
+    }
     let mut covered = 0;
     let mut halves = Vec::new();
     for (at, ((was, is), differs)) in shown.iter().zip(next).zip(differs).enumerate() {

@@ -34,6 +34,7 @@ pub mod hangup;
 pub mod input;
 mod lend;
 pub mod logfile;
+mod look;
 pub mod multiplexer;
 mod new_file;
 pub mod notify;
