@@ -1,12 +1,12 @@
 //! The last line: the keys of this moment, which have room and where each stands. Above it what there is to say, for as
 //! long as it is said. Drawing and the mouse both ask here, so that they agree.
 
+use super::format::cells;
 use super::keymap::Chord;
 use super::overlay::Overlay;
 use super::said::said as laid_out;
 use super::{App, Screen, Tone};
 use ratatui::layout::Rect;
-use unicode_width::UnicodeWidthStr;
 
 /// Most lines that information or a tip takes.
 const INFO_LINES: usize = 4;
@@ -35,7 +35,7 @@ impl Hint {
 
     /// Cells that it takes.
     pub fn width(&self) -> usize {
-        self.key.width() + self.word.width() + 3
+        cells(&self.key) + cells(&self.word) + 3
     }
 
     /// Help and quit have a place come what may, at the right: they stay where they are whatever is selected.

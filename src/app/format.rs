@@ -38,9 +38,9 @@ pub fn coarse(age: TimeDelta) -> String {
     let seconds = age.num_seconds();
     match seconds {
         ..60 => "now".to_owned(),
-        60..3600 => format!("{}m", seconds / 60),
-        3600..86_400 => format!("{}h", seconds / 3600),
-        _ => format!("{}d", (seconds / 86_400).min(999)),
+        60..3600 => (seconds / 60).to_string() + "m",
+        3600..86_400 => (seconds / 3600).to_string() + "h",
+        _ => (seconds / 86_400).min(999).to_string() + "d",
     }
 }
 

@@ -325,8 +325,8 @@ impl App {
     /// The bindings of this moment that have a hint and would do something, each with a key that reaches it.
     pub fn hints(&self) -> impl Iterator<Item = (Chord, &'static Binding)> {
         let typing = self.takes_text();
-        let rows =
-            self.start.keymap.rows(self.contexts()).filter(|row| !row.hint.is_empty() && self.is_possible(row.action));
+        let wanted = |row: &Binding| !row.hint.is_empty() && self.is_possible(row.action);
+        let rows = self.start.keymap.rows_that(self.contexts(), wanted);
         rows.filter_map(move |row| {
             let reaches = |chord: &&Chord| !typing || row.context != Context::Everywhere || !chord.types_text();
             self.start.keymap.keys(row).iter().find(reaches).map(|chord| (*chord, row))

@@ -18,6 +18,11 @@ pub fn wrap(text: &str, width: usize, max: usize) -> (Vec<String>, bool) {
 }
 
 fn wrap_paragraph(paragraph: &str, width: usize, max: usize, lines: &mut Vec<String>) {
+    if paragraph.len() <= width && paragraph.is_ascii() {
+        // A byte is a cell: it fits, and has not to be parted into words to know that.
+        lines.push(paragraph.trim_end().to_owned());
+        return;
+    }
     let mut line = String::new();
     let mut cells = 0;
     for word in words(paragraph, width) {
@@ -82,6 +87,14 @@ mod tests {
         assert_eq!((lines, cut), (vec!["Fix the".to_owned(), "broken".to_owned(), "links".to_owned()], false));
         let (lines, _) = wrap("abcdefghij日本語", 4, 9);
         assert_eq!(lines, ["abcd", "efgh", "ij日", "本語"]);
+    }
+
+    #[test]
+    fn what_fits_is_one_line_whatever_is_written() {
+        for text in ["Fix it.", "a  b (c)/d", "  in front", "behind  ", "日本 ok."] {
+            assert_eq!(wrap(text, 10, 9), (vec![text.trim_end().to_owned()], false));
+        }
+        assert_eq!(wrap("a\n\nb", 10, 9).0, ["a", "", "b"]);
     }
 
     #[test]

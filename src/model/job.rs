@@ -101,9 +101,12 @@ pub struct Job {
 
 /// The number of a pull request in a link such as `https://github.com/acme/docs/pull/1423`.
 pub fn pr_number(link: &str) -> Option<u64> {
-    let mut parts = link.split(['?', '#']).next()?.trim_end_matches('/').rsplit('/');
-    let number = parts.next()?.parse().ok()?;
-    matches!(parts.next()?, "pull" | "pulls" | "merge_requests" | "pull-requests").then_some(number)
+    // Byte by byte: this is asked of every row of a list in each frame.
+    let end = link.bytes().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(link.len());
+    let (before, number) = link.get(..end)?.trim_end_matches('/').rsplit_once('/')?;
+    let number = number.parse().ok()?;
+    let part = before.rsplit_once('/').map_or(before, |(_, part)| part);
+    matches!(part, "pull" | "pulls" | "merge_requests" | "pull-requests").then_some(number)
 }
 
 #[cfg(test)]
@@ -122,6 +125,9 @@ mod tests {
     fn a_pull_request_number_is_read_from_the_usual_links() {
         assert_eq!(pr_number("https://github.com/acme/docs/pull/1423"), Some(1423));
         assert_eq!(pr_number("https://gitlab.com/a/b/-/merge_requests/7/"), Some(7));
+        assert_eq!(pr_number("https://github.com/acme/docs/pull/8/?plain=1#a/b"), Some(8));
+        assert_eq!(pr_number("pull/9"), Some(9));
+        assert_eq!(pr_number("9"), None);
         assert_eq!(pr_number("https://example.com/pull/x"), None);
         assert_eq!(pr_number("https://example.com/issues/4"), None);
     }

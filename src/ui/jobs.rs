@@ -6,7 +6,7 @@
 //! │▌●*✓ Fix broken links in /api     #docs PR 1423     14m  │
 //! ```
 
-use super::text::{Row, left, right};
+use super::text::{Row, left};
 use super::{View, more_below, pane, put};
 use crate::app::format::{coarse, count, plural};
 use crate::app::jobs::Line as ListLine;
@@ -20,6 +20,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
+use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
 
 const INFO: usize = 12;
@@ -127,7 +128,7 @@ pub(super) fn heading<'a>(view: View<'_>, group: Group, n: usize, hidden: bool) 
     Line::from(spans)
 }
 
-fn job_line<'a>(view: View<'_>, job: &JobRow, width: usize) -> Line<'a> {
+fn job_line<'a>(view: View<'_>, job: &'a JobRow, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let selected = app.jobs.is_selected(job);
     let group = app.jobs.shown_group(job);
@@ -135,7 +136,7 @@ fn job_line<'a>(view: View<'_>, job: &JobRow, width: usize) -> Line<'a> {
     let needs = job.group() == Group::NeedsYou;
     let (glyph, glyph_style) = glyph(view, job);
     let mut row = Row::new(width);
-    row.push(if selected { "▌" } else { " " }, theme.mark);
+    row.add(if selected { "▌" } else { " " }, theme.mark);
     // Full: it needs the user. Hollow: it ended without asking for anything, and was not looked at since.
     let ended_unseen = job.status.as_ref().is_some_and(Status::is_finished) && job.is_unseen() && !job.dismissed;
     let (sign, style) = match (needs, ended_unseen) {
@@ -143,9 +144,9 @@ fn job_line<'a>(view: View<'_>, job: &JobRow, width: usize) -> Line<'a> {
         (false, true) => ("○", theme.muted),
         (false, false) => (" ", theme.text),
     };
-    row.push(sign, style);
-    row.push(if app.jobs.is_marked(job.key) { "*" } else { " " }, theme.mark);
-    row.push(glyph, glyph_style).push(" ", theme.text);
+    row.add(sign, style);
+    row.add(if app.jobs.is_marked(job.key) { "*" } else { " " }, theme.mark);
+    row.add(glyph, glyph_style).add(" ", theme.text);
     let title_width = row.room().saturating_sub(INFO + AGE + 4);
     let title_style = match (selected, is_quiet) {
         (true, _) => theme.selected,
@@ -153,18 +154,21 @@ fn job_line<'a>(view: View<'_>, job: &JobRow, width: usize) -> Line<'a> {
         (false, false) => theme.text,
     };
     let tags = tags(job, title_width);
-    row.push(left(job.title.as_str(), title_width.saturating_sub(tags.width())), title_style);
-    row.push(tags, theme.muted).push("  ", theme.text);
+    row.left(job.title.as_str(), title_width.saturating_sub(tags.width()), title_style);
+    row.add(tags, theme.muted).add("  ", theme.text);
     let (info, info_style) = info(view, job);
-    row.push(left(&info, INFO), if is_quiet && !selected { theme.muted } else { info_style });
-    row.push(right(&coarse(now - job.age_from()), AGE + 1), theme.muted);
+    row.left(info, INFO, if is_quiet && !selected { theme.muted } else { info_style });
+    row.right(coarse(now - job.age_from()), AGE + 1, theme.muted);
     row.line()
 }
 
 /// The tags that have room behind the title, whole ones only, at the right.
 pub(super) fn tags(job: &JobRow, room: usize) -> String {
-    let mut left = room.saturating_sub(job.title.as_str().width() + 1);
     let mut out = String::new();
+    if job.tags.is_empty() {
+        return out;
+    }
+    let mut left = room.saturating_sub(job.title.as_str().width() + 1);
     for tag in &job.tags {
         let needed = tag.as_str().width() + 2;
         if needed <= left {
@@ -200,27 +204,27 @@ pub(super) fn glyph(view: View<'_>, job: &JobRow) -> (&'static str, Style) {
 }
 
 /// The word behind a title: what needs to be known beside the sign.
-pub(super) fn info(view: View<'_>, job: &JobRow) -> (String, Style) {
+pub(super) fn info<'a>(view: View<'_>, job: &'a JobRow) -> (Cow<'a, str>, Style) {
     let theme = view.theme;
     if let Some(kind) = job.undelivered {
         let style = if kind.needs_user() { theme.warning } else { theme.muted };
-        return (kind.word().to_owned(), style);
+        return (kind.word().into(), style);
     }
     if job.gone {
-        return ("gone".to_owned(), theme.muted);
+        return ("gone".into(), theme.muted);
     }
     if job.id.is_none() {
-        return ("let go".to_owned(), theme.muted);
+        return ("let go".into(), theme.muted);
     }
-    let pr = || job.pr_number().map_or_else(|| "PR".to_owned(), |number| format!("PR {number}"));
+    let pr = || job.pr_number().map_or(Cow::Borrowed("PR"), |number| ["PR ", &number.to_string()].concat().into());
     match &job.status {
-        Some(Status::Failed) => ("failed".to_owned(), theme.bad),
-        Some(Status::Archived) => ("archived".to_owned(), theme.muted),
-        Some(Status::Unknown(word)) => (word.to_string(), theme.working),
+        Some(Status::Failed) => ("failed".into(), theme.bad),
+        Some(Status::Archived) => ("archived".into(), theme.muted),
+        Some(Status::Unknown(word)) => (word.as_str().into(), theme.working),
         Some(Status::Completed) if job.pr_link.is_some() => (pr(), theme.good),
-        Some(Status::Completed) => ("no PR".to_owned(), theme.muted),
+        Some(Status::Completed) => ("no PR".into(), theme.muted),
         Some(Status::Active) if job.pr_link.is_some() => (pr(), theme.muted),
-        Some(Status::Active) => (String::new(), theme.muted),
-        None => ("not seen yet".to_owned(), theme.muted),
+        Some(Status::Active) => ("".into(), theme.muted),
+        None => ("not seen yet".into(), theme.muted),
     }
 }

@@ -6,12 +6,22 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
+use std::borrow::Cow;
+use unicode_width::UnicodeWidthChar as _;
+
+/// As many as most gaps have.
+const BLANKS: &str = "                                                                                                ";
+
+/// So many blanks.
+fn blanks(width: usize) -> Cow<'static, str> {
+    BLANKS.get(..width).map_or_else(|| " ".repeat(width).into(), Cow::Borrowed)
+}
 
 /// Exactly `width` cells, the text at the left.
 pub(super) fn left(text: &str, width: usize) -> String {
     let mut out = fit(text, width);
     let missing = width.saturating_sub(cells(&out));
-    out.extend(std::iter::repeat_n(' ', missing));
+    out.push_str(&blanks(missing));
     out
 }
 
@@ -19,7 +29,7 @@ pub(super) fn left(text: &str, width: usize) -> String {
 pub(super) fn right(text: &str, width: usize) -> String {
     let text = fit(text, width);
     let missing = width.saturating_sub(cells(&text));
-    format!("{}{text}", " ".repeat(missing))
+    [&blanks(missing), text.as_str()].concat()
 }
 
 /// Draws a line from the left of a row; what has no room is cut. ASCII, which is most of what there is, goes into its
@@ -41,7 +51,9 @@ pub(super) fn paint(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
         if rest.is_empty() {
             return;
         }
-        let width = match paint_ascii(buffer, rest, &span.content, line.style.patch(span.style)) {
+        let style = line.style.patch(span.style);
+        let drawn = paint_ascii(buffer, rest, &span.content, style);
+        let width = match drawn.or_else(|| paint_sign(buffer, rest, &span.content, style)) {
             Some(width) => width,
             None if span.width() == 0 => 0,
             None => {
@@ -89,11 +101,26 @@ fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Opti
     let cells = buffer.content.get_mut(begin..begin + usize::from(row.width))?;
     let mut drawn = 0;
     for (cell, byte) in cells.iter_mut().zip(text.bytes()) {
-        cell.set_char(char::from(byte)).set_style(style);
+        // Half of it is blank, and so are the cells.
+        if byte != b' ' || cell.symbol() != " " {
+            cell.set_char(char::from(byte));
+        }
+        cell.set_style(style);
         drawn += 1;
     }
     Some(drawn)
 }
+
+/// The same for a single sign of one cell.
+fn paint_sign(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Option<u16> {
+    let mut chars = text.chars();
+    let sign = chars.next().filter(|sign| chars.next().is_none() && sign.width() == Some(1))?;
+    buffer.cell_mut(row.as_position())?.set_char(sign).set_style(style);
+    Some(1)
+}
+
+/// Parts that most rows have at most.
+const SPANS: usize = 16;
 
 /// A row of cells, filled from the left; what doesn't fit is cut.
 #[derive(Debug)]
@@ -106,7 +133,7 @@ pub(super) struct Row<'a> {
 impl<'a> Row<'a> {
     /// An empty row of so many cells.
     pub(super) fn new(width: usize) -> Self {
-        Self { width, used: 0, spans: Vec::new() }
+        Self { width, used: 0, spans: Vec::with_capacity(SPANS) }
     }
 
     /// Cells that are left.
@@ -116,18 +143,48 @@ impl<'a> Row<'a> {
 
     /// Adds text, cut to what is left.
     pub(super) fn push(&mut self, text: impl AsRef<str>, style: Style) -> &mut Self {
-        let text = fit(text.as_ref(), self.room());
-        self.used += cells(&text);
+        self.add(text.as_ref().to_owned(), style)
+    }
+
+    /// The same for text that has not to be copied.
+    pub(super) fn add(&mut self, text: impl Into<Cow<'a, str>>, style: Style) -> &mut Self {
+        let mut text = text.into();
+        let mut taken = cells(&text);
+        if taken > self.room() {
+            text = fit(&text, self.room()).into();
+            taken = cells(&text);
+        }
+        self.used += taken;
         if !text.is_empty() {
             self.spans.push(Span::styled(text, style));
         }
         self
     }
 
+    /// Adds a column of so many cells, the text at its left.
+    pub(super) fn left(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
+        let text = text.into();
+        let missing = width.checked_sub(cells(&text));
+        match missing.filter(|_| width <= self.room()) {
+            Some(missing) => self.add(text, style).add(blanks(missing), style),
+            None => self.add(left(&text, width), style),
+        }
+    }
+
+    /// Adds a column of so many cells, the text at its right.
+    pub(super) fn right(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
+        let text = text.into();
+        let missing = width.checked_sub(cells(&text));
+        match missing.filter(|_| width <= self.room()) {
+            Some(missing) => self.add(blanks(missing), style).add(text, style),
+            None => self.add(right(&text, width), style),
+        }
+    }
+
     /// Adds blanks up to this cell.
     pub(super) fn to(&mut self, cell: usize) -> &mut Self {
         let gap = cell.min(self.width).saturating_sub(self.used);
-        self.push(" ".repeat(gap), Style::new())
+        self.add(blanks(gap), Style::new())
     }
 
     /// The row as a line.
@@ -152,6 +209,25 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_column_of_a_row_is_the_same_as_its_text_made_to_fit(
+            text in prop_oneof!["[ -~]{0,12}", "\\PC{0,6}", "[ -~日é]{0,9}"],
+            (width, room) in (0_usize..14, 0_usize..20),
+        ) {
+            let shown = |row: Row<'_>| row.spans.iter().map(|span| span.content.to_string()).collect::<String>();
+            let fitted = |text: String| {
+                let mut row = Row::new(room);
+                row.push(text, Style::new());
+                shown(row)
+            };
+            let (mut at_left, mut at_right) = (Row::new(room), Row::new(room));
+            at_left.left(text.as_str(), width, Style::new());
+            at_right.right(text.as_str(), width, Style::new());
+            prop_assert!(width > room || (at_left.used, at_right.used) == (width, width));
+            prop_assert_eq!(shown(at_left), fitted(left(&text, width)));
+            prop_assert_eq!(shown(at_right), fitted(right(&text, width)));
+        }
+
         #[test]
         fn a_line_is_drawn_as_ratatui_draws_it(
             texts in proptest::collection::vec(prop_oneof!["[ -~]{0,12}", "\\PC{0,6}", "[ -~日é]{0,9}"], 0..5),

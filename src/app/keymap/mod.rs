@@ -66,11 +66,20 @@ impl Keymap {
     /// The rows that hold in these contexts and have a key, the most special context first; one whose keys are all taken by
     /// a more special one is left out.
     pub fn rows<'a>(&'a self, contexts: &'a [Context]) -> impl Iterator<Item = &'static Binding> + 'a {
+        self.rows_that(contexts, |_| true)
+    }
+
+    /// Those among them that are `wanted`: the others are not looked for among the keys of more special contexts.
+    pub fn rows_that<'a>(
+        &'a self,
+        contexts: &'a [Context],
+        wanted: impl Fn(&Binding) -> bool + Copy + 'a,
+    ) -> impl Iterator<Item = &'static Binding> + 'a {
         contexts.iter().enumerate().flat_map(move |(rank, &context)| {
             BINDINGS.iter().filter(move |row| {
                 let shadowed =
                     |chord: &Chord| contexts.iter().take(rank).any(|&above| self.binding(above, *chord).is_some());
-                row.context == context && !self.keys(row).iter().all(shadowed)
+                row.context == context && wanted(row) && !self.keys(row).iter().all(shadowed)
             })
         })
     }
