@@ -394,9 +394,8 @@ impl Dashboard {
         }
         self.notice_size();
         let (app, theme, time) = (&self.app, &self.theme, now());
-        let drawn = self.stage.set_title(CleanText::line(&app.title())).and_then(|()| {
-            self.stage.screen.draw(app.size, app.is_typing(), |frame| ui::draw(frame, app, theme, time))
-        });
+        let drawn = self.stage.screen.draw(app.size, app.is_typing(), |frame| ui::draw(frame, app, theme, time));
+        let drawn = drawn.and_then(|()| self.stage.set_title(CleanText::line(&app.title())));
         if drawn.is_err() {
             // The terminal is gone; a signal may never tell.
             self.ending.get_or_insert(Exit::Ended);

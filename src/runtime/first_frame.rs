@@ -1,11 +1,18 @@
 //! The first frame, and what is begun right after it. Nothing that is not on it is waited for.
 
-use super::event_loop::Dashboard;
+use super::event_loop::{Dashboard, now};
 use super::hands;
-use super::remembered::Begun;
+use super::remembered::{Begun, Reading};
 use crate::app::{Effect, Msg};
+use crate::model::row::FirstRows;
+use crate::ui;
+use futures_util::FutureExt as _;
 use std::io;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long a slow disk may hold the frame back for the first rows: what is drawn without them is drawn again at once, and
+/// nobody could have read it.
+const PATIENCE: Duration = Duration::from_millis(30);
 
 impl Dashboard {
     /// Draws the first frame, and only then begins to read what is typed: it waits in the terminal until then. `begin` is what
@@ -13,34 +20,16 @@ impl Dashboard {
     ///
     /// # Errors
     /// No thread can be had, or there is no terminal to read.
-    pub(super) async fn first_frame(&mut self, begin: Vec<Effect>, begun: Begun) -> io::Result<()> {
+    pub(super) async fn first_frame(&mut self, begin: Vec<Effect>, mut begun: Begun) -> io::Result<()> {
         self.gate.want();
         self.effects.try_writing();
-        self.begin(begin, begun).await;
-        self.draw_when_due();
-        self.stage.begin_reading()?;
-        // A change of the size is told of only from here on.
-        self.notice_size();
-        Ok(())
-    }
-
-    /// Carries out what the state machine begins with. The first rows are waited for a moment: that makes one frame of two, and
-    /// one with a loading line that nobody could have read.
-    async fn begin(&mut self, begin: Vec<Effect>, mut begun: Begun) {
         let mut first = None;
         for effect in begin {
-            if let Effect::LoadFirstRows(_) = effect {
-                let since = Instant::now();
-                match begun.rows().await {
-                    Some(Ok(rows)) => {
-                        first = Some(Msg::FirstRows(rows.map_err(hands::failure)));
-                        continue;
-                    }
-                    Some(Err(reading)) => {
-                        self.gate.reading(true, since);
-                        self.effects.read_first(reading);
-                    }
-                    None => {}
+            let reads = matches!(effect, Effect::LoadFirstRows(_));
+            if let Some(reading) = begun.rows.take_if(|_| reads) {
+                first = self.first_rows(reading).await;
+                if first.is_some() {
+                    continue;
                 }
             }
             self.effects.carry(effect);
@@ -48,5 +37,34 @@ impl Dashboard {
         if let Some(msg) = first {
             self.handle(msg);
         }
+        self.draw_when_due();
+        self.stage.begin_reading()?;
+        // A change of the size is told of only from here on.
+        self.notice_size();
+        Ok(())
+    }
+
+    /// The first rows; none where they take longer: then the effect that asks for them gets them.
+    async fn first_rows(&mut self, mut reading: Reading<FirstRows>) -> Option<Msg> {
+        let since = Instant::now();
+        let read = match (&mut reading).now_or_never() {
+            Some(read) => Some(read),
+            None => {
+                self.rehearse();
+                tokio::time::timeout_at((since + PATIENCE).into(), &mut reading).await.ok()
+            }
+        };
+        if read.is_none() {
+            self.gate.reading(true, since);
+            self.effects.read_first(reading);
+        }
+        Some(Msg::FirstRows(read?.map_err(hands::failure)))
+    }
+
+    /// What the first frame needs beside the rows is fetched while the store reads them.
+    fn rehearse(&mut self) {
+        let (app, theme, time) = (&self.app, &self.theme, now());
+        // Nothing is written, so nothing can fail.
+        let _ = self.stage.screen.rehearse(app.size, |frame| ui::draw(frame, app, theme, time));
     }
 }

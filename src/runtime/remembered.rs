@@ -1,7 +1,6 @@
 //! What the first frame needs of the store: how the dashboard was left, and the first rows. Both are asked for as soon as
 //! it is known of which store, so that it is opened and read while all else is made ready.
 
-use super::gate::READING;
 use super::output;
 use crate::app::Start;
 use crate::model::layout::Layout;
@@ -15,9 +14,6 @@ use std::time::Duration;
 /// How long a slow disk may hold the first frame back for the layout.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// What came of reading the first rows.
-type Read = Result<FirstRows, StoreError>;
-
 /// A call of the store that is under way.
 pub(super) type Reading<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
 
@@ -25,7 +21,7 @@ pub(super) type Reading<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> 
 pub struct Begun {
     layout: Option<Reading<Option<String>>>,
     /// None for the welcome page.
-    rows: Option<Reading<FirstRows>>,
+    pub(super) rows: Option<Reading<FirstRows>>,
 }
 
 impl std::fmt::Debug for Begun {
@@ -47,12 +43,6 @@ impl Begun {
             begun(async move { store.first_jobs(&scope, limit).await })
         });
         Ok(Self { layout, rows })
-    }
-
-    /// The first rows, where they come in a moment; else what is still being read.
-    pub(super) async fn rows(&mut self) -> Option<Result<Read, Reading<FirstRows>>> {
-        let mut rows = self.rows.take()?;
-        Some(tokio::time::timeout(READING, &mut rows).await.map_err(|_| rows))
     }
 
     /// As [`layout`], of what is being read.

@@ -53,7 +53,7 @@ pub(super) fn first(connection: &Connection, scope: &Scope, limit: u32) -> R<Fir
          ORDER BY need, turn, CASE need WHEN 2 THEN key ELSE -key END LIMIT ?2"
     );
     first.rows = rows(connection, &sql, [scope, i64::from(limit)])?;
-    first.thread = first.rows.first().map(|row| prompts::thread(connection, row.key)).transpose()?;
+    first.thread = first.rows.first().map(|row| prompts::thread_of_current(connection, row.key)).transpose()?;
     Ok(first)
 }
 

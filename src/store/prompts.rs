@@ -47,7 +47,11 @@ pub(super) fn get(connection: &Connection, id: PromptId) -> R<Known> {
 
 /// Prompts and transitions of a job.
 pub(super) fn thread(connection: &Connection, key: JobKey) -> R<Thread> {
-    let key = jobs::current(connection, key)?;
+    thread_of_current(connection, jobs::current(connection, key)?)
+}
+
+/// As [`thread`], of a row that stands for itself.
+pub(super) fn thread_of_current(connection: &Connection, key: JobKey) -> R<Thread> {
     let mut ask = connection.prepare_cached(&format!(
         "SELECT id, kind, text, {STATE}, until, reason, written_at, sent_at FROM prompt WHERE job = ?1 ORDER BY id"
     ))?;
