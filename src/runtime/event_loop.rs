@@ -58,6 +58,8 @@ pub(super) struct Dashboard {
     pub(super) folders: Folders,
     pub(super) profiles: Profiles,
     pub(super) gate: FrameGate,
+    /// Something came from the terminal since it was last looked whether a frame is due.
+    pub(super) typed: bool,
     /// A program that has the terminal.
     pub(super) loan: Option<Loan>,
     /// When the last such program ended.
@@ -189,6 +191,7 @@ impl Dashboard {
     }
 
     pub(super) fn handle(&mut self, msg: Msg) {
+        self.typed |= matches!(msg, Msg::Input(_));
         let mut waiting = VecDeque::from([msg]);
         while let Some(msg) = waiting.pop_front() {
             if let Msg::Input(Event::Resize(..)) = &msg {
@@ -385,8 +388,11 @@ impl Dashboard {
 
     /// Draws if something changed and the gate is open.
     pub(super) fn draw_when_due(&mut self) {
-        if self.app.take_dirty() {
-            self.gate.want();
+        let typed = std::mem::take(&mut self.typed);
+        match self.app.take_dirty() {
+            true if typed => self.gate.want_answer(),
+            true => self.gate.want(),
+            false => {}
         }
         self.gate.reading(self.app.reads_record(), Instant::now());
         if self.stage.is_away() || !self.gate.is_open(Instant::now()) {

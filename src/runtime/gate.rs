@@ -1,5 +1,6 @@
 //! The frame gate: the first frame after a quiet moment is drawn at once, then at most one per 16 ms, none when nothing
-//! changed. It only says when; what is drawn and what counts as a change is not its business.
+//! changed. A frame that came by itself is no reason to let a key wait: frames that answer the user count among themselves.
+//! It only says when; what is drawn and what counts as a change is not its business.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,10 @@ pub const READING: Duration = Duration::from_millis(5);
 #[derive(Debug, Default)]
 pub struct FrameGate {
     wanted: bool,
+    /// What is wanted answers the user.
+    answers: bool,
     last: Option<Instant>,
+    last_answer: Option<Instant>,
     /// Until when frames wait for the record; stays when that has passed, so that a slow disk holds up one frame alone.
     held: Option<Instant>,
 }
@@ -24,6 +28,12 @@ impl FrameGate {
         self.wanted = true;
     }
 
+    /// What changed is what the user did.
+    pub fn want_answer(&mut self) {
+        self.wanted = true;
+        self.answers = true;
+    }
+
     /// Whether something that belongs on the screen is being read from the record at this moment.
     pub fn reading(&mut self, reading: bool, now: Instant) {
         self.held = reading.then(|| self.held.unwrap_or(now + READING));
@@ -31,7 +41,8 @@ impl FrameGate {
 
     /// The moment from which a frame may be drawn; none when nothing changed since the last one.
     pub fn due(&self, now: Instant) -> Option<Instant> {
-        let rested = self.last.map_or(now, |last| last + PAUSE);
+        let last = if self.answers { self.last_answer } else { self.last };
+        let rested = last.map_or(now, |last| last + PAUSE);
         self.wanted.then_some(rested.max(self.held.unwrap_or(now)).max(now))
     }
 
@@ -49,6 +60,9 @@ impl FrameGate {
     pub fn drawn(&mut self, at: Instant) {
         self.wanted = false;
         self.last = Some(at);
+        if std::mem::take(&mut self.answers) {
+            self.last_answer = self.last;
+        }
     }
 }
 
@@ -94,6 +108,22 @@ mod tests {
         gate.want();
         assert!(!gate.is_open(start + ms(3)));
         assert_eq!(gate.due(start + ms(3)), Some(start + PAUSE));
+    }
+
+    #[test]
+    fn a_key_does_not_wait_for_a_frame_that_came_by_itself_but_for_one_that_answered() {
+        let start = Instant::now();
+        let mut gate = FrameGate::default();
+        gate.want();
+        gate.drawn(start);
+        gate.want_answer();
+        assert!(gate.is_open(start + ms(1)));
+        gate.drawn(start + ms(1));
+        gate.want_answer();
+        assert_eq!(gate.due(start + ms(2)), Some(start + ms(1) + PAUSE));
+        gate.drawn(start + ms(1) + PAUSE);
+        gate.want();
+        assert_eq!(gate.due(start + ms(20)), Some(start + ms(1) + 2 * PAUSE), "what comes by itself waits for both");
     }
 
     #[test]

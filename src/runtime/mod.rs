@@ -166,6 +166,7 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
         folders: parts.folders,
         profiles: parts.profiles,
         gate: FrameGate::default(),
+        typed: false,
         loan: None,
         returned: None,
         ending: None,
