@@ -2,6 +2,7 @@
 
 use super::event_loop::{Dashboard, now};
 use super::hands;
+use super::reader::Reader;
 use super::remembered::{Begun, Reading};
 use crate::app::{Effect, Msg};
 use crate::model::row::FirstRows;
@@ -21,6 +22,8 @@ impl Dashboard {
     /// # Errors
     /// No thread can be had, or there is no terminal to read.
     pub(super) async fn first_frame(&mut self, begin: Vec<Effect>, mut begun: Begun) -> io::Result<()> {
+        // A frame that is drawn before a change of the size is told of may be cut in the terminal and stay so.
+        Reader::listen()?;
         self.gate.want();
         self.effects.try_writing();
         let mut first = None;
@@ -38,10 +41,7 @@ impl Dashboard {
             self.handle(msg);
         }
         self.draw_when_due();
-        self.stage.begin_reading()?;
-        // A change of the size is told of only from here on.
-        self.notice_size();
-        Ok(())
+        self.stage.begin_reading()
     }
 
     /// The first rows; none where they take longer: then the effect that asks for them gets them.

@@ -44,13 +44,20 @@ impl Shared {
 }
 
 impl Reader {
-    /// Begins to read. From here on a change of the terminal's size is told of, also one before the thread runs.
+    /// From here on a change of the terminal's size is told of, by the reader that is started next. Nothing is waited for.
+    ///
+    /// # Errors
+    /// There is no terminal to read.
+    pub fn listen() -> std::io::Result<()> {
+        poll(Duration::ZERO).map(|_| ())
+    }
+
+    /// Begins to read.
     ///
     /// # Errors
     /// No thread can be had, or there is no terminal to read.
     pub fn start() -> std::io::Result<Self> {
-        // Reads nothing: it begins to listen for the signal.
-        poll(Duration::ZERO)?;
+        Self::listen()?;
         let (sender, events) = mpsc::channel(WAITING);
         let (end, ended) = channel();
         let shared = Arc::new(Shared::default());

@@ -248,8 +248,12 @@ mod tests {
     }
 
     fn job(key: i64, [title, git_ref, tag]: &[String; 3], pr: Option<u16>) -> JobRow {
-        let mut job =
-            row(key, [Status::Active, Status::Failed, Status::Completed][key.unsigned_abs() as usize % 3].clone());
+        let status = match key.rem_euclid(3) {
+            0 => Status::Active,
+            1 => Status::Failed,
+            _ => Status::Completed,
+        };
+        let mut job = row(key, status);
         job.title = CleanText::line(title);
         job.git_ref = Some(CleanText::line(git_ref));
         job.tags = [CleanText::line(tag)].into();
