@@ -1,16 +1,20 @@
 //! What a move of the selection costs beside the ceilings in `tests/guard/ceilings.toml`: bytes, and for a release build
-//! (`DOCDECK_PROGRAM`) instructions, counted by callgrind, and its size. None of it varies from machine to machine as
-//! times do.
+//! (`DOCDECK_PROGRAM`) instructions, counted by callgrind, and its size; and how often a quiet dashboard wakes up. None of it
+//! varies from machine to machine as times do.
 
 use crate::pty::{Pty, Setup, program};
 use crate::record::{ENVIRONMENT, record};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 const SIZE: (u16, u16) = (160, 48);
 const JOBS: u32 = 10_000;
 /// Bytes are taken from so many moves; the middle one counts.
 const MOVES: usize = 20;
+/// For so long nothing is sent while wake-ups are counted; begun again that often while a tip or a notice ends meanwhile.
+const IDLE: Duration = Duration::from_secs(5);
+const IDLE_TRIES: usize = 6;
 /// Keys whose instructions are not counted, and those that are.
 const KEYS: (u64, u64) = (10, 70);
 
@@ -82,6 +86,34 @@ fn a_move_sends_no_more_bytes_than_it_may() {
     hold("bytes of a move", middle_of_moves(&mut pty), "bytes", "move");
     pty.send("q");
     assert_eq!(pty.wait_for_end(), 0);
+}
+
+#[test]
+fn a_quiet_dashboard_sends_nothing_and_wakes_up_no_more_often_than_it_may() {
+    if !cfg!(target_os = "linux") {
+        println!("Skipped: wake-ups are counted in Linux' /proc.");
+        return;
+    }
+    let mut pty = started(with_many_jobs());
+    let quiet = (0..IDLE_TRIES).find_map(|_| {
+        let before = wake_ups(pty.process());
+        let sends = pty.sends_within(IDLE);
+        pty.wait_for_quiet();
+        (!sends).then(|| wake_ups(pty.process()) - before)
+    });
+    hold("wake-ups in 5 s", quiet.expect("never quiet"), "wake_ups", "idle_5_s");
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+}
+
+/// How often any thread of the process has gone to sleep so far.
+fn wake_ups(process: u32) -> u64 {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("it runs").flatten();
+    let of = |status: String| {
+        let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+        line.trim().parse::<u64>().ok()
+    };
+    threads.filter_map(|thread| of(std::fs::read_to_string(thread.path().join("status")).ok()?)).sum()
 }
 
 #[test]
