@@ -126,7 +126,7 @@ fn grouped<'a>(rows: &[Vec<Placed<'a>>]) -> Option<Vec<Placed<'a>>> {
 
 /// A space that shows nothing but its ground.
 fn is_plain_blank(cell: &Cell) -> bool {
-    cell.symbol() == " " && !cell.modifier.intersects(SEEN_ON_BLANK)
+    matches!(cell.symbol().as_bytes(), [b' ']) && !cell.modifier.intersects(SEEN_ON_BLANK)
 }
 
 /// Where the terminal's cursor is.

@@ -86,8 +86,9 @@ fn link_of(view: View<'_>) -> Option<links::Link> {
 /// control or format character may reach the terminal. One that stands alone is shown as `\u{fffd}`.
 fn gate(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
-        // One byte is ASCII, and nearly every cell has one.
-        if cell.symbol().len() > 1 && cell.symbol().contains(is_hidden) {
+        // One byte is ASCII, and nearly every cell has one; lines and blocks, of which borders and bars are made, have three.
+        let is_plain = matches!(cell.symbol().as_bytes(), [_] | [0xe2, 0x94..=0x97, _]);
+        if !is_plain && cell.symbol().contains(is_hidden) {
             let seen: String = cell.symbol().chars().filter(|c| !is_hidden(*c)).collect();
             cell.set_symbol(if seen.is_empty() { "\u{fffd}" } else { &seen });
         }

@@ -42,7 +42,8 @@ pub(super) fn paint(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
     if row.is_empty() || line.spans.iter().all(|span| cells(&span.content) == 0) {
         return;
     }
-    if line.style != Style::new() {
+    let is_styled = line.style != Style::new();
+    if is_styled {
         buffer.set_style(row, line.style);
     }
     let mut x = row.x;
@@ -51,7 +52,7 @@ pub(super) fn paint(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
         if rest.is_empty() {
             return;
         }
-        let style = line.style.patch(span.style);
+        let style = if is_styled { line.style.patch(span.style) } else { span.style };
         let drawn = paint_ascii(buffer, rest, &span.content, style);
         let width = match drawn.or_else(|| paint_sign(buffer, rest, &span.content, style)) {
             Some(width) => width,
@@ -102,7 +103,7 @@ fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Opti
     let mut drawn = 0;
     for (cell, byte) in cells.iter_mut().zip(text.bytes()) {
         // Half of it is blank, and so are the cells.
-        if byte != b' ' || cell.symbol() != " " {
+        if byte != b' ' || !matches!(cell.symbol().as_bytes(), [b' ']) {
             cell.set_char(char::from(byte));
         }
         cell.set_style(style);
