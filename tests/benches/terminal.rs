@@ -15,6 +15,8 @@ use ratatui::crossterm::event::{self, Event, KeyCode};
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Block, List, ListState};
 use record::{ENVIRONMENT, record};
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::io::{Read as _, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -150,12 +152,12 @@ fn one_run(words: &[&str], ready: &str, home: &Path) -> Values {
         settled.push(ms(answer.last));
         bytes.push(f64::from(answer.bytes));
     }
-    let spent = run.spent() - spent;
+    let spent = since(&spent, &run.spent());
     say("key to the first byte, ms, middle", quantile(first.clone(), 50));
     say("key to the first byte, ms, 99 of 100", quantile(first, 99));
     say("key to the settled screen, ms, 99 of 100", quantile(settled, 99));
     say("bytes of a key, middle", quantile(bytes, 50));
-    say("CPU of a key, ms", ms(spent) / whole(u64::try_from(PRESSES).unwrap_or(1)));
+    say("CPU of a key, ms", ms(Duration::from_nanos(spent)) / whole(u64::try_from(PRESSES).unwrap_or(1)));
     say("500 keys at once, ms", ms(run.press(&DOWN.repeat(FLOOD)).last));
     run.until_quiet(Duration::from_millis(500));
     say("resident memory, MB", run.resident("VmRSS:"));
@@ -171,10 +173,11 @@ fn left_alone(words: &[&str], ready: &str, home: &Path) -> Values {
     run.until_quiet(Duration::from_secs(1));
     let (sent, switches, spent) = (run.sent, run.switches(), run.spent());
     run.take_for(IDLE);
+    let busy = Duration::from_nanos(since(&spent, &run.spent()));
     let out = vec![
         ("ten idle seconds: bytes", whole(u64::try_from(run.sent - sent).unwrap_or_default())),
-        ("ten idle seconds: wake-ups a second", whole(run.switches() - switches) / IDLE.as_secs_f64()),
-        ("ten idle seconds: CPU, % of a core", (run.spent() - spent).as_secs_f64() / IDLE.as_secs_f64() * 100.0),
+        ("ten idle seconds: wake-ups a second", whole(since(&switches, &run.switches())) / IDLE.as_secs_f64()),
+        ("ten idle seconds: CPU, % of a core", busy.as_secs_f64() / IDLE.as_secs_f64() * 100.0),
     ];
     run.end();
     out
@@ -298,22 +301,22 @@ impl Run {
         self.child.process_id().unwrap_or_default()
     }
 
-    /// One file of each of its threads.
-    fn of_threads(&self, file: &str) -> Vec<String> {
+    /// What a file says of each of its threads.
+    fn of_threads(&self, file: &str, read: impl Fn(&str) -> Option<u64>) -> OfThreads {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.id())).into_iter().flatten().flatten();
-        tasks.filter_map(|task| std::fs::read_to_string(task.path().join(file)).ok()).collect()
+        let counted = tasks
+            .filter_map(|task| Some((task.file_name(), read(&std::fs::read_to_string(task.path().join(file)).ok()?)?)));
+        counted.collect()
     }
 
-    /// Time on a processor so far, of the threads that are there.
-    fn spent(&self) -> Duration {
-        let nanos = |text: &String| text.split_whitespace().next().and_then(|nanos| nanos.parse().ok());
-        self.of_threads("schedstat").iter().filter_map(nanos).map(Duration::from_nanos).sum()
+    /// Nanoseconds on a processor so far.
+    fn spent(&self) -> OfThreads {
+        self.of_threads("schedstat", |text| text.split_whitespace().next()?.parse().ok())
     }
 
-    /// How often one of its threads waited and went on.
-    fn switches(&self) -> u64 {
-        let of = |text: &String| field(text, "voluntary_ctxt_switches:");
-        self.of_threads("status").iter().filter_map(of).sum()
+    /// How often each waited and went on.
+    fn switches(&self) -> OfThreads {
+        self.of_threads("status", |text| field(text, "voluntary_ctxt_switches:"))
     }
 
     /// A line of its status in MB (1,024 kB).
@@ -321,6 +324,14 @@ impl Run {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap_or_default();
         whole(field(&status, name).unwrap_or_default()) / 1024.0
     }
+}
+
+/// A count of each thread that is there, by its number.
+type OfThreads = HashMap<OsString, u64>;
+
+/// How much was counted meanwhile, over all threads; one that has ended takes its own count with it.
+fn since(before: &OfThreads, now: &OfThreads) -> u64 {
+    now.iter().map(|(thread, count)| count.saturating_sub(before.get(thread).copied().unwrap_or(0))).sum()
 }
 
 /// The number after a name at the beginning of a line.
