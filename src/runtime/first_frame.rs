@@ -1,13 +1,11 @@
 //! The first frame, and what is begun right after it. Nothing that is not on it is waited for.
 
-use super::event_loop::{Dashboard, now};
+use super::event_loop::Dashboard;
 use super::hands;
 use super::reader::Reader;
 use super::remembered::{Begun, Reading};
 use crate::app::{Effect, Msg};
 use crate::model::row::FirstRows;
-use crate::ui;
-use futures_util::FutureExt as _;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -47,24 +45,11 @@ impl Dashboard {
     /// The first rows; none where they take longer: then the effect that asks for them gets them.
     async fn first_rows(&mut self, mut reading: Reading<FirstRows>) -> Option<Msg> {
         let since = Instant::now();
-        let read = match (&mut reading).now_or_never() {
-            Some(read) => Some(read),
-            None => {
-                self.rehearse();
-                tokio::time::timeout_at((since + PATIENCE).into(), &mut reading).await.ok()
-            }
-        };
+        let read = tokio::time::timeout_at((since + PATIENCE).into(), &mut reading).await.ok();
         if read.is_none() {
             self.gate.reading(true, since);
             self.effects.read_first(reading);
         }
         Some(Msg::FirstRows(read?.map_err(hands::failure)))
-    }
-
-    /// What the first frame needs beside the rows is fetched while the store reads them.
-    fn rehearse(&mut self) {
-        let (app, theme, time) = (&self.app, &self.theme, now());
-        // Nothing is written, so nothing can fail.
-        let _ = self.stage.screen.rehearse(app.size, |frame| ui::draw(frame, app, theme, time));
     }
 }

@@ -107,7 +107,16 @@ impl<W: Write> Screen<W> {
     ) -> io::Result<()> {
         let area = Rect::new(0, 0, columns, rows);
         let is_anew = std::mem::take(&mut self.unknown) || self.frames.is_of_another_size(area);
-        self.render(area, render)?;
+        let mut next = self.frames.take(area);
+        self.terminal.draw(|frame| {
+            // ratatui's own frames stay without cells: it has nothing to compare, and none to keep.
+            std::mem::swap(frame.buffer_mut(), &mut next);
+            if !area.is_empty() {
+                render(frame);
+            }
+            std::mem::swap(frame.buffer_mut(), &mut next);
+        })?;
+        self.frames.put(next);
         let console = self.terminal.backend_mut();
         let cleared: &[u8] = if is_anew { CLEAR } else { b"" };
         if is_anew {
@@ -126,32 +135,6 @@ impl<W: Write> Screen<W> {
         let (begin, end): (&[u8], &[u8]) = if self.synchronized { (SYNC_BEGIN, SYNC_END) } else { (b"", b"") };
         self.out.write_all(&[begin, &parts, end].concat())?;
         self.out.flush()
-    }
-
-    /// Draws a frame for nobody, for a moment in which there is nothing else to do: what the next one needs, code above all, is
-    /// then in memory. Only before anything was drawn.
-    ///
-    /// # Errors
-    /// None: ratatui asks for the possibility.
-    pub fn rehearse(&mut self, (columns, rows): (u16, u16), render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        self.render(Rect::new(0, 0, columns, rows), render)?;
-        drop(self.frames.show(encode::cells));
-        self.frames.blank();
-        Ok(())
-    }
-
-    fn render(&mut self, area: Rect, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        let mut next = self.frames.take(area);
-        self.terminal.draw(|frame| {
-            // ratatui's own frames stay without cells: it has nothing to compare, and none to keep.
-            std::mem::swap(frame.buffer_mut(), &mut next);
-            if !area.is_empty() {
-                render(frame);
-            }
-            std::mem::swap(frame.buffer_mut(), &mut next);
-        })?;
-        self.frames.put(next);
-        Ok(())
     }
 
     /// Forgets what the terminal shows: the next frame is drawn whole.
@@ -210,18 +193,6 @@ mod tests {
         let [frame] = &screen.out.0[..] else { panic!("{} writes", screen.out.0.len()) };
         assert!(frame.starts_with(SYNC_BEGIN) && frame.ends_with(SYNC_END));
         assert!(String::from_utf8_lossy(frame).contains("hello"));
-    }
-
-    #[test]
-    fn what_was_rehearsed_is_not_seen() {
-        let (mut rehearsed, mut other) = (screen(true), screen(true));
-        rehearsed.rehearse(SIZE, |frame| frame.set_cursor_position(Position::new(1, 1))).expect("drawn");
-        rehearsed.rehearse(SIZE, |frame| whole(frame, "hello")).expect("drawn");
-        assert!(rehearsed.out.0.is_empty());
-        for screen in [&mut rehearsed, &mut other] {
-            screen.draw(SIZE, true, |frame| frame.render_widget("ab", Rect::new(3, 1, 2, 1))).expect("drawn");
-        }
-        assert_eq!(rehearsed.out.0, other.out.0);
     }
 
     #[test]
