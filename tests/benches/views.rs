@@ -66,6 +66,7 @@ fn main() {
         let reports = (report(pages, 0), report(pages, 1));
         keys(&mut criterion, "key and frame", &KEYS, pages, (&reports.0, None));
         keys(&mut criterion, "key and frame, compared", &KEYS_COMPARED, pages, (&reports.0, Some(&reports.1)));
+        moves(&mut criterion, pages, &reports.0);
         frame(&mut criterion, pages, &reports.0);
         open(&mut criterion, pages, &reports.0);
         show(&mut criterion, pages, &reports);
@@ -148,6 +149,20 @@ fn keys(
             began.elapsed()
         });
     }
+}
+
+/// The selection on its way down and up again, a key after the other: what the aim of 0.3 ms is about. The keys above are each
+/// the first one of a list that was just made, and find nothing of it in the processor's cache.
+fn moves(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
+    let mut stage = listed(report, None);
+    let mut keys = ["j", "j", "k", "j", "k", "k"].into_iter().cycle();
+    timed(criterion, "moves", BenchmarkId::from_parameter(pages), || {
+        let msg = input(keys.next().unwrap_or("j"));
+        let began = Instant::now();
+        stage.tell(msg);
+        stage.draw();
+        began.elapsed()
+    });
 }
 
 /// A frame in which nothing has changed, in the middle of the pages.
