@@ -123,7 +123,7 @@ impl Dashboard {
         }
     }
 
-    /// Asks the terminal for its background where the theme depends on it. After the first frame: no answer is waited for.
+    /// Asks the terminal for its background where the theme depends on it. No answer is waited for.
     pub(super) fn ask_background(&mut self) {
         if self.paints.depends_on_ground() {
             // A terminal that is gone tells so at the next frame.
@@ -405,9 +405,6 @@ impl Dashboard {
         if drawn.is_err() {
             // The terminal is gone; a signal may never tell.
             self.ending.get_or_insert(Exit::Ended);
-        }
-        if self.gate.is_first() {
-            self.ask_background();
         }
         self.gate.drawn(Instant::now());
     }

@@ -39,7 +39,10 @@ impl Dashboard {
             self.handle(msg);
         }
         self.draw_when_due();
-        self.stage.begin_reading()
+        self.stage.begin_reading()?;
+        self.stage.typed_is_read().await;
+        self.ask_background();
+        Ok(())
     }
 
     /// The first rows; none where they take longer: then the effect that asks for them gets them.

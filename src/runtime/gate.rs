@@ -46,11 +46,6 @@ impl FrameGate {
         self.wanted.then_some(rested.max(self.held.unwrap_or(now)).max(now))
     }
 
-    /// Whether no frame was drawn yet.
-    pub fn is_first(&self) -> bool {
-        self.last.is_none()
-    }
-
     /// Whether a frame is to be drawn right now.
     pub fn is_open(&self, now: Instant) -> bool {
         self.due(now).is_some_and(|due| due <= now)
@@ -133,7 +128,6 @@ mod tests {
         gate.want();
         gate.reading(true, start);
         assert_eq!(gate.due(start), Some(start + READING));
-        assert!(gate.is_first());
         gate.reading(false, start + ms(1));
         assert!(gate.is_open(start + ms(1)), "it was read");
         gate.reading(true, start + ms(1));

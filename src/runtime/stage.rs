@@ -15,7 +15,10 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long the reader may take to have what was typed before it began.
+const READ_WITHIN: Duration = Duration::from_millis(20);
 
 /// What came from the terminal or the system.
 #[derive(Debug)]
@@ -76,6 +79,15 @@ impl Stage {
     pub fn begin_reading(&mut self) -> io::Result<()> {
         self.reader = Some(Reader::start()?);
         Ok(())
+    }
+
+    /// Waits until the reader has what was typed so far, a moment at most: an Esc that is read together with the terminal's next
+    /// answer looks like a part of it.
+    pub async fn typed_is_read(&self) {
+        let until = Instant::now() + READ_WITHIN;
+        while terminal_has_input() && Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
     }
 
     /// Whether the terminal ignores sequences that it doesn't know.
@@ -224,6 +236,20 @@ impl Stage {
         }
         Ok(())
     }
+}
+
+/// Whether something is typed that nobody has read.
+#[cfg(unix)]
+fn terminal_has_input() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = io::stdin();
+    let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
+    poll(&mut ready, Some(&Timespec::default())).is_ok_and(|count| count > 0)
+}
+
+#[cfg(not(unix))]
+fn terminal_has_input() -> bool {
+    false
 }
 
 async fn next_event(reader: Option<&mut Reader>) -> Option<Event> {

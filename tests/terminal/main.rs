@@ -85,6 +85,19 @@ fn a_late_answer_between_typed_keys_changes_the_colours_and_types_nothing() {
 }
 
 #[test]
+fn an_esc_typed_before_the_first_frame_is_not_taken_for_a_part_of_an_answer() {
+    let mut pty = Pty::spawn(Setup::demo());
+    pty.send("?\x1b");
+    pty.wait_for_sent("\x1b]11;?");
+    pty.send("\x1b]11;rgb:ffff/ffff/ffff\x1b\\");
+    pty.wait_for_sent("38;5;24");
+    pty.send("2");
+    // With the help open it would be typed into its filter.
+    pty.wait_for_text("7 days UTC");
+    pty.quit();
+}
+
+#[test]
 fn an_answer_that_comes_after_quitting_is_not_left_to_the_shell() {
     let mut pty = Pty::spawn(Setup::shell());
     pty.send("PS1='rea''dy> '; stty -echo\r");
