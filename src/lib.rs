@@ -58,15 +58,17 @@
 //! settings say where the store lies, its thread opens it and reads what that frame shows ([`runtime::remembered`]): the first
 //! rows, how many jobs each group has, which the file itself keeps, and the thread of the selected one. Theme and terminal
 //! are made ready meanwhile. The terminal is taken over only once the store is open: what is wrong with it is said in the
-//! shell. After the frame comes all else: what is typed is read, the log file opened, writing to the store tried, the rest of
-//! the record read, the engine started.
+//! shell. After the frame comes all else: what is typed is read, the terminal asked for its background, the log file opened,
+//! writing to the store tried, the rest of the record read, the engine started.
 //!
 //! # Redraw
 //!
-//! A frame is drawn when something changed: at once after a quiet moment, then at most one per 16 ms. Nothing ticks;
-//! [`app::App::next_wake`] names the next moment at which the screen changes by itself, if there is one. Each frame is
-//! one write. Drawing visits visible rows only: order, folding, widths and sums of a list are worked out when something
-//! changes.
+//! A frame is drawn when something changed: at once after a quiet moment, then at most one per 16 ms; a key does not wait for
+//! a frame that came by itself. Nothing ticks; [`app::App::next_wake`] names the next moment at which the screen changes by
+//! itself, if there is one. Drawing visits visible rows only: order, folding, widths and sums of a list are worked out when
+//! something changes. `runtime::frames` compares what is drawn with what is shown, cell by cell, as two numbers each
+//! (`runtime::look`); `runtime::encode` and `runtime::pen` make the shortest bytes of the difference, and they go out as one
+//! write.
 //!
 //! Drawing names meanings, never colours. A theme is a file: the shipped ones in `assets/themes`, a user's own beside
 //! the configuration. [`config::themes`] reads it into the palettes of [`model::palette`], one each for a dark, a light
