@@ -216,7 +216,8 @@ impl App {
         let here = self.editor().is_some_and(|editor| editor.progress == Progress::Sending(prompt));
         if self.handed.is_empty() {
             self.early.clear();
-        } else if !here {
+        } else if !here && self.early.get(&prompt).is_none_or(|(_, known)| known.revision <= job.revision) {
+            // What was read of the record before it may be told after it.
             self.early.insert(prompt, (delivery.clone(), job.clone()));
         }
         let title = job.title.as_str();

@@ -349,6 +349,9 @@ fn an_answer_that_comes_before_the_word_that_the_prompt_is_on_disk_is_not_lost_o
         let prompt = PromptId(3);
         play.tell(Msg::News(News::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
         (job.revision, job.undelivered) = (8, Some(DeliveryKind::Sending));
+        // Read before the answer came, and told after it.
+        let late = News::Prompt { prompt, delivery: Delivery::Sending, job: Box::new(job.clone()) };
+        play.tell(Msg::News(late));
         play.tell(Msg::Submitted { slot: DraftSlot::NewJob, result: Ok((prompt, job)) });
         assert!(play.app.early.is_empty());
         play
