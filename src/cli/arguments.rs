@@ -20,7 +20,8 @@ use std::str::FromStr;
 #[command(
     after_help = "The API key comes from DOCDECK_API_KEY or the configuration file; there is no option for it. Also \
     read: DOCDECK_BASE_URL, DOCDECK_PROJECT_ID, DOCDECK_PROFILE, DOCDECK_CONFIG, DOCDECK_DATA_DIR, \
-    DOCDECK_REDUCED_MOTION, NO_COLOR. An option beats the environment, which beats the configuration file.\n\nExit codes: 0 done (an archived job counts as done), 1 a job failed or \
+    DOCDECK_REDUCED_MOTION, NO_COLOR. An option beats the environment, which beats the configuration file.\n\n\
+    Exit codes: 0 done (an archived job counts as done), 1 a job failed or \
     the doctor found a problem, 2 usage, configuration or store, or not a terminal, 3 the key was refused, 4 service or \
     network, or no such job, 5 the hour's requests are used up, 6 unconfirmed: a prompt may have arrived, 101 an error in \
     docdeck, 124 timed out while waiting, 130 Ctrl-C. The help of a command says what they mean there."

@@ -33,8 +33,8 @@ pub enum Happening {
 #[derive(Debug)]
 pub struct Stage {
     pub screen: Screen<Tty>,
-    /// None before [`Self::begin_reading`] and while the terminal is left to the shell. Ends before the guard gives the terminal back, so that what is typed
-    /// then goes to the shell.
+    /// None before [`Self::begin_reading`] and while the terminal is left to the shell. Ends before the guard gives the terminal
+    /// back, so that what is typed then goes to the shell.
     reader: Option<Reader>,
     guard: Guard,
     is_away: bool,
