@@ -8,7 +8,6 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
-use unicode_width::UnicodeWidthStr as _;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
@@ -20,9 +19,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         put(frame, inner, 1, Line::styled("  Nothing was asked of the service yet.", theme.muted));
         return;
     }
-    let rows = app.log_rows();
     let columns = Columns::fitting(width);
     put(frame, inner, 0, columns.heads(view));
+    let rows = app.log_rows();
     for (n, entry) in app.log.visible(rows).enumerate() {
         put(frame, inner, n + 1, columns.entry(view, entry));
     }
@@ -76,13 +75,7 @@ impl Columns {
             match (self.subject, result) {
                 (_, "") => row.push(fit(entry.subject.as_str(), row.room()), theme.text),
                 (0, _) => row.push(fit(result, row.room()), style),
-                (cells, _) => {
-                    // A long one has the room that its own result leaves.
-                    let subject = entry.subject.as_str();
-                    let needed = subject.width() + 1;
-                    let cells = needed.min(row.room().saturating_sub(result.width())).max(cells);
-                    row.push(left(subject, cells - 1), theme.text).push(" ", theme.text)
-                }
+                (cells, _) => row.push(left(entry.subject.as_str(), cells - 1), theme.text).push(" ", theme.text),
             };
             if self.subject > 0 && !result.is_empty() {
                 row.push(result, style);

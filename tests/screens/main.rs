@@ -17,10 +17,7 @@ mod views;
 mod welcome;
 mod world;
 
-use docdeck::app::{App, Msg};
-use docdeck::model::log::{LogEntry, LogKind};
-use docdeck::model::news::News;
-use docdeck::model::text::CleanText;
+use docdeck::app::App;
 use docdeck::ui::{Depth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -88,25 +85,6 @@ fn the_log_in_full() {
         world.log();
         world.keys("3");
     });
-}
-
-#[test]
-fn what_a_log_line_is_about_has_the_room_that_its_result_leaves() {
-    let mut world = World::new((80, 24));
-    world.jobs();
-    for (subject, result) in
-        [("Fix the broken links in /api", "active"), ("01J9ZK4M8Q0001ABCDEFGHJKMN", "completed"), ("short", "failed")]
-    {
-        let what = LogKind::Transition(CleanText::line(result));
-        world.tell(Msg::News(News::Logged(LogEntry { at: now(), subject: CleanText::line(subject), what })));
-    }
-    world.keys("3");
-    let shown = text(&render(&world.app, Depth::None));
-    for whole in
-        ["Fix the broken links in /api active ", "01J9ZK4M8Q0001ABCDEFGHJKMN completed ", "short               failed "]
-    {
-        assert!(shown.contains(whole), "{whole:?} in {shown}");
-    }
 }
 
 #[test]
