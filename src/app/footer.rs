@@ -2,7 +2,7 @@
 //! long as it is said. Drawing and the mouse both ask here, so that they agree.
 
 use super::format::cells;
-use super::keymap::Chord;
+use super::keymap::{Action, Binding, Chord};
 use super::overlay::Overlay;
 use super::said::said as laid_out;
 use super::{App, Screen, Tone};
@@ -26,11 +26,13 @@ pub struct Hint {
     pub chord: Chord,
     pub key: String,
     pub word: String,
+    /// It stands at the right, where nothing moves it.
+    is_standing: bool,
 }
 
 impl Hint {
     fn new(chord: Chord, word: String) -> Self {
-        Self { at: 0, chord, key: chord.to_string(), word }
+        Self { at: 0, chord, key: chord.to_string(), word, is_standing: false }
     }
 
     /// Cells that it takes.
@@ -45,20 +47,30 @@ impl Hint {
 }
 
 impl App {
-    /// The keys of this moment in so many cells, whole ones only; the last two, help and quit, come what may.
+    /// The keys of this moment in so many cells, whole ones only; the last two, help and quit, come what may. Those of the
+    /// selected job stand at the left, those of the list at the right, the foremost outermost: a move that changes the one
+    /// leaves the other where it is.
     pub fn footer(&self, width: usize) -> Vec<Hint> {
-        let mut items: Vec<Hint> = self.hints().map(|(chord, row)| Hint::new(chord, self.hint(row))).collect();
+        let is_list = self.screen == Screen::Jobs && self.overlays.is_empty();
+        let hint = |(chord, row): (Chord, &Binding)| Hint {
+            is_standing: is_list && is_of_list(row.action),
+            ..Hint::new(chord, self.hint(row))
+        };
+        let mut items: Vec<Hint> = self.hints().map(hint).collect();
         // The user's own come behind what belongs to this screen, before what holds everywhere.
         let is_general = |item: &Hint| matches!(item.word.as_str(), "refresh" | "help");
         let place = items.iter().position(is_general).unwrap_or(items.len());
         let own = self.own_hints().map(|own| Hint::new(own.key, own.name.to_string()));
         items.splice(place..place, own.collect::<Vec<_>>());
         let reserved: usize = items.iter().filter(|item| item.is_kept()).map(Hint::width).sum();
-        let (mut used, mut kept) = (0, width.saturating_sub(reserved));
+        let (mut used, mut standing, mut kept) = (0, reserved, width.saturating_sub(reserved));
         items.retain_mut(|item| {
-            let at = if item.is_kept() { &mut kept } else { &mut used };
-            let fits = item.is_kept() || *at + item.width() + reserved <= width;
-            if fits {
+            let fits = item.is_kept() || used + standing + item.width() <= width;
+            if item.is_standing && fits {
+                standing += item.width();
+                item.at = width - standing;
+            } else if fits {
+                let at = if item.is_kept() { &mut kept } else { &mut used };
                 item.at = *at;
                 *at += item.width();
             }
@@ -110,6 +122,11 @@ impl App {
         let end = if said == 0 { lines.bottom() } else { self.said_at(said).y.min(lines.bottom()) };
         usize::from(end.saturating_sub(lines.y)).max(1)
     }
+}
+
+/// Whether an action is the list's, whichever job is selected.
+fn is_of_list(action: Action) -> bool {
+    matches!(action, Action::Filter | Action::NextSort | Action::Mark | Action::Batch | Action::Track | Action::Refresh)
 }
 
 /// The lines of a text.
