@@ -17,6 +17,8 @@ pub(super) const SEEN_ON_BLANK: Modifier = Modifier::UNDERLINED.union(Modifier::
 const ERASED_FROM: usize = 8;
 /// Cells that are written anew rather than stepped over; a step takes three bytes or four.
 const GAP: u16 = 3;
+/// Cells of a frame that is tried style by style as a whole: a key changes fewer, and a whole screen gains little by it.
+const GROUPED: usize = 2048;
 /// Bytes of the shortest emoji that are joined.
 const JOINED: usize = 7;
 
@@ -31,13 +33,17 @@ pub(super) fn settle_blank(cell: &mut Cell) {
 /// The bytes that draw these cells of a frame with the pen that every frame begins and ends with. `placed` is in the order
 /// of rows and columns.
 pub(super) fn cells(placed: &[Placed<'_>], whole: &Buffer) -> String {
-    let rows: Vec<_> = placed.chunk_by(|one, other| one.1 == other.1).map(|row| with_neighbours(row, whole)).collect();
     let mut frame = Encoder { whole, out: String::with_capacity(1024), pen: Pen::default(), at: At::Unknown };
     let begun = (frame.pen, frame.at);
-    for row in &rows {
+    let mut rows = Vec::new();
+    for row in placed.chunk_by(|one, other| one.1 == other.1) {
+        let row = with_neighbours(row, whole);
         let (begin, before) = (frame.out.len(), (frame.pen, frame.at));
-        frame.draw(row);
-        frame.draw_shorter(begin, before, std::slice::from_ref(row));
+        frame.draw(&row);
+        frame.draw_shorter(begin, before, std::slice::from_ref(&row));
+        if placed.len() <= GROUPED {
+            rows.push(row);
+        }
     }
     if rows.len() > 1 {
         frame.draw_shorter(0, begun, &rows);

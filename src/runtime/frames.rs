@@ -19,11 +19,12 @@ const SEEN_ON_BLANK: Modifier = Modifier::REVERSED
 /// Asks a terminal to draw a glyph as an emoji; not every one clears the second cell of it.
 const AS_EMOJI: char = '\u{fe0f}';
 
-/// The two frames.
+/// The two frames. Cells that nothing was drawn on yet take no memory: a start has one frame to draw, and touches that alone.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
+    /// Without cells while the terminal shows none.
     shown: Buffer,
-    /// What its cells show.
+    /// What its cells show; empty until a frame is compared with them.
     looks: Vec<Look>,
     next: Buffer,
 }
@@ -36,17 +37,17 @@ impl Frames {
 
     /// The next frame, blank, to be drawn and given back to [`Frames::put`].
     pub(super) fn take(&mut self, area: Rect) -> Buffer {
-        let mut next = std::mem::take(&mut self.next);
-        if next.area == area {
-            next.reset();
-        } else {
-            next = Buffer::empty(area);
-        }
         if self.shown.area != area {
-            self.shown = Buffer::empty(area);
-            self.looks = vec![Look::EMPTY; self.shown.content.len()];
+            self.shown.area = area;
+            self.blank();
         }
-        next
+        let mut next = std::mem::take(&mut self.next);
+        if next.area == area && !next.content.is_empty() {
+            next.reset();
+            next
+        } else {
+            Buffer::empty(area)
+        }
     }
 
     /// The next frame as it was drawn.
@@ -56,26 +57,34 @@ impl Frames {
 
     /// The terminal was cleared.
     pub(super) fn blank(&mut self) {
-        self.shown.reset();
-        self.looks.fill(Look::EMPTY);
+        self.shown.content.clear();
+        self.looks.clear();
     }
 
     /// What `encoded` makes of the cells that the terminal has to be sent; they count as shown from then on.
     pub(super) fn show(&mut self, encoded: impl FnOnce(&[Placed<'_>], &Buffer) -> String) -> String {
         let width = usize::from(self.next.area.width).max(1);
-        let mut rows: Vec<(u16, Vec<bool>)> = Vec::new();
-        let shown = self.looks.chunks_mut(width).zip(self.shown.content.chunks(width));
-        for (row, ((looks, shown), next)) in (self.next.area.y..).zip(shown.zip(self.next.content.chunks_mut(width))) {
-            let differs = differing(looks, shown, next);
+        if self.looks.len() != self.shown.content.len() {
+            self.looks = self.shown.content.iter().map(Look::of).collect();
+        }
+        // In place of rows that show nothing.
+        let blank = vec![Cell::EMPTY; if self.shown.content.is_empty() { width } else { 0 }];
+        let mut rows: Vec<(u16, usize, Vec<bool>)> = Vec::new();
+        let begins = (0..).step_by(width);
+        for ((row, begin), next) in (self.next.area.y..).zip(begins).zip(self.next.content.chunks_mut(width)) {
+            let shown = self.shown.content.get(begin..begin + width);
+            let differs = match (shown, self.looks.get_mut(begin..begin + width)) {
+                (Some(shown), Some(looks)) => differing(looks, shown, next),
+                _ => differing(&mut vec![Look::EMPTY; width], &blank, next),
+            };
             if !differs.is_empty() {
-                rows.push((row, differs));
+                rows.push((row, begin, differs));
             }
         }
-        let mut placed = Vec::new();
-        for (row, differs) in &rows {
-            let begin = usize::from(row - self.next.area.y) * width;
-            let [shown, next] = [&self.shown, &self.next].map(|frame| frame.content.get(begin..begin + width));
-            if let (Some(shown), Some(next)) = (shown, next) {
+        let mut placed = Vec::with_capacity(rows.iter().flat_map(|row| &row.2).filter(|differs| **differs).count());
+        for (row, begin, differs) in &rows {
+            let shown = self.shown.content.get(*begin..begin + width).unwrap_or(&blank);
+            if let Some(next) = self.next.content.get(*begin..begin + width) {
                 let begin = placed.len();
                 changes((self.next.area.x, *row), shown, next, differs, &mut placed);
                 add_halves((self.next.area.x, *row), shown, next, differs, begin, &mut placed);
