@@ -132,7 +132,9 @@ fn open_file(path: &Path, every_page: bool, writing: Writing) -> Result<(Connect
     let mut read_only = connection.is_readonly(rusqlite::MAIN_DB)?;
     if !read_only {
         narrow_file(path);
-        match schema::use_rollback_journal(&connection).and_then(|()| schema::migrate(&mut connection)) {
+        let prepared = schema::use_rollback_journal(&connection);
+        let is_old = found < schema::known();
+        match prepared.and_then(|()| if is_old { schema::migrate(&mut connection) } else { Ok(()) }) {
             Ok(()) => {}
             Err(StoreError::ReadOnly) => read_only = true,
             Err(StoreError::Full | StoreError::Refused) if found == 0 => return nothing_to_write_to(),
