@@ -41,7 +41,7 @@ pub(super) struct After {
 /// Runs the dashboard with these settings.
 pub(super) async fn open(settings: Settings, environment: Environment, after: Option<After>) -> Result<Code, Refusal> {
     // One of the user's own may be wrong, which is said before anything is opened.
-    let own_colours = (!settings.look.theme.is_usual()).then(|| settings.look.theme.read()).transpose()?;
+    let colours = settings.look.theme.read_unless_usual()?;
     let keymap = own::keymap(&settings.own, &settings.config)?;
     let commands = own::commands(&settings.own, &keymap, &settings.config)?;
     let kind = terminal(&environment)?.with_titles(settings.own.notify.title);
@@ -56,7 +56,6 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
     let (store, opening) = Store::begin(&settings.data_folder, chrono::Utc::now()).map_err(Refusal::from)?;
     let start = Start { keymap, commands, greeting, ..start(&settings) };
     let begun = Begun::begin(&store, &start).map_err(no_terminal)?;
-    let colours = own_colours.unwrap_or_else(themes::usual);
     let connection = Some(Connection {
         client,
         poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },

@@ -46,7 +46,7 @@ pub(super) async fn run(flags: &Flags, missing: Missing, environment: Environmen
 }
 
 fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Result<Parts, Refusal> {
-    let (look, colours) = (missing.look.clone(), missing.look.theme.read()?);
+    let (look, colours) = (missing.look.clone(), missing.look.theme.read_unless_usual()?);
     let keymap = own::keymap(&missing.own, &missing.config)?;
     let kind = terminal(&environment)?.with_titles(missing.own.notify.title);
     let folder = missing.config.with_file_name("themes");

@@ -102,9 +102,14 @@ pub struct ChosenTheme {
 }
 
 impl ChosenTheme {
-    /// Whether it is the one that is used where none is named.
-    pub fn is_usual(&self) -> bool {
-        self.name.as_deref().is_none_or(|name| name == themes::AUTO)
+    /// As [`Self::read`], but none for the theme that is used where none is named: that can't be wrong, and need not be read
+    /// before its colours are.
+    ///
+    /// # Errors
+    /// As those of [`Self::read`].
+    pub fn read_unless_usual(&self) -> Result<Option<ThemeColours>, ConfigError> {
+        let is_usual = self.name.as_deref().is_none_or(|name| name == themes::AUTO);
+        (!is_usual).then(|| self.read()).transpose()
     }
 
     /// Its colours. Themes of the user's own lie beside the configuration file.

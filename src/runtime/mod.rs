@@ -81,8 +81,8 @@ pub struct Parts {
     /// What the state machine is told; its size is filled in here.
     pub start: Start,
     pub look: Look,
-    /// Of the theme that `look` names.
-    pub colours: ThemeColours,
+    /// Of the theme that `look` names; none for the usual one.
+    pub colours: Option<ThemeColours>,
     /// How a job that finished is told to a terminal without focus.
     pub notify: How,
     /// A program and its arguments that takes copies; empty for none.

@@ -4,14 +4,15 @@ use super::terminal::takes_links;
 use crate::config::environment::Environment;
 use crate::config::themes::{self, ThemeError};
 use crate::config::{ColorChoice, Look};
-use crate::model::palette::{Ground, Rgb, ThemeColours};
+use crate::model::palette::{Ground, Palette, Rgb, ThemeColours};
 use crate::ui::{Depth, Theme};
 use std::path::Path;
 
 /// What the theme depends on.
 #[derive(Debug)]
 pub(super) struct Paints {
-    colours: ThemeColours,
+    /// None for the usual ones while they are not read: of them a first frame needs nothing but what fits any ground.
+    colours: Option<ThemeColours>,
     depth: Depth,
     ascii: bool,
     links: bool,
@@ -23,18 +24,28 @@ pub(super) struct Paints {
 }
 
 impl Paints {
-    pub(super) fn new(look: &Look, colours: ThemeColours, environment: &Environment) -> Self {
+    /// With these colours, or the usual ones.
+    pub(super) fn new(look: &Look, colours: Option<ThemeColours>, environment: &Environment) -> Self {
         let depth = depth(look.color, environment);
-        let colours = fitting(colours, depth);
-        let ground = look.ground.unwrap_or(environment.ground);
         let links = look.links && takes_links(environment);
-        let is_said = look.ground.is_some();
-        Self { colours, depth, ascii: look.ascii, links, ground, is_said, is_told: false }
+        let (ground, is_said) = (Ground::Unknown, look.ground.is_some());
+        let colours = colours.map(|colours| fitting(colours, depth));
+        let mut paints = Self { colours, depth, ascii: look.ascii, links, ground, is_said, is_told: false };
+        paints.stand_on(look.ground.unwrap_or(environment.ground));
+        paints
+    }
+
+    /// Takes the ground, and reads the usual colours where that one needs them.
+    fn stand_on(&mut self, ground: Ground) {
+        self.ground = ground;
+        if self.colours.is_none() && (ground != Ground::Unknown || self.depth == Depth::Sixteen) {
+            self.colours = Some(fitting(themes::usual(), self.depth));
+        }
     }
 
     /// Takes the theme of this name; themes of the user's own lie in `folder`.
     pub(super) fn choose(&mut self, name: &str, folder: Option<&Path>) -> Result<(), ThemeError> {
-        self.colours = fitting(themes::named(name, folder)?, self.depth);
+        self.colours = Some(fitting(themes::named(name, folder)?, self.depth));
         Ok(())
     }
 
@@ -44,23 +55,23 @@ impl Paints {
             ascii: self.ascii,
             links: self.links,
             terminal_cursor: true,
-            ..Theme::of(self.colours.on(self.ground), self.depth)
+            ..match &self.colours {
+                Some(colours) => Theme::of(colours.on(self.ground), self.depth),
+                None => Theme::of(&Palette::middle_tones(), self.depth),
+            }
         }
     }
 
     /// Whether the terminal has to be asked: its answer would change something, and it has not come yet.
     pub(super) fn depends_on_ground(&self) -> bool {
-        let colours = &self.colours;
-        !self.is_said
-            && !self.is_told
-            && self.depth != Depth::None
-            && (colours.dark != colours.light || colours.unknown != colours.dark)
+        let of_ground = |colours: &ThemeColours| colours.dark != colours.light || colours.unknown != colours.dark;
+        !self.is_said && !self.is_told && self.depth != Depth::None && self.colours.as_ref().is_none_or(of_ground)
     }
 
     /// The terminal told its background.
     pub(super) fn background(&mut self, colour: Rgb) {
         if !self.is_said {
-            self.ground = Ground::of(colour);
+            self.stand_on(Ground::of(colour));
             self.is_told = true;
         }
     }
@@ -93,7 +104,7 @@ mod tests {
     fn paints(look: Look, variables: &[(&str, &str)]) -> Paints {
         let lookup =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        Paints::new(&look, themes::usual(), &Environment::from_lookup(lookup))
+        Paints::new(&look, None, &Environment::from_lookup(lookup))
     }
 
     fn look() -> Look {
@@ -121,6 +132,16 @@ mod tests {
         assert_eq!(colours(&paints), Theme::of(&usual.light, Depth::Many), "a hint, until the terminal tells");
         paints.background(Rgb(0x1e, 0x1e, 0x2e));
         assert_eq!(colours(&paints), Theme::of(&usual.dark, Depth::Many));
+    }
+
+    #[test]
+    fn the_usual_colours_are_read_no_sooner_than_they_are_needed_and_are_the_same() {
+        for variables in [[("COLORTERM", "truecolor")], [("TERM", "xterm-256color")], [("TERM", "xterm")]] {
+            let unread = paints(look(), &variables);
+            let read = Paints { colours: Some(fitting(themes::usual(), unread.depth)), ..paints(look(), &variables) };
+            assert_eq!(unread.colours.is_none(), unread.depth != Depth::Sixteen);
+            assert_eq!((unread.theme(), unread.depends_on_ground()), (read.theme(), read.depends_on_ground()));
+        }
     }
 
     #[test]

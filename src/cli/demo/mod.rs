@@ -32,7 +32,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let commands = own::commands(&mine, &keymap, &path)?;
     let kind = terminal(&environment)?.with_titles(mine.notify.title);
     let look = look(flags, &environment, &file.ui, &path);
-    let colours = look.theme.read()?;
+    let colours = look.theme.read_unless_usual()?;
     let sim = Sim::start(options)
         .await
         .map_err(|error| Refusal::unusable(format!("The simulated service can't be started: {error}.")))?;
