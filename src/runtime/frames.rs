@@ -87,7 +87,9 @@ impl Frames {
             if let Some(next) = self.next.content.get(*begin..begin + width) {
                 let begin = placed.len();
                 changes((self.next.area.x, *row), shown, next, differs, &mut placed);
-                add_halves((self.next.area.x, *row), shown, next, differs, begin, &mut placed);
+                if blank.is_empty() {
+                    add_halves((self.next.area.x, *row), shown, next, differs, begin, &mut placed);
+                }
             }
         }
         let out = if placed.is_empty() { String::new() } else { encoded(&placed, &self.next) };
@@ -127,7 +129,7 @@ fn changes<'a>((x, y): (u16, u16), shown: &[Cell], next: &'a [Cell], differs: &[
         if at < covered {
             if (behind.from..behind.end).contains(&at) {
                 // Behind a wide glyph: the terminal may not clear what was there.
-                behind.from = at + usize::from(is.cell_width()).max(1);
+                behind.from = at + width(is).max(1);
                 behind.end = behind.end.max(behind.from);
                 covered = covered.max(behind.end);
                 if behind.all || was.symbol() != is.symbol() {
@@ -136,7 +138,7 @@ fn changes<'a>((x, y): (u16, u16), shown: &[Cell], next: &'a [Cell], differs: &[
             }
             continue;
         }
-        let width = usize::from(is.cell_width());
+        let width = width(is);
         covered = at + width.max(1);
         if !differs {
             continue;
@@ -147,8 +149,8 @@ fn changes<'a>((x, y): (u16, u16), shown: &[Cell], next: &'a [Cell], differs: &[
         }
         if width > 1 && is.symbol().contains(AS_EMOJI) {
             behind = Behind { from: at + 1, end: at + width, all: false };
-        } else if width <= 1 && usize::from(was.cell_width()) > width && shows_when_blank(was) {
-            let end = at + usize::from(was.cell_width());
+        } else if width <= 1 && self::width(was) > width && shows_when_blank(was) {
+            let end = at + self::width(was);
             behind = Behind { from: at + 1, end, all: true };
             covered = end;
         }
@@ -165,8 +167,8 @@ fn add_halves<'a>(
     begin: usize,
     placed: &mut Vec<Placed<'a>>,
 ) {
-    // A byte is one cell, and most are one; of a link the cells behind its head are compared by themselves.
-    let width = |cell: &Cell| if cell.symbol().len() == 1 { 1 } else { usize::from(cell.cell_width()).max(1) };
+    // Of a link the cells behind its head are compared by themselves.
+    let width = |cell: &Cell| width(cell).max(1);
     let is_link = |cell: &Cell| matches!(cell.diff_option, CellDiffOption::ForcedWidth(_));
     if !shown.iter().zip(differs).any(|(was, differs)| *differs && !is_link(was) && width(was) > 1) {
         return;
@@ -204,6 +206,13 @@ struct Behind {
     end: usize,
     /// Whether they all have to, or those alone that hold something else.
     all: bool,
+}
+
+/// Cells that a glyph takes.
+fn width(cell: &Cell) -> usize {
+    // A byte is one cell, and most are one.
+    let is_letter = cell.symbol().len() == 1 && cell.diff_option == CellDiffOption::None;
+    if is_letter { 1 } else { usize::from(cell.cell_width()) }
 }
 
 fn shows_when_blank(cell: &Cell) -> bool {

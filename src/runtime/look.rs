@@ -2,6 +2,7 @@
 //! ratatui's own comparison takes twice as long, calls for the bytes of each glyph, and knows nothing of blanks.
 
 use super::encode::SEEN_ON_BLANK;
+use super::pen::Pen;
 use ratatui::buffer::{Cell, CellDiffOption};
 use ratatui::style::Color;
 
@@ -34,6 +35,18 @@ impl Look {
         }
         let modifier = u64::from(cell.modifier.bits());
         Self { glyph: glyph | modifier << 32 | width(cell) << 48, colors: u64::from(number(cell.fg)) | ground }
+    }
+
+    /// What glyphs have in common that are drawn with this pen, but for blanks.
+    pub(super) fn of_pen(pen: Pen) -> Self {
+        let colors = u64::from(number(pen.fg)) | u64::from(number(pen.bg)) << 32;
+        Self { glyph: u64::from(pen.modifier.bits()) << 32, colors }
+    }
+
+    /// The letter that it is, if it is one byte, no blank, and drawn with this pen.
+    pub(super) fn letter(self, pen: Self) -> Option<char> {
+        let byte = u8::try_from(self.glyph ^ pen.glyph).ok().filter(|_| self.colors == pen.colors)?;
+        Some(char::from(byte)).filter(char::is_ascii_graphic)
     }
 
     /// Whether the glyph is too long to be told apart from others.
