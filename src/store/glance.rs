@@ -50,11 +50,11 @@ fn look(folder: &Path, scope: &Scope, may_roll_back: bool) -> R<Option<Glance>> 
     match schema::check_owner(&connection, folder)? {
         // Being made at this moment.
         0 => Ok(None),
-        version if version < schema::known() => Err(StoreError::Unusable(format!(
-            "its schema is {version}, this docdeck knows {}: any other command brings it up to date",
-            schema::known()
-        ))),
-        _ => count(&connection, scope),
+        version => {
+            // An older file is read as it is: a status line goes on over an update, and nobody else is made to wait for one.
+            schema::stand_in(&connection, version)?;
+            count(&connection, scope)
+        }
     }
 }
 

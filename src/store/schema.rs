@@ -8,13 +8,16 @@ use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
+/// What gives each job its need.
+const FIRST_ROWS: &str = include_str!("../../assets/schema/0005_first_rows.sql");
+
 /// All migrations, oldest first: the first one makes schema 1.
 pub(super) const MIGRATIONS: [&str; 6] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
     include_str!("../../assets/schema/0004_reports.sql"),
-    include_str!("../../assets/schema/0005_first_rows.sql"),
+    FIRST_ROWS,
     include_str!("../../assets/schema/0006_counts.sql"),
 ];
 
@@ -69,6 +72,28 @@ pub(super) fn check_owner(connection: &Connection, path: &Path) -> Result<i64, S
         return Err(StoreError::Foreign(path.to_owned()));
     }
     Ok(found)
+}
+
+/// Gives a connection that only reads an older file what later schemas keep there, worked out anew for each question: what a
+/// job needs (schema 5), and how many jobs need it (schema 6). Lives in memory; the file stays as it is.
+pub(super) fn stand_in(connection: &Connection, found: i64) -> Result<(), StoreError> {
+    if found >= known() {
+        return Ok(());
+    }
+    connection.execute_batch("PRAGMA temp_store = MEMORY")?;
+    if found < 5 {
+        let rule =
+            FIRST_ROWS.split_once("need INTEGER GENERATED ALWAYS AS").and_then(|(_, rest)| rest.split_once("VIRTUAL"));
+        let (rule, _) = rule.ok_or_else(|| StoreError::Unusable(format!("its schema is {found}")))?;
+        connection.execute_batch(&format!("CREATE TEMP VIEW job AS SELECT *, {rule} AS need FROM main.job"))?;
+    }
+    if found < 6 {
+        connection.execute_batch(
+            "CREATE TEMP VIEW job_count AS
+             SELECT scope, need, count(*) AS jobs FROM job WHERE merged_into IS NULL GROUP BY scope, need",
+        )?;
+    }
+    Ok(())
 }
 
 /// What a connection needs before its first statement. Pages that were read are kept by the system as well, so few of them

@@ -2,6 +2,7 @@ use super::*;
 use crate::model::change::QueueChange;
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::Group;
+use crate::store::schema;
 use std::fs;
 use tempfile::tempdir;
 
@@ -64,4 +65,54 @@ async fn a_glance_makes_no_store_and_rolls_a_killed_writers_journal_back() {
         .await;
     let glance = Store::glance(left.path(), &scope()).expect("read").expect("known");
     assert_eq!((glance.known, glance.active), (1, 1), "{glance:?}");
+}
+
+/// One job for each way in which it may stand, in columns that every schema has.
+fn fill(db: &Connection) {
+    let scope = scope();
+    db.execute("INSERT INTO scope (id, base_url, project) VALUES (1, ?1, ?2)", (&scope.base_url, &scope.project))
+        .expect("a scope");
+    let insert = "INSERT INTO job (scope, title, status, undelivered, gone, dismissed, pr_link, looked_at, changed_at,
+         checked_at, created_at, started_at, revision, merged_into)
+         VALUES (1, 't', ?1, ?2, ?3, ?4, ?5, ?6, 10000, ?7, 1000, 2000, 1, ?8)";
+    for status in [None, Some("active"), Some("completed"), Some("failed"), Some("archived"), Some("odd")] {
+        for undelivered in [None, Some("queued"), Some("paused"), Some("sending"), Some("rejected")] {
+            for bits in 0..16 {
+                let link = (bits & 4 > 0).then_some("https://x.test/1");
+                let looked = (bits & 8 > 0).then_some(20_000);
+                db.execute(
+                    insert,
+                    (status, undelivered, bits & 1, bits >> 1 & 1, link, looked, 3000 + bits, None::<i64>),
+                )
+                .expect("a job");
+            }
+        }
+    }
+    db.execute(insert, (Some("failed"), None::<&str>, 0, 0, None::<&str>, None::<i64>, 4000, Some(1))).expect("merged");
+}
+
+#[tokio::test]
+async fn a_glance_at_a_file_of_any_older_schema_says_the_same_and_leaves_it_as_it_is() {
+    for schema in 1..=schema::MIGRATIONS.len() {
+        let folder = tempdir().expect("a folder");
+        let file = folder.path().join("docdeck.db");
+        let db = Connection::open(&file).expect("a database");
+        db.execute_batch(&schema::MIGRATIONS[..schema].concat()).expect("as it was");
+        db.pragma_update(None, "user_version", i64::try_from(schema).expect("small")).expect("numbered");
+        db.execute_batch("BEGIN").expect("begun");
+        fill(&db);
+        db.execute_batch("COMMIT").expect("written");
+        drop(db);
+        let before = fs::read(&file).expect("bytes");
+        let old = Store::glance(folder.path(), &scope()).expect("read").expect("known");
+        assert_eq!(fs::read(&file).expect("bytes"), before, "schema {schema}");
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "schema {schema}");
+        let rows = open(folder.path()).jobs(&scope()).await.expect("rows");
+        let count = |group| rows.iter().filter(|row| row.group() == group).count();
+        let counted = [Group::NeedsYou, Group::Working, Group::Queued].map(count);
+        assert_eq!([old.needs_you, old.active, old.queued + old.paused], counted, "schema {schema}");
+        assert_eq!(Some(old), Store::glance(folder.path(), &scope()).expect("read"), "schema {schema}");
+        assert!(old.needs_you > 0 && old.queued > 0 && old.paused > 0, "{old:?}");
+        assert_eq!(old.as_of, Time::from_timestamp_millis(3000), "schema {schema}");
+    }
 }
