@@ -14,6 +14,13 @@ pub enum StoreError {
          untouched: update docdeck, or choose another folder with --data-dir", path.display()
     )]
     Newer { path: PathBuf, found: i64, known: i64 },
+    /// The file was written by an earlier docdeck and can't be brought up to date; it was not touched.
+    #[error(
+        "the store {} was written by an older docdeck (its schema is {found}, this one needs {known}) and has to be \
+         brought up to date once, but its folder can't be written: make the folder writable and start docdeck again, or \
+         copy the file into a folder that can be written and choose that one with --data-dir", path.display()
+    )]
+    Older { path: PathBuf, found: i64, known: i64 },
     /// The file is a sound database, but not one of docdeck's; it was not touched.
     #[error(
         "the file {} is the database of another program and was left untouched: choose another folder with --data-dir",

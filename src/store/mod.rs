@@ -183,8 +183,8 @@ impl Store {
     /// dated `now`. Without a way to write, what is there can be read; where nothing is there, the store is empty.
     ///
     /// # Errors
-    /// [`StoreError::Newer`] and [`StoreError::Foreign`] leave the file untouched; [`StoreError::Busy`] when another
-    /// process holds it for 5 s.
+    /// [`StoreError::Newer`], [`StoreError::Older`] (it can't be written) and [`StoreError::Foreign`] leave the file
+    /// untouched; [`StoreError::Busy`] when another process holds it for 5 s.
     pub fn open(folder: &Path, now: Time) -> R<(Self, Opened)> {
         let (connection, opened) = open::open(folder, now, Writing::Tried)?;
         let handle = Handle::start(connection, opened.read_only, Some(open::damage_note(folder)))?;

@@ -145,7 +145,7 @@ fn open_file(path: &Path, every_page: bool, writing: Writing) -> Result<(Connect
         return nothing_to_write_to();
     }
     if read_only && found < schema::known() {
-        return Err(StoreError::ReadOnly);
+        return Err(StoreError::Older { path: path.to_owned(), found, known: schema::known() });
     }
     schema::check_sound(&connection, every_page)?;
     let read_only = read_only || writing == Writing::Tried && !schema::is_writable(&mut connection)?;

@@ -1,6 +1,7 @@
 //! Data folders that can't be used: what each command says of them, and that nothing is done.
 
 use crate::doctor::Home;
+use std::path::Path;
 
 /// A folder that can't be used, and what is said of it.
 const FOLDERS: [(&str, &str); 4] = [
@@ -133,4 +134,80 @@ fn a_damaged_store_is_moved_aside_and_never_exported_as_an_empty_one() {
         );
     }
     assert_eq!(std::fs::read_to_string(backup).expect("there"), "the good one");
+}
+
+/// A store of the schema before this one, with a job in it.
+fn older(folder: &Path) {
+    std::fs::create_dir(folder).expect("made");
+    let file = rusqlite::Connection::open(folder.join("docdeck.db")).expect("a file");
+    let schemas = [
+        include_str!("../../assets/schema/0001_begin.sql"),
+        include_str!("../../assets/schema/0002_own_words.sql"),
+        include_str!("../../assets/schema/0003_batch_draft.sql"),
+        include_str!("../../assets/schema/0004_reports.sql"),
+        include_str!("../../assets/schema/0005_first_rows.sql"),
+        "PRAGMA user_version = 5;
+         INSERT INTO scope (id, base_url, project) VALUES (1, 'http://127.0.0.1:1', 'p');
+         INSERT INTO job (scope, id, title, status, created_at, started_at, changed_at, revision)
+         VALUES (1, 'j', 'a job', 'failed', 1, 1, 1, 1);",
+    ];
+    file.execute_batch(&schemas.concat()).expect("as it was");
+}
+
+#[test]
+fn a_status_line_goes_on_over_an_update_and_leaves_the_store_as_it_is() {
+    let home = Home::new();
+    let folder = home.path().join("older");
+    older(&folder);
+    let before = std::fs::read(folder.join("docdeck.db")).expect("bytes");
+    let status = || {
+        let mut command = home.docdeck(&["status", "--project", "p", "--base-url", "http://127.0.0.1:1"]);
+        command.arg("--data-dir").arg(&folder).assert().success().stderr("").stdout("1 needs you · 0 active\n");
+    };
+    status();
+    assert_eq!(std::fs::read(folder.join("docdeck.db")).expect("bytes"), before);
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 1);
+    let mut jobs = home.docdeck(&["jobs", "--project", "p", "--base-url", "http://127.0.0.1:1"]);
+    jobs.arg("--data-dir").arg(&folder).assert().success();
+    assert_ne!(std::fs::read(folder.join("docdeck.db")).expect("bytes"), before, "up to date");
+    status();
+}
+
+#[test]
+fn a_store_of_an_older_docdeck_that_can_not_be_brought_up_to_date_is_said_to_be_that() {
+    let home = Home::new();
+    let folder = home.path().join("older");
+    older(&folder);
+    let before = std::fs::read(folder.join("docdeck.db")).expect("bytes");
+    // A journal that can't be made, as in a folder that can't be written; works for root as well.
+    std::os::unix::fs::symlink("/nonexistent/journal", folder.join("docdeck.db-journal")).expect("a link");
+    let commands: [&[&str]; 8] = [
+        &["jobs"],
+        &["show", "j"],
+        &["views"],
+        &["watch"],
+        &["new", "x"],
+        &["export"],
+        &["prune"],
+        &["prune", "--jobs", "--older-than", "3"],
+    ];
+    for words in commands {
+        let mut command = home.docdeck(words);
+        command.args(["--project", "p", "--base-url", "http://127.0.0.1:1", "--data-dir"]).arg(&folder);
+        let output = command.env("DOCDECK_API_KEY", "mint_a").output().expect("it runs");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {stderr}");
+        for said in [
+            "docdeck: The store ",
+            " was written by an older docdeck (its schema is 5, this one needs ",
+            " has to be brought up to date once, but its folder can't be written",
+            "copy the file into a folder that can be written and choose that one with --data-dir.",
+        ] {
+            assert!(stderr.contains(said), "{words:?}: {stderr}");
+        }
+        assert!(!stderr.contains("sent") && !stderr.contains("saved"), "{words:?}: {stderr}");
+    }
+    let mut status = home.docdeck(&["status", "--project", "p", "--base-url", "http://127.0.0.1:1"]);
+    status.arg("--data-dir").arg(&folder).assert().success().stdout("1 needs you · 0 active\n");
+    assert_eq!(std::fs::read(folder.join("docdeck.db")).expect("bytes"), before);
 }

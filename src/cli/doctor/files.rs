@@ -1,6 +1,6 @@
 //! Folders, the store, who else runs here, and the budgets that the store keeps. Looks only: makes no file and no folder.
 
-use super::super::folder::{Barred, is_denied, quoted};
+use super::super::folder::{Barred, is_denied, quoted, writing_fails};
 use super::modes::{self, is_writable, permissions};
 use super::report::Report;
 use super::settings::Known;
@@ -86,14 +86,20 @@ fn store(report: &mut Report, folder: &Path, examined: Result<Option<Examined>, 
     }
     let path = folder.join("docdeck.db");
     let mode = permissions(&path).map_or_else(String::new, |mode| format!(", mode {mode:o}"));
-    let size = size(bytes);
-    if schema < known {
-        report.ok("store", format!("sound, {size}, schema {schema}{mode}; the next start brings it to {known}"));
-    } else if is_writable(&path) {
-        report.ok("store", format!("sound, {size}, schema {schema}{mode}"));
-    } else {
-        let says = format!("sound, {size}, schema {schema}{mode}, but can't be written: nothing can be saved or sent");
-        report.problem("store", says, format!("chmod 600 {}", quoted(&path)));
+    let says = format!("sound, {}, schema {schema}{mode}", size(bytes));
+    match (schema < known, is_writable(&path), writing_fails(folder).is_none()) {
+        (true, true, true) => report.ok("store", format!("{says}; the next start brings it to {known}")),
+        (true, file, _) => {
+            let says = format!("{says}, but has to be brought to {known} once and can't be written: it can't be used");
+            let remedy =
+                "make its folder writable, or copy it into one that is and choose that one with --data-dir".to_owned();
+            report.problem("store", says, if file { remedy } else { format!("chmod 600 {}", quoted(&path)) });
+        }
+        (false, true, _) => report.ok("store", says),
+        (false, false, _) => {
+            let says = format!("{says}, but can't be written: nothing can be saved or sent");
+            report.problem("store", says, format!("chmod 600 {}", quoted(&path)));
+        }
     }
     if let Some(content) = &content {
         jobs(report, content);
