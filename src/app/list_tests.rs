@@ -406,6 +406,14 @@ fn the_thread_that_comes_with_the_head_is_shown_and_not_asked_for() {
 fn a_store_that_turns_out_not_to_take_writes_gets_no_prompts() {
     let mut app = app();
     app.update(Msg::ReadOnly, at(0));
+    let said = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
+    assert!(said.starts_with("The data folder can't be written") && said.contains("--data-dir"), "{said}");
+    let (opened, _) = App::new(Start { read_only: true, ..app.start.clone() }, at(0));
+    assert_eq!(opened.notice, app.notice, "the same where the opening found it out");
+    let why = CleanText::line("Why.");
+    let (mut known, _) = App::new(Start { read_only: true, notice: Some(why.clone()), ..app.start.clone() }, at(0));
+    known.update(Msg::ReadOnly, at(0));
+    assert_eq!(known.notice.map(|notice| notice.text), Some(why), "the cause is not talked over");
     press(&mut app, "n");
     app.update(Msg::Input(Event::Paste("words".to_owned())), at(0));
     let effects = key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);

@@ -212,6 +212,8 @@ impl App {
         };
         if let Some(text) = app.start.notice.clone() {
             app.say(Tone::Problem, text.as_str(), now);
+        } else if app.start.read_only {
+            app.say_read_only(now);
         } else if let Some(text) = app.start.greeting.clone() {
             app.say(Tone::Greeting, text.as_str(), now);
         }

@@ -100,6 +100,14 @@ impl App {
         })
     }
 
+    /// The store can't be written: nothing is sent from now on.
+    pub(super) fn say_read_only(&mut self, now: Time) {
+        self.start.read_only = true;
+        let text = "The data folder can't be written, so nothing can be saved or sent: what is known is shown. Make the \
+                    folder writable, or choose another one with --data-dir.";
+        self.say(Tone::Problem, text, now);
+    }
+
     pub(super) fn send(&mut self, effects: &mut Vec<Effect>) {
         let read_only = self.start.read_only;
         let (copies, next) =

@@ -26,7 +26,9 @@ impl App {
             Msg::Input(event) => self.input(event, now, &mut effects),
             Msg::News(news) => self.news(news, now, &mut effects),
             Msg::FirstRows(result) => self.first_rows(result, now, &mut effects),
-            Msg::ReadOnly => self.start.read_only = true,
+            // What was known before was said as what it is.
+            Msg::ReadOnly if self.start.read_only => {}
+            Msg::ReadOnly => self.say_read_only(now),
             Msg::Loaded(result) => {
                 self.loaded(result, now);
                 self.begin_with_all_jobs(&mut effects);

@@ -2,6 +2,7 @@
 //! the terminal is taken over is said on stderr.
 
 use super::code::Code;
+use super::folder::{barred, unusable};
 use super::refusal::Refusal;
 use super::{own, welcome};
 use crate::api::Client;
@@ -22,6 +23,7 @@ use crate::runtime::{self, Folders, Parts};
 use crate::store::{Opened, Store};
 use chrono::FixedOffset;
 use std::io::IsTerminal;
+use std::path::Path;
 
 /// Runs the dashboard on the configured service.
 pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code, Refusal> {
@@ -53,7 +55,8 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
     let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
         .map_err(|failure| Refusal::unusable(failure.sentence))?;
     // The store is opened on its own thread, and all else made ready meanwhile.
-    let (store, opening) = Store::begin(&settings.data_folder, chrono::Utc::now()).map_err(Refusal::from)?;
+    let no_store = |error| unusable(&settings.data_folder, &error);
+    let (store, opening) = Store::begin(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
     let start = Start { keymap, commands, greeting, ..start(&settings) };
     let begun = Begun::begin(&store, &start).map_err(no_terminal)?;
     let connection = Some(Connection {
@@ -77,8 +80,8 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
         on_change: settings.own.on_change.clone(),
     };
     // What is wrong with it is said in the shell.
-    let opened = opening.opened().await.map_err(Refusal::from)?;
-    let start = Start { themes, notice: notice(&opened), read_only: opened.read_only, ..start };
+    let opened = opening.opened().await.map_err(no_store)?;
+    let start = Start { themes, notice: notice(&opened, &settings.data_folder), read_only: opened.read_only, ..start };
     let parts = Parts {
         start,
         look: settings.look,
@@ -99,10 +102,11 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
 }
 
 /// What the opening found that has to be said.
-fn notice(opened: &Opened) -> Option<CleanText> {
-    opened.moved_aside.as_ref().map(|path| {
+fn notice(opened: &Opened, folder: &Path) -> Option<CleanText> {
+    let moved = opened.moved_aside.as_ref().map(|path| {
         CleanText::line(&format!("The store was damaged. It was moved to {}, and a new one begun.", path.display()))
-    })
+    });
+    moved.or_else(|| opened.read_only.then(|| barred(folder)).flatten())
 }
 
 fn start(settings: &Settings) -> Start {

@@ -35,8 +35,8 @@ pub(super) fn can_be_known(scope: &Scope, folder: &Path) -> Result<(), Refusal> 
 pub(super) fn is_there(folder: &Path) -> Result<bool, Refusal> {
     match Store::look_for(folder) {
         Ok(true) => Ok(true),
-        Ok(false) => match Barred::of(folder) {
-            Some(barred) => Err(Refusal::unusable(barred.sentence(folder))),
+        Ok(false) => match barred(folder) {
+            Some(sentence) => Err(Refusal::unusable(sentence)),
             None => Ok(false),
         },
         Err(error) => {
@@ -98,6 +98,12 @@ impl Barred {
         let (shown, says) = (folder.display(), self.says(folder));
         format!("The data folder {shown} {says}, so nothing is known and nothing can be kept: {}.", self.remedy())
     }
+}
+
+/// Why nothing can be known or kept in a folder; none where there is a store, or where one could be made.
+pub(super) fn barred(folder: &Path) -> Option<CleanText> {
+    let barred = if Store::is_there(folder) { None } else { Barred::of(folder) };
+    barred.map(|barred| CleanText::line(&barred.sentence(folder)))
 }
 
 /// Why nothing can be written in a folder, asked without writing; none where it can.

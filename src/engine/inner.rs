@@ -91,13 +91,15 @@ impl Inner {
         let revision = store.revision(&scope).await.map_err(unread)?;
         let prunes = store.prunes().await.map_err(unread)?;
         let (instance, locked) = Instance::begin(lock_folder.clone());
-        let trouble = locked.err().map(|_| {
-            Failure::new(
+        // Where nothing can be written nothing is sent either, and that is said as what it is.
+        let trouble = match locked {
+            Err(_) if store.try_writing().await.unwrap_or(true) => Some(Failure::new(
                 FailureKind::Local,
                 "docdeck can't lock files in its data folder: another docdeck may take prompts that are being sent \
                  for lost. Keep the data folder on a file system with locks.",
-            )
-        });
+            )),
+            _ => None,
+        };
         let (orders, receiver) = mpsc::unbounded_channel();
         let (changes, hook) = match on_change.and_then(Hook::new) {
             Some((hook, changes)) => (Some(changes), Some(hook)),

@@ -61,7 +61,7 @@ impl Desk {
         Self::made(open(folder), scope_of(sim), sim.api_key(), Some(folder), Some(on_change)).await
     }
 
-    async fn on(store: Store, scope: Scope, key: &str, lock_folder: Option<&Path>) -> Self {
+    pub(crate) async fn on(store: Store, scope: Scope, key: &str, lock_folder: Option<&Path>) -> Self {
         Self::made(store, scope, key, lock_folder, None).await
     }
 

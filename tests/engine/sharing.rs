@@ -8,7 +8,7 @@ use docdeck::model::log::Operation;
 use docdeck::model::news::News;
 use docdeck::model::prompt::Delivery;
 use docdeck::sim::Sim;
-use docdeck::store::{Only, PruneJobs};
+use docdeck::store::{Only, PruneJobs, Store};
 use std::time::Duration;
 
 #[tokio::test]
@@ -191,4 +191,21 @@ async fn an_instance_whose_key_is_refused_leaves_polling_to_one_with_another_key
     let seen = |news: &News| matches!(news, News::Connection(Connection::Live)).then_some(());
     refused.until("the other one's answers", seen).await;
     assert_eq!((refused.requests_of(Operation::Get), same.requests_of(Operation::Get)), (1, 1));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn that_no_lock_can_be_had_is_told_where_something_could_be_sent_and_nowhere_else() {
+    // Whoever runs it: nothing can be made there.
+    let (sim, folder) = (sim(&[]).await, std::path::Path::new("/proc/docdeck"));
+    for (store, is_told) in [(Store::in_memory().expect("a store"), true), (open(folder), false)] {
+        let mut desk = Desk::on(store, scope_of(&sim), sim.api_key(), Some(folder)).await;
+        let first = desk.until("news", |news| match news {
+            News::Trouble(failure) => Some(failure.sentence.to_string()),
+            News::Budget(..) => Some(String::new()),
+            _ => None,
+        });
+        assert_eq!(first.await.contains("can't lock files"), is_told);
+        desk.engine.stop().await;
+    }
 }

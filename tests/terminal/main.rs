@@ -7,6 +7,7 @@
 mod cost;
 mod cursor;
 mod doctor;
+mod folders;
 mod hostile;
 mod init;
 mod key;
