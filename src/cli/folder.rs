@@ -7,7 +7,7 @@ use crate::api::Route;
 use crate::config::file::plain;
 use crate::model::endpoint::Scope;
 use crate::model::text::CleanText;
-use crate::store::{Opened, Store, StoreError};
+use crate::store::{FILE, Opened, Store, StoreError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -180,7 +180,7 @@ pub(super) fn opened(folder: &Path, out: &mut Out) -> Result<(Store, Opened), Re
 
 /// What the store of this folder can't do, for commands that send nothing: the store's own sentences are about prompts.
 pub(super) fn unusable(folder: &Path, error: &StoreError) -> Refusal {
-    let file = folder.join("docdeck.db");
+    let file = folder.join(FILE);
     if is_denied(&file) {
         let (shown, file) = (file.display(), quoted(&file));
         let remedy = format!("its owner can mend that with chmod 600 {file}; or choose another folder with --data-dir");

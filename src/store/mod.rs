@@ -41,6 +41,7 @@ pub use error::StoreError;
 pub use examine::{Content, Examined, examine};
 pub use glance::Glance;
 pub use known::KnownPrompt;
+pub use open::FILE;
 pub use prune::{Prune, Pruned};
 pub use prune_jobs::{PruneJobs, PrunedJobs};
 pub use reports::{ReportAnswer, Unfinished};
@@ -179,7 +180,7 @@ fn data_version(db: &rusqlite::Connection) -> R<i64> {
 
 /// Opening and closing.
 impl Store {
-    /// Opens or makes `docdeck.db` in `folder` (made 0700, the file 0600). A corrupt file is moved aside under a name
+    /// Opens or makes [`FILE`] in `folder` (made 0700, the file 0600). A corrupt file is moved aside under a name
     /// dated `now`. Without a way to write, what is there can be read; where nothing is there, the store is empty.
     ///
     /// # Errors
@@ -228,6 +229,11 @@ impl Store {
     /// It is no folder, or not for this user to look into.
     pub fn look_for(folder: &Path) -> std::io::Result<bool> {
         open::look_for(folder)
+    }
+
+    /// Whether a call met a damaged page and left word for the next opening.
+    pub fn is_noted_damaged(folder: &Path) -> bool {
+        open::damage_note(folder).exists()
     }
 
     /// How the jobs of a scope stand, read at once on this thread: for a prompt or a status line, which can't wait. None

@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The store's file in the data folder.
-pub(super) const FILE: &str = "docdeck.db";
+pub const FILE: &str = "docdeck.db";
 /// Left by a call that met a damaged page: the next opening reads every page.
 const DAMAGE_NOTE: &str = "docdeck.db-damaged";
 /// Held while a damaged file is moved, so that two processes don't move each other's new one.

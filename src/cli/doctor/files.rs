@@ -9,7 +9,7 @@ use crate::engine::Alive;
 use crate::model::job::JobId;
 use crate::model::ledger::{Budget, Limited};
 use crate::runtime::logfile;
-use crate::store::{Content, Examined, Store, StoreError, examine};
+use crate::store::{Content, Examined, FILE, Store, StoreError, examine};
 use chrono::Utc;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -76,7 +76,7 @@ fn store(report: &mut Report, folder: &Path, examined: Result<Option<Examined>, 
             return None;
         }
         Err(error) => {
-            unopened(report, &folder.join("docdeck.db"), &error);
+            unopened(report, &folder.join(FILE), &error);
             return None;
         }
     };
@@ -84,7 +84,7 @@ fn store(report: &mut Report, folder: &Path, examined: Result<Option<Examined>, 
         damaged(report, mistake.as_str());
         return content;
     }
-    let path = folder.join("docdeck.db");
+    let path = folder.join(FILE);
     let mode = permissions(&path).map_or_else(String::new, |mode| format!(", mode {mode:o}"));
     let says = format!("sound, {}, schema {schema}{mode}", size(bytes));
     match (schema < known, is_writable(&path), writing_fails(folder).is_none()) {
@@ -110,18 +110,19 @@ fn store(report: &mut Report, folder: &Path, examined: Result<Option<Examined>, 
 /// SQLite says of many things that they can't be opened; the system knows more.
 fn unopened(report: &mut Report, path: &Path, error: &StoreError) {
     if path.is_dir() {
-        report.problem("store", "docdeck.db is a folder, no file", format!("move {} away", quoted(path)));
+        report.problem("store", format!("{FILE} is a folder, no file"), format!("move {} away", quoted(path)));
     } else if is_denied(path) {
         let remedy = format!("as its owner: chmod 600 {}", quoted(path));
-        report.problem("store", "docdeck.db can't be read: its permissions forbid it", remedy);
+        report.problem("store", format!("{FILE} can't be read: its permissions forbid it"), remedy);
     } else {
         report.problem_said("store", error.failure().sentence.to_string());
     }
 }
 
 fn damaged(report: &mut Report, why: &str) {
-    let remedy =
-        "copy docdeck.db somewhere safe; the next start moves the file aside (never deletes it) and begins a new one";
+    let remedy = format!(
+        "copy {FILE} somewhere safe; the next start moves the file aside (never deletes it) and begins a new one"
+    );
     report.problem("store", format!("damaged: {why}"), remedy);
 }
 
@@ -163,7 +164,7 @@ fn remains(report: &mut Report, folder: &Path) {
             "prompts may be left in them (sqlite3 FILE .recover); delete them when done",
         );
     }
-    if names.iter().any(|name| name == "docdeck.db-damaged") {
+    if Store::is_noted_damaged(folder) {
         report.warning("old stores", "a run met a damaged page", "the next start reads every page before it goes on");
     }
 }
