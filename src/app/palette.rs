@@ -162,9 +162,11 @@ impl App {
 mod tests {
     use super::*;
     use crate::app::jobs::tests::{at, row};
+    use crate::app::overlay::{Consequence, Question};
     use crate::app::signals::tests::{app, press};
     use crate::app::{Msg, Screen};
     use crate::model::job::Status;
+    use crate::model::prompt::DraftSlot;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
     fn opened() -> App {
@@ -218,6 +220,37 @@ mod tests {
         assert!(has(Action::NewJob) && has(Action::Quit) && has(Action::Rename));
         assert!(!has(Action::OpenPr), "no pull request is there to open");
         assert!(!has(Action::Palette));
+    }
+
+    fn held(app: &mut App, code: KeyCode, with: KeyModifiers) -> Vec<Effect> {
+        app.update(Msg::Input(Event::Key(KeyEvent::new(code, with))), at(0))
+    }
+
+    #[test]
+    fn repainting_and_moving_in_the_typed_words_leave_the_choice_where_it_is() {
+        let mut app = opened();
+        typed(&mut app, "e");
+        held(&mut app, KeyCode::Down, KeyModifiers::NONE);
+        let chosen = palette(&app).selected().cloned();
+        assert_ne!(chosen.as_ref(), palette(&app).entries.get(palette(&app).shown[0]), "not the first");
+        assert_eq!(held(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Repaint]);
+        assert_eq!(palette(&app).selected().cloned(), chosen);
+        assert_eq!(held(&mut app, KeyCode::Char('z'), KeyModifiers::CONTROL), [Effect::Suspend]);
+        held(&mut app, KeyCode::Left, KeyModifiers::NONE);
+        assert_eq!((palette(&app).selected().cloned(), palette(&app).input.text().as_str()), (chosen.clone(), "e"));
+        typed(&mut app, "n");
+        assert_eq!((palette(&app).selected, palette(&app).input.text().as_str()), (0, "ne"));
+    }
+
+    #[test]
+    fn a_question_that_is_repainted_is_not_answered() {
+        let mut app = app(vec![row(1, Status::Completed)]);
+        let yes = Consequence::DeleteDraft(DraftSlot::NewJob);
+        app.overlays.push(Overlay::Question(Question { text: "Sure?".to_owned(), yes }));
+        assert_eq!(held(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Repaint]);
+        assert_eq!(app.overlays.len(), 1);
+        held(&mut app, KeyCode::Char('k'), KeyModifiers::CONTROL);
+        assert!(app.overlays.is_empty(), "anything else is no");
     }
 
     #[test]

@@ -37,13 +37,16 @@ impl App {
             Some(Overlay::Ask(ask)) => {
                 change(&mut ask.input);
             }
+            // A key that only moves in what is typed leaves the choice where it is.
             Some(Overlay::Palette(palette)) => {
-                change(&mut palette.input);
-                palette.narrow();
+                if change(&mut palette.input) {
+                    palette.narrow();
+                }
             }
             Some(Overlay::Picker(picker)) if picker.takes_text() => {
-                change(&mut picker.filter);
-                picker.narrow();
+                if change(&mut picker.filter) {
+                    picker.narrow();
+                }
             }
             Some(Overlay::Batch(batch)) if matches!(batch.step, Step::Writing) => {
                 if change(&mut batch.input) {

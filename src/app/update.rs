@@ -171,12 +171,14 @@ impl App {
         let takes_text = self.takes_text();
         // What types a character where text is typed is no command of the screens below.
         let contexts = self.contexts();
+        let is_text = takes_text && chord.types_text();
         let asked: &[Context] = match contexts {
-            [first, ..] if takes_text && chord.types_text() => std::slice::from_ref(first),
+            [first, ..] if is_text => std::slice::from_ref(first),
             all => all,
         };
         let layers = self.overlays.len();
-        let action = self.start.keymap.action(asked, chord);
+        let of_the_terminal = || if is_text { None } else { self.of_the_terminal(chord) };
+        let action = self.start.keymap.action(asked, chord).or_else(of_the_terminal);
         // Esc has to know what was said before it: it may be asked for twice.
         let closes = action == Some(Action::Close);
         let said = if closes { self.notice.clone() } else { self.take_info() };
@@ -195,6 +197,12 @@ impl App {
             self.take_info();
         }
         self.layer_opened(layers, effects);
+    }
+
+    /// What a key does for the terminal whatever lies over the screen: it is no answer to a question, and no text.
+    fn of_the_terminal(&self, chord: Chord) -> Option<Action> {
+        let action = self.start.keymap.action(&[Context::Everywhere], chord);
+        action.filter(|action| matches!(action, Action::Repaint | Action::Suspend))
     }
 
     /// Takes away what was said for information: whatever acts next shows its keys again. A problem stays its time, smaller
