@@ -87,6 +87,11 @@ impl Palette {
         (self.entries.len(), self.shown.len())
     }
 
+    /// Those below the visible ones.
+    pub fn hidden_below(&self, rows: usize) -> usize {
+        self.shown.len().saturating_sub(self.top + rows)
+    }
+
     /// Moves the choice.
     pub fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
         self.selected = to(self.selected, self.shown.len());
@@ -240,6 +245,18 @@ mod tests {
         assert_eq!((palette(&app).selected().cloned(), palette(&app).input.text().as_str()), (chosen.clone(), "e"));
         typed(&mut app, "n");
         assert_eq!((palette(&app).selected, palette(&app).input.text().as_str()), (0, "ne"));
+    }
+
+    #[test]
+    fn what_lies_below_is_counted_from_what_is_in_sight() {
+        let mut app = opened();
+        let all = palette(&app).counts().0;
+        assert_eq!(palette(&app).hidden_below(5), all - 5);
+        let Some(Overlay::Palette(palette)) = app.overlays.last_mut() else { panic!("open") };
+        palette.move_to(|_, _| 6, 5);
+        assert_eq!(palette.hidden_below(5), all - 7, "two are out of sight above");
+        palette.move_to(|_, total| total - 1, 5);
+        assert_eq!(palette.hidden_below(5), 0);
     }
 
     #[test]

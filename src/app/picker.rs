@@ -134,6 +134,11 @@ impl Picker {
         window.filter_map(|(at, &place)| Some((self.entries.get(place)?, at == self.selected)))
     }
 
+    /// Entries below the visible ones.
+    pub fn hidden_below(&self, rows: usize) -> usize {
+        self.shown.len().saturating_sub(self.top + rows)
+    }
+
     /// Moves the choice.
     pub fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
         self.selected = to(self.selected, self.shown.len());

@@ -183,10 +183,15 @@ fn pane(frame: &mut Frame<'_>, area: Rect, title: &Line<'_>, border: Style) -> R
     inner
 }
 
+/// The words for so much out of sight.
+fn more(hidden: usize) -> String {
+    format!("{hidden} more ↓")
+}
+
 /// Says in the lower border how much is out of sight.
 fn more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: usize) {
     if hidden > 0 && area.width > 20 {
-        let text = format!(" {hidden} more ↓ ");
+        let text = format!(" {} ", more(hidden));
         let width = u16::try_from(text.chars().count()).unwrap_or(0);
         let spot = Rect::new(area.right().saturating_sub(width + 2), area.bottom().saturating_sub(1), width, 1);
         frame.render_widget(Line::styled(text, view.theme.muted), spot);

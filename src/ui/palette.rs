@@ -57,7 +57,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &Palette, are
     if left == 0 {
         put(frame, text, 1, Line::styled("Nothing does that here.", theme.muted));
     }
-    more_below(frame, view, area, left.saturating_sub(rows));
+    more_below(frame, view, area, palette.hidden_below(rows));
     // What is typed has the cursor, also while nothing is typed yet.
     let field = Rect { height: text.height.min(1), ..text };
     cursor::enter(frame, field);

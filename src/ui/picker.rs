@@ -10,7 +10,7 @@
 //! ```
 
 use super::text::{Row, fit};
-use super::{View, boxed, cursor, put};
+use super::{View, boxed, cursor, more_below, put};
 use crate::app::format::count;
 use crate::app::picker::{Picker, Picking, Reading};
 use crate::model::text::CleanText;
@@ -50,6 +50,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area:
         }
     }
     put(frame, inner, rows + 1, Line::styled("─".repeat(width), theme.border));
+    // The rule is the lower border of the list.
+    let list = Rect { height: u16::try_from(rows + 3).unwrap_or(u16::MAX).min(area.height), ..area };
+    more_below(frame, view, list, picker.hidden_below(rows));
     let below = u16::try_from(rows + 2).unwrap_or(u16::MAX).min(inner.height);
     let preview = Rect { y: text.y + below, height: inner.height - below, ..text };
     if let Some(entry) = picker.selected() {

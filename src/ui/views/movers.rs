@@ -6,11 +6,14 @@ use crate::app::format::{count, number, plural};
 use crate::app::views::movers::{Half, Mover, Movers};
 use crate::app::views::table::Change;
 use crate::ui::text::{Row, fit, fit_end, left, right};
-use crate::ui::{View, boxed, put};
+use crate::ui::{View, boxed, more, more_below, put};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
+use unicode_width::UnicodeWidthStr;
 
+/// Cells that are left in the lower border for how much is out of sight: at most 250 pages are listed.
+const MORE: usize = 16;
 /// Cells of a change in percent.
 const PERCENT: usize = 10;
 
@@ -21,11 +24,20 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, 
     let g = view.app.geometry();
     let rows = g.movers_rows();
     let [upper, lower] = g.movers_halves();
-    half(frame, view, ("gained", &open.gained, !open.on_lost), rows.0, upper);
-    half(frame, view, ("lost", &open.lost, open.on_lost), rows.1, lower);
+    let halves = [("gained", &open.gained, !open.on_lost), ("lost", &open.lost, open.on_lost)];
+    for (told, (rows, lines)) in halves.into_iter().zip([(rows.0, upper), (rows.1, lower)]) {
+        let hidden = told.1.hidden_below(rows);
+        // The upper one of two has no border below it: its head says how much is out of sight.
+        let is_framed = lines.bottom() + 1 == area.bottom();
+        half(frame, view, told, (rows, if is_framed { 0 } else { hidden }), lines);
+        if is_framed {
+            more_below(frame, view, Rect { width: lines.width + 1, height: lines.height + 1, ..lines }, hidden);
+        }
+    }
     if open.odd > 0 && width > 40 {
         let text = format!(" {} left out: no counts ", plural(open.odd, "page"));
-        let cells = u16::try_from(text.chars().count()).unwrap_or(0).min(area.width.saturating_sub(4));
+        let text = fit(&text, usize::from(lower.width).saturating_sub(MORE));
+        let cells = u16::try_from(text.chars().count()).unwrap_or(0);
         let spot = Rect::new(area.x + 2, area.bottom().saturating_sub(1), cells, 1);
         frame.render_widget(Line::styled(text, theme.warning), spot);
     }
@@ -53,11 +65,12 @@ fn title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     row.line()
 }
 
-fn half(frame: &mut Frame<'_>, view: View<'_>, (name, half, has_keys): (&str, &Half, bool), rows: usize, area: Rect) {
+fn half(frame: &mut Frame<'_>, view: View<'_>, told: (&str, &Half, bool), (rows, hidden): (usize, usize), area: Rect) {
     let theme = view.theme;
+    let (name, half, has_keys) = told;
     let width = usize::from(area.width);
     let columns = Columns::fitting(half, width);
-    put(frame, area, 0, columns.head(view, (name, half, has_keys), rows));
+    put(frame, area, 0, columns.head(view, told, hidden));
     if half.is_empty() {
         put(frame, area, 1, Line::styled(format!("   No page {name} views."), theme.muted));
     }
@@ -84,23 +97,25 @@ impl Columns {
         Self { path: width.saturating_sub(rest), number, numbers, width }
     }
 
-    fn head<'a>(&self, view: View<'_>, (name, half, has_keys): (&str, &Half, bool), rows: usize) -> Line<'a> {
+    fn head<'a>(&self, view: View<'_>, (name, half, has_keys): (&str, &Half, bool), hidden: usize) -> Line<'a> {
         let theme = view.theme;
         let mut row = Row::new(self.width);
         let style = if has_keys { theme.mark } else { theme.muted };
-        let more = match half.hidden_below(rows) {
-            0 => String::new(),
-            n => format!(", {} more below", count(n)),
-        };
-        let title = format!("{name} {}", count(half.len()));
-        let more = if title.len() + more.len() < self.path { more } else { String::new() };
-        let title = format!("{title}{more}");
-        row.push(if has_keys { "▌" } else { " " }, theme.mark).push(left(&fit(&title, self.path), self.path), style);
-        if self.numbers {
-            row.push(right("before", self.number), theme.muted).push("  ", theme.muted);
-            row.push(right("now", self.number), theme.muted);
+        let mut title = format!("{name} {}", count(half.len()));
+        if hidden > 0 {
+            title.push_str(&format!(", {}", more(hidden)));
         }
-        row.push(right("Δ", self.number), theme.muted).push(right("Δ%", PERCENT), theme.muted);
+        row.push(if has_keys { "▌" } else { " " }, theme.mark);
+        // The first column's head needs few of its cells: the others are the title's.
+        let first = if self.numbers { "before" } else { "Δ" };
+        let spare = self.number.saturating_sub(first.width() + 1);
+        row.push(left(&fit(&title, self.path + spare), self.path + spare), style);
+        row.push(right(first, self.number - spare), theme.muted);
+        if self.numbers {
+            row.push("  ", theme.muted).push(right("now", self.number), theme.muted);
+            row.push(right("Δ", self.number), theme.muted);
+        }
+        row.push(right("Δ%", PERCENT), theme.muted);
         row.line()
     }
 
