@@ -8,16 +8,18 @@
 #![expect(clippy::expect_used, reason = "a bench that can't build its world should fail")]
 
 mod stage;
+mod timing;
 
 use chrono::TimeDelta;
 use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, BenchmarkId, Criterion, SamplingMode};
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
 use docdeck::app::Msg;
 use docdeck::model::job::Status;
 use docdeck::model::prompt::{Delivery, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread};
 use docdeck::model::row::JobKey;
-use stage::{Least, Stage, input, now, rows};
-use std::time::{Duration, Instant};
+use stage::{Stage, input, now, rows};
+use std::time::Instant;
+use timing::{criterion, group, timed};
 
 const MANY: [i64; 2] = [10_000, 100_000];
 
@@ -48,12 +50,7 @@ const STEPS: [Step; 20] = [
 ];
 
 fn main() {
-    let mut criterion = Criterion::default()
-        .warm_up_time(Duration::from_millis(100))
-        .measurement_time(Duration::from_millis(500))
-        .sample_size(10)
-        .without_plots()
-        .configure_from_args();
+    let mut criterion = criterion();
     for jobs in MANY {
         let mut stage = Stage::of(rows(jobs));
         keys(&mut criterion, jobs, &mut stage);
@@ -67,12 +64,6 @@ fn main() {
         all_rows(&mut criterion, jobs);
     }
     criterion.final_summary();
-}
-
-fn group<'a>(criterion: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, WallTime> {
-    let mut group = criterion.benchmark_group(name);
-    group.sampling_mode(SamplingMode::Flat);
-    group
 }
 
 fn keys(criterion: &mut Criterion, jobs: i64, stage: &mut Stage) {
@@ -96,15 +87,6 @@ fn measure(group: &mut BenchmarkGroup<'_, WallTime>, jobs: i64, stage: &mut Stag
         stage.press(after);
         took
     });
-}
-
-/// Measures what `once` says that it took.
-fn timed(group: &mut BenchmarkGroup<'_, WallTime>, id: BenchmarkId, mut once: impl FnMut() -> Duration) {
-    let mut least = Least::new();
-    group.bench_function(id, |bencher| {
-        bencher.iter_custom(|times| (0..times).map(|_| once()).inspect(|took| least.take(*took)).sum());
-    });
-    least.say();
 }
 
 /// A frame in which nothing has changed.

@@ -15,7 +15,6 @@ use docdeck::ui::{Depth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;
-use std::time::Duration;
 
 const SIZE: (u16, u16) = (160, 48);
 
@@ -98,24 +97,4 @@ pub(crate) fn rows(jobs: i64) -> Vec<JobRow> {
         }
     };
     (1..=jobs).map(row).collect()
-}
-
-/// The shortest of many, which varies least on a machine that does other things as well.
-pub(crate) struct Least(Duration);
-
-impl Least {
-    pub(crate) fn new() -> Self {
-        Self(Duration::MAX)
-    }
-
-    pub(crate) fn take(&mut self, time: Duration) {
-        self.0 = self.0.min(time);
-    }
-
-    /// Says it below what Criterion says; nothing where the measure was filtered away.
-    pub(crate) fn say(&self) {
-        if self.0 < Duration::MAX {
-            println!("{:24}least: {:.3} ms", "", self.0.as_secs_f64() * 1e3);
-        }
-    }
 }

@@ -8,18 +8,20 @@
 
 #[expect(dead_code, reason = "the jobs in it are for the other bench")]
 mod stage;
+mod timing;
 
-use criterion::{BatchSize, BenchmarkId, Criterion, SamplingMode};
+use criterion::{BatchSize, BenchmarkId, Criterion};
 use docdeck::app::views::table::Table;
 use docdeck::app::{Msg, Screen};
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{Recalled, Report};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
-use stage::{Least, Stage, input, now};
+use stage::{Stage, input, now};
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use timing::{criterion, group, timed};
 
 const MANY: [i64; 2] = [2_500, 25_000];
 
@@ -56,12 +58,7 @@ const KEYS_COMPARED: [&str; 12] =
 
 fn main() {
     memory_of_a_comparison();
-    let mut criterion = Criterion::default()
-        .warm_up_time(Duration::from_millis(100))
-        .measurement_time(Duration::from_millis(500))
-        .sample_size(10)
-        .without_plots()
-        .configure_from_args();
+    let mut criterion = criterion();
     for pages in MANY {
         let reports = (report(pages, 0), report(pages, 1));
         keys(&mut criterion, "key and frame", &KEYS, pages, (&reports.0, None));
@@ -118,17 +115,6 @@ fn recalled(report: &Arc<Report>) -> Msg {
     Msg::Recalled { range: report.range, recalled: Ok(recalled) }
 }
 
-/// Measures what `once` says that it took.
-fn timed(criterion: &mut Criterion, group: &str, id: BenchmarkId, mut once: impl FnMut() -> Duration) {
-    let mut group = criterion.benchmark_group(group);
-    group.sampling_mode(SamplingMode::Flat);
-    let mut least = Least::new();
-    group.bench_function(id, |bencher| {
-        bencher.iter_custom(|times| (0..times).map(|_| once()).inspect(|took| least.take(*took)).sum());
-    });
-    least.say();
-}
-
 fn keys(
     criterion: &mut Criterion,
     name: &str,
@@ -136,9 +122,10 @@ fn keys(
     pages: i64,
     reports: (&Arc<Report>, Option<&Arc<Report>>),
 ) {
+    let mut group = group(criterion, name);
     for keys in all {
         let (first, last) = keys.rsplit_once(' ').unwrap_or(("", keys));
-        timed(criterion, name, BenchmarkId::new(*keys, pages), || {
+        timed(&mut group, BenchmarkId::new(*keys, pages), || {
             let mut stage = listed(reports.0, reports.1);
             stage.press(first);
             stage.draw();
@@ -156,7 +143,7 @@ fn keys(
 fn moves(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
     let mut stage = listed(report, None);
     let mut keys = ["j", "j", "k", "j", "k", "k"].into_iter().cycle();
-    timed(criterion, "moves", BenchmarkId::from_parameter(pages), || {
+    timed(&mut group(criterion, "moves"), BenchmarkId::from_parameter(pages), || {
         let msg = input(keys.next().unwrap_or("j"));
         let began = Instant::now();
         stage.tell(msg);
@@ -169,7 +156,7 @@ fn moves(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
 fn frame(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
     let mut stage = listed(report, None);
     stage.press("PgDn PgDn PgDn");
-    timed(criterion, "frame", BenchmarkId::from_parameter(pages), || {
+    timed(&mut group(criterion, "frame"), BenchmarkId::from_parameter(pages), || {
         let began = Instant::now();
         stage.draw();
         began.elapsed()
@@ -178,7 +165,7 @@ fn frame(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
 
 /// The screen is turned to, and the record has all its pages.
 fn open(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
-    timed(criterion, "views opened", BenchmarkId::from_parameter(pages), || {
+    timed(&mut group(criterion, "views opened"), BenchmarkId::from_parameter(pages), || {
         let mut stage = Stage::of(Vec::new());
         stage.draw();
         let began = Instant::now();
@@ -191,8 +178,7 @@ fn open(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
 
 /// A comparison comes and goes, another report comes.
 fn show(criterion: &mut Criterion, pages: i64, (now, before): &(Arc<Report>, Arc<Report>)) {
-    let mut group = criterion.benchmark_group("table");
-    group.sampling_mode(SamplingMode::Flat);
+    let mut group = group(criterion, "table");
     for what in ["compare", "alone", "another"] {
         let begun = || {
             let mut table = Table::default();
