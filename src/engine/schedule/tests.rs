@@ -1,0 +1,341 @@
+//! The schedule step by step, and over an hour with a thousand jobs.
+
+use super::budget::MINUTE;
+use super::*;
+use crate::model::job::JobId;
+use crate::model::text::CleanText;
+use proptest::prelude::*;
+use std::collections::VecDeque;
+
+fn at(millis: i64) -> Time {
+    Time::from_timestamp_millis(1_800_000_000_000 + millis).expect("in range")
+}
+
+fn active(key: i64, checked: Time) -> JobRow {
+    JobRow {
+        id: JobId::new(&format!("job-{key}")),
+        status: Some(Status::Active),
+        checked_at: Some(checked),
+        ..JobRow::new(JobKey(key), CleanText::line("t"), at(0))
+    }
+}
+
+fn keys(given: &[JobKey]) -> Vec<i64> {
+    given.iter().map(|key| key.0).collect()
+}
+
+/// Runs `jobs` active jobs for `minutes`, each answer 0.4 to 1.6 s after its request; gives every request, with when it
+/// reached the service.
+fn run_with_arrivals(jobs: i64, shown: &[i64], minutes: i64) -> Vec<(Time, JobKey, Time)> {
+    let mut scheduler = Scheduler::new(60, 8, 7);
+    scheduler.set_on_screen(shown.iter().copied().map(JobKey));
+    for key in 0..jobs {
+        scheduler.update(&active(key, at(-60_000)), at(0), at(0));
+    }
+    let mut luck = Jitter::new(3);
+    let mut now = at(0);
+    let mut asked: BTreeSet<(Time, JobKey)> = BTreeSet::new();
+    let mut all = Vec::new();
+    while now < at(minutes * 60_000) {
+        for key in scheduler.due(now) {
+            let took = TimeDelta::milliseconds(400) + luck.within(TimeDelta::milliseconds(1200));
+            asked.insert((now + took, key));
+            all.push((now, key, now + luck.within(took)));
+        }
+        let wake = scheduler.next_wake(now);
+        assert!(wake.is_none_or(|wake| wake > now), "nothing is left to give out now");
+        let answer = asked.first().map(|(at, _)| *at);
+        now = [wake, answer].into_iter().flatten().min().expect("something happens next");
+        while let Some(&(_, key)) = asked.first().filter(|(at, _)| *at <= now) {
+            asked.pop_first();
+            scheduler.update(&active(key.0, now), now, now);
+            scheduler.answered(key, Ended::Answered, now);
+        }
+    }
+    all
+}
+
+fn run(jobs: i64, shown: &[i64], minutes: i64) -> Vec<(Time, JobKey)> {
+    run_with_arrivals(jobs, shown, minutes).into_iter().map(|(at, key, _)| (at, key)).collect()
+}
+
+fn longest_wait(all: &[(Time, JobKey)], key: JobKey, end: Time) -> TimeDelta {
+    let mut last = at(0);
+    let mut longest = TimeDelta::zero();
+    for moment in all.iter().filter(|(_, k)| *k == key).map(|(moment, _)| *moment).chain([end]) {
+        longest = longest.max(moment - last);
+        last = moment;
+    }
+    longest
+}
+
+fn most_in_a_minute(all: &[(Time, JobKey)]) -> usize {
+    let within = |start: Time| all.iter().filter(|(at, _)| *at >= start && *at < start + MINUTE).count();
+    all.iter().map(|(start, _)| within(*start)).max().unwrap_or(0)
+}
+
+/// The longest wait of any of these jobs in the first hour.
+fn worst(all: &[(Time, JobKey)], jobs: std::ops::Range<i64>) -> TimeDelta {
+    jobs.map(|key| longest_wait(all, JobKey(key), at(3_600_000))).max().expect("some")
+}
+
+#[test]
+fn a_thousand_jobs_stay_within_the_budget_and_each_gets_its_turn() {
+    let all = run(1000, &[], 90);
+    assert!((59..=60).contains(&most_in_a_minute(&all)));
+    // A fair share of 60 a minute among 1,000 is one look every 16 min 40 s; a place is free again a minute after the
+    // answer, 62 s after the request at most. The first minute's requests go out at once.
+    let fair = TimeDelta::seconds(1000 * 62 / 60);
+    let first = worst(&all, 0..1000);
+    assert!(first <= fair + MINUTE, "{first}");
+    let settled: Vec<(Time, JobKey)> = all.into_iter().filter(|(moment, _)| *moment >= at(2 * 1_080_000)).collect();
+    let gaps = (0..1000).filter_map(|key| {
+        let looks: Vec<Time> = settled.iter().filter(|(_, k)| k.0 == key).map(|(moment, _)| *moment).collect();
+        looks.windows(2).map(|pair| pair[1] - pair[0]).max()
+    });
+    let later = gaps.max().expect("looked at twice");
+    assert!(later <= fair, "{later}");
+}
+
+#[test]
+fn more_than_the_budget_go_out_evenly_and_fewer_at_once() {
+    let at_once = |jobs: i64| {
+        let mut scheduler = Scheduler::new(60, 100, 7);
+        (0..jobs).for_each(|key| scheduler.update(&active(key, at(-90_000)), at(0), at(0)));
+        let mut now = at(0);
+        let mut asked = Vec::new();
+        while now < at(90_000) {
+            for key in scheduler.due(now) {
+                asked.push(now);
+                scheduler.answered(key, Ended::Postponed, now);
+                scheduler.remove(key, now);
+            }
+            now = scheduler.next_wake(now).unwrap_or(at(90_000));
+        }
+        asked.iter().filter(|moment| **moment >= at(60_000) && **moment < at(61_000)).count()
+    };
+    assert_eq!((at_once(60), at_once(200)), (0, 1));
+}
+
+#[test]
+fn no_minute_of_the_service_has_more_requests_than_the_budget_however_long_they_are_on_their_way() {
+    let all = run_with_arrivals(1000, &[1, 2, 3], 30);
+    let mut arrivals: Vec<(Time, JobKey)> = all.into_iter().map(|(_, key, arrived)| (arrived, key)).collect();
+    arrivals.sort_unstable();
+    assert!((55..=60).contains(&most_in_a_minute(&arrivals)), "{}", most_in_a_minute(&arrivals));
+}
+
+#[test]
+fn jobs_on_screen_get_a_quarter_first_and_the_rest_still_get_theirs() {
+    let screenful: Vec<i64> = (950..1000).collect();
+    let all = run(1000, &screenful, 60);
+    assert!(most_in_a_minute(&all) <= 60);
+    // Their quarter is 15 a minute, 45 are left; a place is free again a minute after the answer.
+    let (seen, others) = (worst(&all, 950..1000), worst(&all, 0..950));
+    assert!(seen <= TimeDelta::seconds(50 * 62 / 15 + 62), "{seen}");
+    assert!(others <= TimeDelta::seconds(950 * 62 / 45 + 62), "{others}");
+    assert!(all.len() >= 60 * 58, "{}", all.len());
+}
+
+#[test]
+fn what_the_screen_has_no_use_for_goes_to_the_others() {
+    let all = run(1000, &[997, 998], 60);
+    assert!(most_in_a_minute(&all) <= 60);
+    let (seen, others) = (worst(&all, 997..999), worst(&all, 0..997));
+    assert!(seen <= TimeDelta::seconds(40), "{seen}");
+    // Two jobs that are looked at every 30 s leave 55 of 60; until they are that slow they use more.
+    assert!(others <= TimeDelta::seconds(997 * 62 / 55 + 62), "{others}");
+    assert!(all.len() >= 60 * 57, "{}", all.len());
+}
+
+#[test]
+fn the_whole_budget_is_used_when_nothing_is_on_screen() {
+    let mut scheduler = Scheduler::new(4, 100, 1);
+    (0..10).for_each(|key| scheduler.update(&active(key, at(-90_000)), at(0), at(0)));
+    let asked = scheduler.due(at(0));
+    assert_eq!((asked.len(), scheduler.next_wake(at(0))), (4, None), "an answer has to come first");
+    asked.into_iter().for_each(|key| scheduler.answered(key, Ended::Answered, at(700)));
+    assert_eq!(scheduler.next_wake(at(700)), Some(at(60_700)), "it may have reached the service just before its end");
+}
+
+#[test]
+fn who_has_waited_longest_comes_first() {
+    let mut scheduler = Scheduler::new(60, 2, 1);
+    for (key, checked) in [(1, -70_000), (2, -90_000), (3, -80_000)] {
+        scheduler.update(&active(key, at(checked)), at(0), at(0));
+    }
+    assert_eq!(keys(&scheduler.due(at(0))), [2, 3]);
+    assert_eq!(scheduler.next_wake(at(0)), None, "both places are taken");
+}
+
+#[test]
+fn pauses_are_jittered_by_a_tenth() {
+    let mut scheduler = Scheduler::new(1000, 1000, 3);
+    for key in 0..200 {
+        let mut row = active(key, at(0));
+        row.started_at = at(-7_200_000);
+        scheduler.update(&row, at(0), at(0));
+    }
+    assert!(scheduler.due(at(53_999)).is_empty());
+    let early = scheduler.due(at(60_000)).len();
+    assert!((50..150).contains(&early), "{early}");
+    assert_eq!(early + scheduler.due(at(66_000)).len(), 200);
+}
+
+#[test]
+fn a_wall_clock_set_back_does_not_stop_polling() {
+    let mut scheduler = Scheduler::new(60, 8, 1);
+    // Checked at a moment that now seems an hour ahead.
+    scheduler.update(&active(1, at(3_600_000)), at(0), at(0));
+    assert_eq!(keys(&scheduler.due(at(66_000))), [1]);
+}
+
+#[test]
+fn a_row_that_changes_nothing_about_its_poll_keeps_its_place() {
+    let mut scheduler = Scheduler::new(60, 8, 1);
+    let mut row = active(1, at(0));
+    scheduler.update(&row, at(0), at(0));
+    let before = scheduler.next_wake(at(0));
+    row.looked_at = Some(at(500));
+    scheduler.update(&row, at(500), at(500));
+    assert_eq!(scheduler.next_wake(at(500)), before);
+}
+
+#[test]
+fn a_job_whose_answer_was_of_no_use_is_asked_for_again_a_slow_pause_later() {
+    let mut scheduler = Scheduler::new(60, 8, 1);
+    scheduler.update(&active(1, at(-60_000)), at(0), at(0));
+    assert_eq!(keys(&scheduler.due(at(0))), [1]);
+    scheduler.answered(JobKey(1), Ended::Answered, at(1000));
+    let next = scheduler.next_wake(at(1000)).expect("again");
+    assert!((at(55_000)..=at(67_000)).contains(&next));
+}
+
+#[test]
+fn a_job_that_fails_alone_steps_back_so_that_the_next_probe_is_another_one() {
+    let mut scheduler = Scheduler::new(60, 1, 1);
+    scheduler.update(&active(1, at(-90_000)), at(0), at(0));
+    scheduler.update(&active(2, at(-60_000)), at(0), at(0));
+    assert_eq!(keys(&scheduler.due(at(0))), [1]);
+    scheduler.answered(JobKey(1), Ended::Failed, at(100));
+    assert_eq!(scheduler.probe(at(2000)), Some(JobKey(1)));
+    scheduler.answered(JobKey(1), Ended::Failed, at(2100));
+    assert_eq!(scheduler.probe(at(6000)), Some(JobKey(2)));
+}
+
+#[test]
+fn a_rest_of_the_whole_service_costs_a_job_no_place() {
+    let mut scheduler = Scheduler::new(60, 1, 1);
+    scheduler.update(&active(1, at(-60_000)), at(0), at(0));
+    assert_eq!(keys(&scheduler.due(at(0))), [1]);
+    scheduler.answered(JobKey(1), Ended::Postponed, at(100));
+    assert_eq!(keys(&scheduler.due(at(100))), [1]);
+}
+
+#[test]
+fn a_finished_job_is_let_go() {
+    let mut scheduler = Scheduler::new(60, 8, 1);
+    let mut row = active(1, at(-60_000));
+    scheduler.update(&row, at(0), at(0));
+    (row.status, row.finished_at) = (Some(Status::Failed), Some(at(0)));
+    scheduler.update(&row, at(0), at(0));
+    assert!(scheduler.is_empty());
+    assert_eq!((scheduler.due(at(0)), scheduler.next_wake(at(0))), (vec![], None));
+}
+
+#[test]
+fn after_a_rest_the_overdue_come_back_spread_and_in_their_order() {
+    let mut scheduler = Scheduler::new(60, 60, 1);
+    (0..30).for_each(|key| scheduler.update(&active(key, at(-100_000 - key)), at(0), at(0)));
+    scheduler.resume(at(0));
+    assert!(scheduler.due(at(0)).len() < 3);
+    let mut order = Vec::new();
+    (1..=30).for_each(|step| order.extend(keys(&scheduler.due(at(step * 100)))));
+    assert!(order.is_sorted_by(|a, b| a > b) && order.len() >= 27, "{order:?}");
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Pass(i64),
+    Row(i64, i64),
+    Finish(i64),
+    Answer(Ended),
+    Screen(Vec<i64>),
+    Refresh,
+    Resume,
+    Probe,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => (0_i64..20_000).prop_map(Step::Pass),
+        4 => (0_i64..40, 0_i64..90_000).prop_map(|(key, age)| Step::Row(key, age)),
+        1 => (0_i64..40).prop_map(Step::Finish),
+        4 => prop::sample::select(vec![Ended::Answered, Ended::Postponed, Ended::Failed]).prop_map(Step::Answer),
+        1 => prop::collection::vec(0_i64..40, 0..6).prop_map(Step::Screen),
+        1 => Just(Step::Refresh),
+        1 => Just(Step::Resume),
+        1 => Just(Step::Probe),
+    ];
+    prop::collection::vec(step, 1..200)
+}
+
+proptest! {
+    #[test]
+    fn the_budget_and_the_places_hold_and_every_wake_up_is_worth_it(
+        steps in steps(), per_minute in 1_u32..20, places in 1_usize..6,
+    ) {
+        let mut scheduler = Scheduler::new(per_minute, places, 11);
+        let mut now = at(0);
+        let mut asked: VecDeque<JobKey> = VecDeque::new();
+        let mut by_schedule: Vec<Time> = Vec::new();
+        for step in steps {
+            match step {
+                Step::Pass(millis) => now += TimeDelta::milliseconds(millis),
+                Step::Row(key, age) => scheduler.update(&active(key, now - TimeDelta::milliseconds(age)), now, now),
+                Step::Finish(key) => {
+                    scheduler.remove(JobKey(key), now);
+                    asked.retain(|asked| asked.0 != key);
+                }
+                Step::Answer(how) => {
+                    if let Some(key) = asked.pop_front() {
+                        scheduler.answered(key, how, now);
+                    }
+                }
+                Step::Screen(jobs) => scheduler.set_on_screen(jobs.into_iter().map(JobKey)),
+                Step::Refresh => scheduler.spend(now),
+                Step::Resume => scheduler.resume(now),
+                Step::Probe => asked.extend(scheduler.probe(now)),
+            }
+            let before = asked.len();
+            let given = scheduler.due(now);
+            prop_assert!(given.is_empty() || before + given.len() <= places);
+            for key in given {
+                prop_assert!(!asked.contains(&key));
+                asked.push_back(key);
+                by_schedule.push(now);
+            }
+            let minute = by_schedule.iter().filter(|at| **at + MINUTE > now).count();
+            prop_assert!(minute <= per_minute as usize);
+            let wake = scheduler.next_wake(now);
+            prop_assert!(wake.is_none_or(|wake| wake > now), "a wake-up that gives nothing: {wake:?}");
+            // With one under way, its answer may be what is waited for.
+            if asked.is_empty() && !scheduler.others.is_empty() {
+                prop_assert!(wake.is_some());
+            }
+        }
+        asked.into_iter().for_each(|key| scheduler.answered(key, Ended::Answered, now));
+        // Whatever happened: left alone, the next wake-ups lead to a request.
+        if let Some(mut wake) = scheduler.next_wake(now) {
+            let mut given = 0;
+            for _ in 0..100 {
+                given = scheduler.due(wake).len();
+                if given > 0 {
+                    break;
+                }
+                wake = scheduler.next_wake(wake).expect("still something to wait for");
+            }
+            prop_assert!(given > 0);
+        }
+    }
+}
