@@ -145,7 +145,12 @@ impl Poller {
                 }
             }
             Mode::Down { failures, next_try, probe: None } if next_try <= now => {
-                if let Some(key) = self.scheduler.probe(now).or(self.suspect) {
+                let probe = self.scheduler.probe(now);
+                if probe.is_none() && self.suspect.is_some() {
+                    // It is in no schedule, and counts all the same.
+                    self.scheduler.spend(now);
+                }
+                if let Some(key) = probe.or(self.suspect) {
                     self.mode = Mode::Down { failures, next_try, probe: Some(key) };
                     self.ask(key);
                 }
@@ -325,7 +330,8 @@ impl Poller {
             self.tell(Connection::Offline { reason, next_try: None }).await;
             return;
         }
-        let next_try = now + backoff(failures);
+        // Within the budget: when that is used up, there is nothing to probe with any sooner.
+        let next_try = self.scheduler.has_place_at(now).max(now + backoff(failures));
         self.enter(Mode::Down { failures, next_try, probe: None });
         self.tell(Connection::Offline { reason, next_try: Some(self.inner.clock.wall_of(next_try)) }).await;
     }

@@ -1,8 +1,30 @@
 //! Whom to look at next, as a pure structure with time as an argument (design.md: polling): due times with jitter, the
 //! rolling minute's budget, and a quarter of it for what is on screen. Requests are the poller's business.
+//!
+//! # The fair share
+//!
+//! Of those that are due, whoever has waited longest since its last look is next, and while more looks are wanted than the
+//! budget has, requests go out evenly, from the first one on: nobody gets a second turn before everybody had one. So no
+//! wait, the one for the first look after the start included, is longer than this (nor shorter than a job's own pause), but
+//! for the few hundredths by which answers differ:
+//!
+//! ```text
+//! jobs not on screen × (a minute + the time of an answer) ÷ (budget − what is kept for the jobs on screen)
+//! ```
+//!
+//! The time of an answer is in it since nobody knows when a request reached the service: at the latest with its answer, so
+//! its place is free again a minute after that, or a rolling minute of the service could have more requests than the budget.
+//! Where answers are so slow that the requests under way are what limits, it is jobs × the time of an answer ÷ requests
+//! under way. Kept for the jobs on screen are the looks a minute that they want by their pauses and one more, at most a
+//! quarter of the budget; if they want more than that, they share it among themselves in the same way.
+//!
+//! A request that fails costs the others one place. A rest (429, no network) comes on top, and costs no job its place.
 
 mod budget;
+mod line;
 mod pacing;
+#[cfg(test)]
+mod rounds;
 #[cfg(test)]
 mod tests;
 
@@ -10,10 +32,11 @@ use crate::model::Time;
 use crate::model::job::Status;
 use crate::model::poll::{SLOW, next_poll};
 use crate::model::row::{JobKey, JobRow};
-use budget::{Frees, MINUTE, Part, Spent, frees_at};
+use budget::{Limits, Opens, Part, Spent, opens};
 use chrono::TimeDelta;
-use pacing::{Jitter, PACE_MINUTES, pace};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use line::Line;
+use pacing::{Jitter, MINUTE, Pace};
+use std::collections::{HashMap, HashSet};
 
 /// Over how long overdue jobs are spread when polling resumes.
 const RESUME_OVER: TimeDelta = TimeDelta::seconds(3);
@@ -25,44 +48,46 @@ pub(super) enum Ended {
     Answered,
     /// The whole service rests or refuses: the job keeps its place.
     Postponed,
-    /// The service failed. The job keeps its place once, in case that all jobs fail; then it steps back, in case that
-    /// only this one does, so that it does not keep the others waiting.
+    /// The service failed. The job keeps its place; after the second time it is not asked for again within a slow pause, so
+    /// that others are tried. If it was the only one that failed, it has had its turn, so that it does not keep the others
+    /// waiting; if others failed too, it was the service, and costs no place.
     Failed,
 }
 
 /// What the scheduler knows of one job.
 #[derive(Debug)]
 struct Entry {
+    /// When it was last looked at: when that request went out, or when the record says so; before any, its start.
+    looked: Time,
+    /// The first moment of its next look.
     due: Time,
     /// The unjittered moment that `due` was made of: a row that changed nothing about it keeps its place.
     base: Time,
-    /// Its request is under way, at the cost of this part.
-    asked: Option<Part>,
-    /// Requests in an hour at the pace of its last pause.
-    pace: i64,
+    /// Its request is under way, since then and at the cost of this part.
+    asked: Option<(Part, Time)>,
+    /// How often it wants a look, by its last pause.
+    pace: Pace,
     /// Failures of the service since the last new row.
     failures: u32,
 }
 
-/// All jobs that are looked at, ordered by when. One job costs O(log n) per change, a tick costs what it gives out.
+/// All jobs that are looked at. One job costs O(log n) per change, a tick costs what it gives out.
 #[derive(Debug)]
 pub(super) struct Scheduler {
     per_minute: usize,
     in_flight: usize,
     entries: HashMap<JobKey, Entry>,
     /// Waiting jobs that are not on screen, and those that are.
-    others: BTreeSet<(Time, JobKey)>,
-    shown: BTreeSet<(Time, JobKey)>,
+    others: Line,
+    shown: Line,
     on_screen: HashSet<JobKey>,
-    /// The pace of all on-screen jobs among the entries, asked ones included: more than that is not kept free for them.
-    shown_pace: i64,
+    /// What all entries want, asked ones included, and those of them that are on screen.
+    pace: Pace,
+    shown_pace: Pace,
     common: Spent,
-    quarter: Spent,
-    /// More was due than the budget has: until all have had their turn, the common part goes out evenly, not as one heap a
-    /// minute, for which a job would wait longer than its fair share.
-    paced: bool,
-    /// When the next request of the common part may go out, if it is paced.
-    next_common: Option<Time>,
+    kept: Spent,
+    /// Whose requests failed since one was answered.
+    failing: HashSet<JobKey>,
     jitter: Jitter,
 }
 
@@ -73,14 +98,14 @@ impl Scheduler {
             per_minute: usize::try_from(per_minute).unwrap_or(usize::MAX).max(1),
             in_flight: in_flight.max(1),
             entries: HashMap::new(),
-            others: BTreeSet::new(),
-            shown: BTreeSet::new(),
+            others: Line::default(),
+            shown: Line::default(),
             on_screen: HashSet::new(),
-            shown_pace: 0,
+            pace: Pace::default(),
+            shown_pace: Pace::default(),
             common: Spent::default(),
-            quarter: Spent::default(),
-            paced: false,
-            next_common: None,
+            kept: Spent::default(),
+            failing: HashSet::new(),
             jitter: Jitter::new(seed),
         }
     }
@@ -107,146 +132,158 @@ impl Scheduler {
         };
         let due = now.checked_add_signed(wait).unwrap_or(now);
         let asked = self.entries.get(&row.key).and_then(|entry| entry.asked);
-        let pace = pace(base - row.checked_at.unwrap_or(row.started_at));
-        self.place(row.key, Entry { due, base, asked, pace, failures: 0 });
+        let last = row.checked_at.unwrap_or(row.started_at);
+        let looked = now.checked_sub_signed((wall - last).max(TimeDelta::zero())).unwrap_or(now);
+        let pace = Pace::with(base - last);
+        self.place(row.key, Entry { looked, due, base, asked, pace, failures: 0 });
     }
 
     /// Forgets a job.
     pub(super) fn remove(&mut self, key: JobKey, now: Time) {
-        let Some(entry) = self.entries.remove(&key) else { return };
-        self.unqueue(key, &entry);
-        self.end(entry.asked, now);
-        if self.on_screen.contains(&key) {
-            self.shown_pace -= entry.pace;
+        if let Some(entry) = self.take(key) {
+            self.end(entry.asked, now);
         }
     }
 
     /// Forgets all jobs; what was spent still counts.
     pub(super) fn clear(&mut self, now: Time) {
-        let asked: Vec<Option<Part>> = self.entries.drain().map(|(_, entry)| entry.asked).collect();
-        asked.into_iter().for_each(|part| self.end(part, now));
+        let asked: Vec<Option<(Part, Time)>> = self.entries.drain().map(|(_, entry)| entry.asked).collect();
+        asked.into_iter().for_each(|asked| self.end(asked, now));
         self.others.clear();
         self.shown.clear();
-        self.shown_pace = 0;
+        (self.pace, self.shown_pace) = (Pace::default(), Pace::default());
     }
 
     /// Which jobs the user sees.
     pub(super) fn set_on_screen(&mut self, jobs: impl IntoIterator<Item = JobKey>) {
         let jobs: HashSet<JobKey> = jobs.into_iter().collect();
         let changed: Vec<JobKey> = self.on_screen.symmetric_difference(&jobs).copied().collect();
-        for key in changed {
-            let Some(entry) = self.entries.remove(&key) else { continue };
-            self.unqueue(key, &entry);
-            let now_shown = jobs.contains(&key);
-            if entry.asked.is_none() {
-                let queue = if now_shown { &mut self.shown } else { &mut self.others };
-                queue.insert((entry.due, key));
-            }
-            self.entries.insert(key, entry);
-        }
+        let moved: Vec<(JobKey, Entry)> = changed.into_iter().filter_map(|key| Some((key, self.take(key)?))).collect();
         self.on_screen = jobs;
-        self.shown_pace = self.on_screen.iter().filter_map(|key| self.entries.get(key)).map(|entry| entry.pace).sum();
+        moved.into_iter().for_each(|(key, entry)| self.place(key, entry));
     }
 
     /// The jobs to ask for now, longest waiting first; each counts as asked and spent until [`Scheduler::answered`].
     pub(super) fn due(&mut self, now: Time) -> Vec<JobKey> {
-        self.forget_old(now);
+        self.turn_to(now);
         let mut out = Vec::new();
         while self.under_way() < self.in_flight {
-            let is_full = self.spent() >= self.per_minute;
-            let shown = self.shown.first().copied().filter(|(due, _)| *due <= now);
-            let other = self.others.first().copied().filter(|(due, _)| *due <= now);
-            let (key, part) = match (shown, other) {
-                (None, None) => {
-                    self.paced = false;
-                    break;
-                }
-                (Some((_, key)), _) if !is_full && self.quarter.count() < self.kept_free() => (key, Part::Quarter),
-                _ if is_full || self.common.count() >= self.common_part() => {
-                    self.paced = true;
-                    break;
-                }
-                _ if self.pause_until().is_some_and(|until| until > now) => break,
-                (Some(shown), Some(other)) => (shown.min(other).1, Part::Common),
-                (Some((_, key)), None) | (None, Some((_, key))) => (key, Part::Common),
-            };
-            if part == Part::Common {
-                let gap = MINUTE / i32::try_from(self.common_part().max(1)).unwrap_or(i32::MAX);
-                self.next_common = now.checked_add_signed(gap);
+            let has_place = self.spent() < self.per_minute;
+            let (kept, common) = (self.kept_limits(), self.common_limits());
+            let (shown, other) = (self.shown.first(), self.others.first());
+            if shown.is_none() {
+                self.kept.suffices();
             }
-            self.ask(key, part);
+            let Some((_, oldest)) = [shown, other].into_iter().flatten().min() else {
+                self.common.suffices();
+                break;
+            };
+            let (key, part) = match shown {
+                Some((looked, key)) if has_place && self.kept.admits(kept, now) && self.is_owed(looked, now) => {
+                    (key, Part::Kept)
+                }
+                _ if self.common.admits(common, now) && has_place => (oldest, Part::Common),
+                _ => break,
+            };
+            self.ask(key, part, now);
             out.push(key);
         }
         out
     }
 
-    /// The one job to try while the service is unwell: who has waited longest, due or not.
+    /// The one job to try while the service is unwell: who has waited longest, also if none is due.
     pub(super) fn probe(&mut self, now: Time) -> Option<JobKey> {
-        self.forget_old(now);
-        let (_, key) = [self.shown.first(), self.others.first()].into_iter().flatten().min().copied()?;
-        self.ask(key, Part::Common);
+        self.turn_to(now);
+        let of_both = |first: fn(&Line) -> Option<(Time, JobKey)>| {
+            [first(&self.shown), first(&self.others)].into_iter().flatten().min()
+        };
+        let (_, key) = of_both(Line::first).or_else(|| of_both(Line::first_early))?;
+        self.ask(key, Part::Common, now);
         Some(key)
+    }
+
+    /// When the budget has a place again, from `now` on, as far as no answer is needed to tell.
+    pub(super) fn has_place_at(&mut self, now: Time) -> Time {
+        self.turn_to(now);
+        opens(&[&self.common, &self.kept], self.per_minute).after(now).unwrap_or(now)
     }
 
     /// A request outside the schedule counts as well.
     pub(super) fn spend(&mut self, now: Time) {
-        self.forget_old(now);
-        self.common.ended.push_back(now);
+        self.turn_to(now);
+        self.common.add(now);
     }
 
     /// The request of this job ended. A new row comes by [`Scheduler::update`], before or after.
     pub(super) fn answered(&mut self, key: JobKey, how: Ended, now: Time) {
-        let Some(mut entry) = self.entries.remove(&key) else { return };
-        if let Some(part) = entry.asked.take() {
-            self.end(Some(part), now);
-            if how == Ended::Failed {
-                entry.failures = entry.failures.saturating_add(1);
+        let Some(mut entry) = self.take(key) else { return };
+        if let Some((_, since)) = entry.asked {
+            self.end(entry.asked.take(), now);
+            match how {
+                Ended::Answered => {
+                    // By when it went out: who was asked first is first again, however long each answer took.
+                    entry.looked = since;
+                    self.blame(key, now);
+                }
+                Ended::Failed => {
+                    entry.failures = entry.failures.saturating_add(1);
+                    self.failing.insert(key);
+                }
+                Ended::Postponed => {}
             }
-            let steps_back = how == Ended::Answered || entry.failures > 1;
-            if entry.due <= now && steps_back {
+            if entry.due <= now && (how == Ended::Answered || entry.failures > 1) {
                 entry.due = now + self.jitter.around(SLOW);
             }
-            let queue = if self.on_screen.contains(&key) { &mut self.shown } else { &mut self.others };
-            queue.insert((entry.due, key));
         }
-        self.entries.insert(key, entry);
+        self.place(key, entry);
+    }
+
+    /// One was answered: was it one job that failed until then, or the service?
+    fn blame(&mut self, answered: JobKey, now: Time) {
+        let failing = std::mem::take(&mut self.failing);
+        let alone = failing.len() == 1;
+        for key in failing.into_iter().filter(|key| *key != answered) {
+            let Some(mut entry) = self.take(key) else { continue };
+            if !alone {
+                entry.due = entry.due.min(now);
+            } else if entry.failures > 1 {
+                entry.looked = now;
+            }
+            self.place(key, entry);
+        }
     }
 
     /// Polling goes on after a rest: what is overdue is spread over a few seconds, in the order in which it waited.
     pub(super) fn resume(&mut self, now: Time) {
-        let mut overdue: Vec<(Time, JobKey)> = Vec::new();
-        for queue in [&self.shown, &self.others] {
-            overdue.extend(queue.iter().take_while(|(due, _)| *due <= now));
-        }
+        self.turn_to(now);
+        let mut overdue: Vec<(Time, JobKey)> = self.shown.all_due().chain(self.others.all_due()).collect();
         overdue.sort_unstable();
         let slot = RESUME_OVER / i32::try_from(overdue.len().max(1)).unwrap_or(i32::MAX);
         let mut start = now;
         for (_, key) in overdue {
             let due = start + self.jitter.within(slot);
             start += slot;
-            let Some(entry) = self.entries.remove(&key) else { continue };
-            self.unqueue(key, &entry);
-            let queue = if self.on_screen.contains(&key) { &mut self.shown } else { &mut self.others };
-            queue.insert((due, key));
-            self.entries.insert(key, Entry { due, ..entry });
+            if let Some(entry) = self.take(key) {
+                self.place(key, Entry { due, ..entry });
+            }
         }
     }
 
     /// When [`Scheduler::due`] gives something again; none when only an answer or a new row can change that.
     pub(super) fn next_wake(&mut self, now: Time) -> Option<Time> {
-        self.forget_old(now);
+        self.turn_to(now);
         if self.under_way() >= self.in_flight {
             return None;
         }
-        let shown = self.shown.first().map(|(due, _)| *due);
-        let other = self.others.first().map(|(due, _)| *due);
-        let any = frees_at(&[&self.common, &self.quarter], self.per_minute);
-        let paced = self.pause_until().map_or(Frees::Now, Frees::At);
-        let common = frees_at(&[&self.common], self.common_part()).max(paced);
+        let any = opens(&[&self.common, &self.kept], self.per_minute);
+        let common = self.common.opens(self.common_limits());
+        let owed = self.shown.first().map_or(Opens::Now, |(looked, _)| {
+            opens(&[&self.kept], self.shown_pace.places()).min(Opens::At(looked + MINUTE))
+        });
         // From whichever part has a place first.
-        let shown_frees = frees_at(&[&self.quarter], self.kept_free()).min(common);
-        let after = |due: Option<Time>, frees: Frees| due.and_then(|due| frees.max(any).after(due.max(now)));
-        [after(shown, shown_frees), after(other, common)].into_iter().flatten().min()
+        let either = self.kept.opens(self.kept_limits()).max(owed).min(common);
+        let after = |line: &Line, opens: Opens| line.next_due(now).and_then(|due| opens.max(any).after(due));
+        [after(&self.shown, either), after(&self.others, common)].into_iter().flatten().min()
     }
 
     /// Whether there is any job to look at.
@@ -254,75 +291,88 @@ impl Scheduler {
         self.entries.is_empty()
     }
 
-    /// A quarter of the budget, or what the jobs on screen can make use of, if that is less.
-    fn kept_free(&self) -> usize {
-        // One more than on average: pauses are jittered.
-        let useful = if self.shown_pace > 0 { self.shown_pace / PACE_MINUTES + 1 } else { 0 };
-        usize::try_from(useful).unwrap_or(0).min(self.per_minute / 4)
+    /// What the jobs on screen may take before all others: a quarter of the budget.
+    fn kept_limits(&self) -> Limits {
+        Limits::new(self.per_minute / 4, self.shown_pace)
     }
 
-    fn pause_until(&self) -> Option<Time> {
-        self.next_common.filter(|_| self.paced)
+    /// Whether the jobs on screen may have one more look before all others. Within a minute they may have what they want on
+    /// average: after a heap of them, those whose jittered pause is short would take places that the others count on. One
+    /// that was not looked at for a minute has just come on screen, or is late.
+    fn is_owed(&self, looked: Time, now: Time) -> bool {
+        self.kept.count() < self.shown_pace.places() || looked + MINUTE <= now
     }
 
-    fn common_part(&self) -> usize {
-        self.per_minute - self.kept_free()
+    /// The rest of the budget, for all: without the quarter, or without what the jobs on screen can make use of, if that is
+    /// less.
+    fn common_limits(&self) -> Limits {
+        let kept = self.shown_pace.places().min(self.per_minute / 4);
+        Limits::new(self.per_minute - kept, self.pace - self.shown_pace.min(Pace::of(kept)))
     }
 
     fn under_way(&self) -> usize {
-        self.common.under_way + self.quarter.under_way
+        self.common.under_way() + self.kept.under_way()
     }
 
     fn spent(&self) -> usize {
-        self.common.count() + self.quarter.count()
+        self.common.count() + self.kept.count()
     }
 
-    fn forget_old(&mut self, now: Time) {
+    /// What is due by now lines up, what is over by now does not count any more.
+    fn turn_to(&mut self, now: Time) {
         self.common.forget_old(now);
-        self.quarter.forget_old(now);
+        self.kept.forget_old(now);
+        let looked = |key: JobKey| self.entries.get(&key).map(|entry| entry.looked);
+        self.shown.come_due(now, looked);
+        self.others.come_due(now, looked);
     }
 
-    fn part(&mut self, part: Part) -> &mut Spent {
+    fn ask(&mut self, key: JobKey, part: Part, now: Time) {
         match part {
-            Part::Common => &mut self.common,
-            Part::Quarter => &mut self.quarter,
+            Part::Common => self.common.begin(self.common_limits(), now),
+            Part::Kept => self.kept.begin(self.kept_limits(), now),
         }
-    }
-
-    fn ask(&mut self, key: JobKey, part: Part) {
-        let Some(entry) = self.entries.remove(&key) else { return };
-        self.unqueue(key, &entry);
-        self.part(part).under_way += 1;
-        self.entries.insert(key, Entry { asked: Some(part), ..entry });
+        if let Some(entry) = self.take(key) {
+            self.place(key, Entry { asked: Some((part, now)), ..entry });
+        }
     }
 
     /// The request that a job had under way, if any, is over.
-    fn end(&mut self, asked: Option<Part>, now: Time) {
-        if let Some(part) = asked {
-            self.part(part).end(now);
+    fn end(&mut self, asked: Option<(Part, Time)>, now: Time) {
+        match asked {
+            Some((Part::Common, _)) => self.common.end(now),
+            Some((Part::Kept, _)) => self.kept.end(now),
+            None => {}
         }
     }
 
+    /// Puts a job where it belongs, in place of what was known of it.
     fn place(&mut self, key: JobKey, entry: Entry) {
+        self.take(key);
+        self.pace += entry.pace;
         let shown = self.on_screen.contains(&key);
-        if let Some(old) = self.entries.remove(&key) {
-            self.unqueue(key, &old);
-            if shown {
-                self.shown_pace -= old.pace;
-            }
-        }
         if shown {
             self.shown_pace += entry.pace;
         }
         if entry.asked.is_none() {
-            let queue = if shown { &mut self.shown } else { &mut self.others };
-            queue.insert((entry.due, key));
+            let line = if shown { &mut self.shown } else { &mut self.others };
+            line.insert(key, entry.due);
         }
         self.entries.insert(key, entry);
     }
 
-    fn unqueue(&mut self, key: JobKey, entry: &Entry) {
-        self.others.remove(&(entry.due, key));
-        self.shown.remove(&(entry.due, key));
+    /// Takes a job out of wherever it is.
+    fn take(&mut self, key: JobKey) -> Option<Entry> {
+        let entry = self.entries.remove(&key)?;
+        self.pace -= entry.pace;
+        let shown = self.on_screen.contains(&key);
+        if shown {
+            self.shown_pace -= entry.pace;
+        }
+        if entry.asked.is_none() {
+            let line = if shown { &mut self.shown } else { &mut self.others };
+            line.remove(key, entry.due, entry.looked);
+        }
+        Some(entry)
     }
 }

@@ -1,10 +1,68 @@
-//! How far apart looks lie: the pace of a job, and the jitter that keeps jobs from going out in one heap.
+//! How far apart looks lie: how often a job wants one, and the jitter that keeps jobs from going out in one heap.
 
-use super::budget::MINUTE;
 use chrono::TimeDelta;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Sub, SubAssign};
 
+/// The span over which requests are counted.
+pub(super) const MINUTE: TimeDelta = TimeDelta::minutes(1);
 /// A pace is counted by the hour, since the slowest is one request a minute or less.
-pub(super) const PACE_MINUTES: i64 = 60;
+const MINUTES: i64 = 60;
+/// Pauses grow by half: after the shortest, the looks of the next minute are six.
+const MOST_IN_A_MINUTE: i64 = 6;
+
+/// How many requests are wanted, in an hour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Pace(i64);
+
+impl Pace {
+    /// Of a job with this pause before its next look.
+    pub(super) fn with(pause: TimeDelta) -> Self {
+        Self((MINUTES * MINUTE.num_milliseconds() / pause.num_milliseconds().max(1)).min(MOST_IN_A_MINUTE * MINUTES))
+    }
+
+    /// So many a minute.
+    pub(super) fn of(per_minute: usize) -> Self {
+        Self(i64::try_from(per_minute).unwrap_or(i64::MAX).saturating_mul(MINUTES))
+    }
+
+    /// Places in a minute that such a pace makes use of: one more than on average, since pauses are jittered.
+    pub(super) fn places(self) -> usize {
+        if self.0 > 0 { usize::try_from(self.0 / MINUTES + 1).unwrap_or(0) } else { 0 }
+    }
+}
+
+impl Add for Pace {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl Sub for Pace {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+impl AddAssign for Pace {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl SubAssign for Pace {
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
+
+impl Sum for Pace {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), Add::add)
+    }
+}
 
 /// Small seeded generator for jitter (xorshift64*); nothing secret depends on it.
 #[derive(Debug)]
@@ -33,9 +91,4 @@ impl Jitter {
         let tenth = pause / 10;
         pause - tenth + self.within(tenth * 2)
     }
-}
-
-/// Requests in an hour with this pause between them.
-pub(super) fn pace(pause: TimeDelta) -> i64 {
-    PACE_MINUTES * MINUTE.num_milliseconds() / pause.num_milliseconds().max(1)
 }
