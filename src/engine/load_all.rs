@@ -9,7 +9,7 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Stamped;
 use crate::model::news::News;
 use crate::model::period::DateRange;
-use crate::model::report::{LoadEnd, LoadEnded, LoadOrder, LoadProgress, Report};
+use crate::model::report::{LoadEnd, LoadEnded, LoadOrder, LoadProgress, Merge, Report};
 use crate::model::text::CleanText;
 use crate::model::views::{LIMIT_MAX, ViewsPage, ViewsQuery};
 use crate::store::{ReportAnswer, Unfinished};
@@ -88,7 +88,8 @@ impl Inner {
             _ => self.recall(order.range).await.ok().and_then(|recalled| recalled.report),
         };
         let own = || {
-            report.map(|mut report| {
+            report.map(|report| {
+                let mut report = report.into_report();
                 self.to_local_time(&mut report);
                 Arc::new(report)
             })
@@ -101,7 +102,7 @@ impl Inner {
 struct Load<'a> {
     inner: &'a Arc<Inner>,
     order: LoadOrder,
-    report: Option<Report>,
+    report: Option<Merge>,
     /// No answer from before this moment is taken in.
     since: Option<Time>,
     requests: u32,
@@ -114,7 +115,7 @@ impl Load<'_> {
             return LoadEnded::Failed(failure);
         }
         // A whole report that is fresh: every answer is there already.
-        while !self.report.as_ref().is_some_and(|report| report.complete) {
+        while !self.so_far().is_some_and(|report| report.complete) {
             if self.inner.stops(self.order.range) {
                 return LoadEnded::Stopped;
             }
@@ -129,6 +130,10 @@ impl Load<'_> {
             self.absorb(query, answer).await;
         }
         LoadEnded::Complete
+    }
+
+    fn so_far(&self) -> Option<&Report> {
+        self.report.as_ref().map(Merge::report)
     }
 
     async fn begin_anew(&mut self) -> Result<(), Failure> {
@@ -146,16 +151,17 @@ impl Load<'_> {
         if let Some(Unfinished { report, since }) =
             inner.store.unfinished_report(&inner.scope, range).await.map_err(unread)?
         {
-            (self.report, self.since) = (Some(report), since);
+            (self.report, self.since) = (Some(Merge::of(report)), since);
             return Ok(());
         }
         let known = inner.store.recall_views(&inner.scope, range).await.map_err(unread)?.report;
-        self.report = known.filter(|report| inner.is_fresh(range, report.as_of)).map(Arc::unwrap_or_clone);
+        let fresh = known.filter(|report| inner.is_fresh(range, report.as_of));
+        self.report = fresh.map(Arc::unwrap_or_clone).map(Merge::of);
         Ok(())
     }
 
     fn next_query(&self) -> ViewsQuery {
-        let page = self.report.as_ref().map_or(0, |report| report.answers).saturating_add(1);
+        let page = self.so_far().map_or(0, |report| report.answers).saturating_add(1);
         ViewsQuery { range: self.order.range, limit: LIMIT_MAX, page }
     }
 
@@ -187,8 +193,7 @@ impl Load<'_> {
 
     /// Why this answer, that says that there is more, would have the load go on for ever: no row of it is new.
     fn leads_nowhere(&self, query: ViewsQuery, answer: &ViewsPage) -> Option<Failure> {
-        let known = self.report.as_ref().map_or(&[][..], |report| &report.rows);
-        let is_new = |path: &CleanText| !known.iter().any(|row| row.path == *path);
+        let is_new = |path: &CleanText| !self.report.as_ref().is_some_and(|report| report.has(path));
         if !query.has_next(answer) || answer.rows.iter().any(|row| is_new(&row.path)) {
             return None;
         }
@@ -196,7 +201,7 @@ impl Load<'_> {
         let sentence = format!(
             "The service says that there are more pages after the first {}, but {what}, so loading stopped: what came is \
              kept. Try again later.",
-            known.len()
+            self.so_far().map_or(0, |report| report.rows.len())
         );
         Some(Failure::new(FailureKind::Service, &sentence))
     }
@@ -222,12 +227,12 @@ impl Load<'_> {
                 report.absorb(page, complete, as_of);
                 report
             }
-            None => Report::begin(query.range, page, complete, as_of),
+            None => Merge::of(Report::begin(query.range, page, complete, as_of)),
         };
         let progress = LoadProgress {
             range: query.range,
-            rows: report.rows.len(),
-            answers: report.answers,
+            rows: report.report().rows.len(),
+            answers: report.report().answers,
             requests: self.requests,
             share: report.loaded_share(),
         };

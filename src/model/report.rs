@@ -8,6 +8,7 @@ use super::period::DateRange;
 use super::text::CleanText;
 use super::views::{Count, Counts, PageRow, ViewsPage, as_f64};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// All pages of a range, as far as they were loaded.
@@ -44,26 +45,9 @@ impl Report {
         report
     }
 
-    /// Takes the next answer in.
+    /// Takes the next answer in. Who takes in one after the other keeps a [`Merge`].
     pub fn absorb(&mut self, answer: ViewsPage, complete: bool, as_of: Time) {
-        let mut places: HashMap<CleanText, usize> =
-            self.rows.iter().enumerate().map(|(place, row)| (row.path.clone(), place)).collect();
-        for row in answer.rows {
-            match places.get(&row.path).and_then(|place| self.rows.get_mut(*place)) {
-                Some(known) => {
-                    known.counts = row.counts;
-                    self.moved = self.moved.saturating_add(1);
-                }
-                None => {
-                    places.insert(row.path.clone(), self.rows.len());
-                    self.rows.push(row);
-                }
-            }
-        }
-        self.totals = answer.totals;
-        self.answers = self.answers.saturating_add(1);
-        self.complete = complete;
-        self.as_of = self.as_of.min(as_of);
+        Index::of(&self.rows).absorb(self, answer, complete, as_of);
     }
 
     /// Human, AI and total views of all rows; what is no count adds nothing.
@@ -73,10 +57,94 @@ impl Report {
 
     /// Share of the site's views that the rows hold, 0 to 1: the progress of loading. None where the totals are no counts.
     pub fn loaded_share(&self) -> Option<f64> {
+        self.share(self.sums().total)
+    }
+
+    fn share(&self, loaded: u128) -> Option<f64> {
         let total = self.totals.total.value()?;
-        let loaded = self.sums().total;
         (total > 0).then(|| (as_f64(u64::try_from(loaded).unwrap_or(u64::MAX)) / as_f64(total)).min(1.0))
     }
+}
+
+/// A report with what finds its rows, for one answer after the other: each costs its own rows, however many came before.
+#[derive(Debug)]
+pub struct Merge {
+    report: Report,
+    index: Index,
+}
+
+impl Merge {
+    /// Goes on with this report.
+    pub fn of(report: Report) -> Self {
+        Self { index: Index::of(&report.rows), report }
+    }
+
+    /// The report as far as it is.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// The report, once no more is taken in.
+    pub fn into_report(self) -> Report {
+        self.report
+    }
+
+    /// Whether this path is in the report.
+    pub fn has(&self, path: &CleanText) -> bool {
+        self.index.places.contains_key(path)
+    }
+
+    /// As [`Report::absorb`].
+    pub fn absorb(&mut self, answer: ViewsPage, complete: bool, as_of: Time) {
+        self.index.absorb(&mut self.report, answer, complete, as_of);
+    }
+
+    /// As [`Report::loaded_share`].
+    pub fn loaded_share(&self) -> Option<f64> {
+        self.report.share(self.index.total)
+    }
+}
+
+/// What is known of a report's rows without looking at each.
+#[derive(Debug)]
+struct Index {
+    /// Where each path is.
+    places: HashMap<CleanText, usize>,
+    /// Total views of all.
+    total: u128,
+}
+
+impl Index {
+    fn of(rows: &[PageRow]) -> Self {
+        let places = rows.iter().enumerate().map(|(place, row)| (row.path.clone(), place)).collect();
+        Self { places, total: rows.iter().map(|row| total(&row.counts)).sum() }
+    }
+
+    fn absorb(&mut self, report: &mut Report, answer: ViewsPage, complete: bool, as_of: Time) {
+        for row in answer.rows {
+            self.total = self.total.saturating_add(total(&row.counts));
+            match self.places.entry(row.path.clone()) {
+                Entry::Occupied(place) => {
+                    let Some(known) = report.rows.get_mut(*place.get()) else { continue };
+                    self.total = self.total.saturating_sub(total(&known.counts));
+                    known.counts = row.counts;
+                    report.moved = report.moved.saturating_add(1);
+                }
+                Entry::Vacant(place) => {
+                    place.insert(report.rows.len());
+                    report.rows.push(row);
+                }
+            }
+        }
+        report.totals = answer.totals;
+        report.answers = report.answers.saturating_add(1);
+        report.complete = complete;
+        report.as_of = report.as_of.min(as_of);
+    }
+}
+
+fn total(counts: &Counts) -> u128 {
+    u128::from(counts.total.value().unwrap_or(0))
 }
 
 /// Sums over rows; they can't overflow.
@@ -206,6 +274,37 @@ mod tests {
         assert_eq!(report.rows, [row("/a", 9, 1), row("/b", 6, 0), row("/c", 4, 0)]);
         assert_eq!((report.moved, report.answers, report.complete), (1, 2, true));
         assert_eq!(report.sums(), Sums { human: 19, ai: 1, total: 20 });
+    }
+
+    #[test]
+    fn a_merge_that_goes_on_with_a_report_is_what_one_from_its_beginning_would_be() {
+        let at = Time::default();
+        let odd = Counts { total: Count::Missing, ..Counts::default() };
+        let again = PageRow { path: CleanText::line("/a"), counts: odd };
+        let answers = [
+            answer(vec![row("/a", 9, 1), row("/b", 5, 0)], 40),
+            answer(vec![row("/b", 6, 0), row("/c", 4, 0), row("/c", 5, 0)], 41),
+            answer(vec![again, row("/d", 1, 1)], 42),
+        ];
+        for broken_off in 1..answers.len() {
+            let mut report: Option<Report> = None;
+            let mut merge: Option<Merge> = None;
+            for (number, answer) in answers.iter().enumerate() {
+                match &mut report {
+                    Some(report) => report.absorb(answer.clone(), number == 2, at),
+                    None => report = Some(Report::begin(range(), answer.clone(), false, at)),
+                }
+                if number + 1 == broken_off {
+                    merge = report.clone().map(Merge::of);
+                } else if let Some(merge) = &mut merge {
+                    assert!(merge.has(&CleanText::line("/a")) && !merge.has(&CleanText::line("/e")));
+                    merge.absorb(answer.clone(), number == 2, at);
+                    assert_eq!(Some(merge.report()), report.as_ref());
+                    assert_eq!(merge.loaded_share(), merge.report().loaded_share());
+                }
+            }
+            assert_eq!(merge.map(Merge::into_report), report);
+        }
     }
 
     #[test]
