@@ -152,39 +152,39 @@ fn begin(tx: &Transaction<'_>, scope: i64, first: &ReportAnswer) -> R<i64> {
 
 /// Gives how many rows are new and how many came again: those keep their place, and their last numbers count.
 fn add_rows(tx: &Transaction<'_>, report: i64, first_place: u32, rows: &[PageRow]) -> R<(u32, u32)> {
+    let mut find = tx.prepare_cached(FIND_PATH)?;
+    let mut name = tx.prepare_cached("INSERT INTO views_path (path) VALUES (?1)")?;
+    let mut add = tx.prepare_cached(
+        "INSERT INTO views_row (report, path, human, ai, total, odd, place) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (report, path) DO NOTHING",
+    )?;
     let mut again = tx.prepare_cached(
         "UPDATE views_row SET human = ?3, ai = ?4, total = ?5, odd = ?6 WHERE report = ?1 AND path = ?2",
     )?;
-    let mut add = tx.prepare_cached(
-        "INSERT INTO views_row (report, path, human, ai, total, odd, place) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    )?;
     let (mut added, mut moved) = (0_u32, 0_u32);
     for row in rows {
-        let (path, is_new) = ensure_path(tx, &row.path)?;
+        let path = match find.query_row([row.path.as_str()], |found| found.get(0)).optional()? {
+            Some(path) => path,
+            None => name.insert([row.path.as_str()])?,
+        };
         let Columns { human, ai, total, odd } = columns(&row.counts)?;
-        if !is_new && again.execute(params![report, path, human, ai, total, odd])? > 0 {
-            moved = moved.saturating_add(1);
-            continue;
-        }
         let place = first_place.saturating_add(added);
-        add.execute(params![report, path, human, ai, total, odd, place])?;
-        added = added.saturating_add(1);
+        // As a rule it is new.
+        if add.execute(params![report, path, human, ai, total, odd, place])? > 0 {
+            added = added.saturating_add(1);
+        } else {
+            again.execute(params![report, path, human, ai, total, odd])?;
+            moved = moved.saturating_add(1);
+        }
     }
     Ok((added, moved))
 }
 
-/// The number of a path, and whether it was written down just now.
-fn ensure_path(tx: &Transaction<'_>, path: &CleanText) -> R<(i64, bool)> {
-    if let Some(id) = find_path(tx, path)? {
-        return Ok((id, false));
-    }
-    tx.prepare_cached("INSERT INTO views_path (path) VALUES (?1)")?.execute([path.as_str()])?;
-    Ok((tx.last_insert_rowid(), true))
-}
+const FIND_PATH: &str = "SELECT id FROM views_path WHERE path = ?1";
 
 /// The number of a path; none when it is in no report.
 pub(super) fn find_path(connection: &Connection, path: &CleanText) -> R<Option<i64>> {
-    let mut ask = connection.prepare_cached("SELECT id FROM views_path WHERE path = ?1")?;
+    let mut ask = connection.prepare_cached(FIND_PATH)?;
     Ok(ask.query_row([path.as_str()], |row| row.get(0)).optional()?)
 }
 
