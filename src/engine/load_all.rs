@@ -1,9 +1,10 @@
 //! Loading all pages of a range: one answer after the other at the largest page size, each taken into the report on disk
-//! as it comes, so that whatever ends a load (the user, a 429, a lost connection, a killed process) the next one goes on
-//! from there. An answer in the cache that is fresh costs no request.
+//! in the transaction that keeps it (`views`), so that whatever ends a load (the user, a 429, a lost connection, a killed
+//! process) the next one goes on from there. An answer in the cache that is fresh costs no request.
 
 use super::inner::{Inner, lock};
 use super::reports::unread;
+use super::views::{Answered, Purpose, report_answer};
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Stamped;
@@ -12,7 +13,7 @@ use crate::model::period::DateRange;
 use crate::model::report::{LoadEnd, LoadEnded, LoadOrder, LoadProgress, Merge, Report};
 use crate::model::text::CleanText;
 use crate::model::views::{LIMIT_MAX, ViewsPage, ViewsQuery};
-use crate::store::{ReportAnswer, Unfinished};
+use crate::store::Unfinished;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use std::sync::Arc;
@@ -41,7 +42,7 @@ impl Inner {
         }
     }
 
-    /// Ends all loads at once; an answer that is under way still ends in the cache.
+    /// Ends all loads at once; an answer that is under way still ends in the cache and in the report on disk.
     pub(super) fn abort_loading(&self) {
         for (_, load) in lock(&self.loading_all).drain() {
             load.task.abort();
@@ -120,12 +121,15 @@ impl Load<'_> {
                 return LoadEnded::Stopped;
             }
             let query = self.next_query();
-            let answer = match self.next_answer(query).await {
+            let (answer, handed_on) = match self.next_answer(query).await {
                 Ok(answer) => answer,
                 Err(ended) => return ended,
             };
             if let Some(failure) = self.leads_nowhere(query, &answer.value) {
                 return LoadEnded::Failed(failure);
+            }
+            if !handed_on {
+                self.write_down(query, &answer).await;
             }
             self.absorb(query, answer).await;
         }
@@ -165,14 +169,14 @@ impl Load<'_> {
         ViewsQuery { range: self.order.range, limit: LIMIT_MAX, page }
     }
 
-    /// From the cache, else asked for.
-    async fn next_answer(&mut self, query: ViewsQuery) -> Result<Stamped<ViewsPage>, LoadEnded> {
+    /// From the cache, else asked for; and whether it was handed to the report on disk.
+    async fn next_answer(&mut self, query: ViewsQuery) -> Result<(Stamped<ViewsPage>, bool), LoadEnded> {
         let cached = if self.order.afresh { None } else { self.inner.fresh_views(query).await };
         let is_of_use = |cached: &Stamped<ViewsPage>| {
             self.since.is_none_or(|since| cached.as_of > since) && self.leads_nowhere(query, &cached.value).is_none()
         };
         let force = match cached {
-            Some(cached) if is_of_use(&cached) => return Ok(cached),
+            Some(cached) if is_of_use(&cached) => return Ok((cached, false)),
             Some(_) => true,
             None => self.order.afresh,
         };
@@ -180,18 +184,20 @@ impl Load<'_> {
         if !self.order.afresh && self.report.is_none() {
             let whole = self.inner.fresh_whole_views(query.range).await;
             if let Some(whole) = whole.filter(is_of_use) {
-                return Ok(whole);
+                return Ok((whole, false));
             }
         }
         if self.requests >= self.order.at_most {
             return Err(LoadEnded::AtMost);
         }
-        let (loaded, asked) = self.inner.ask_for_views(query, force).await;
+        let purpose = Purpose::Report { since: self.since };
+        let Answered { loaded, asked, handed_on } = self.inner.ask_for_views(query, force, purpose).await;
         self.requests = self.requests.saturating_add(u32::from(asked));
-        loaded.map_err(LoadEnded::Failed)
+        loaded.map(|answer| (answer, handed_on)).map_err(LoadEnded::Failed)
     }
 
-    /// Why this answer, that says that there is more, would have the load go on for ever: no row of it is new.
+    /// Why this answer, that says that there is more, would have the load go on for ever: no row of it is new. The store has
+    /// the same rule ([`Store::keep_and_absorb`](crate::store::Store::keep_and_absorb)).
     fn leads_nowhere(&self, query: ViewsQuery, answer: &ViewsPage) -> Option<Failure> {
         let is_new = |path: &CleanText| !self.report.as_ref().is_some_and(|report| report.has(path));
         if !query.has_next(answer) || answer.rows.iter().any(|row| is_new(&row.path)) {
@@ -206,22 +212,18 @@ impl Load<'_> {
         Some(Failure::new(FailureKind::Service, &sentence))
     }
 
-    /// Takes the answer in, on disk first, and tells how far the load is.
-    async fn absorb(&mut self, query: ViewsQuery, answer: Stamped<ViewsPage>) {
-        let (inner, complete) = (self.inner, !query.has_next(&answer.value));
-        let Stamped { value: page, as_of } = answer;
-        let next = ReportAnswer {
-            range: query.range,
-            number: query.page,
-            answer: page.clone(),
-            complete,
-            as_of,
-            since: self.since,
-        };
-        if let Err(error) = inner.store.absorb_answer(&inner.scope, next).await {
+    /// Takes an answer that was kept already into the report on disk.
+    async fn write_down(&self, query: ViewsQuery, answer: &Stamped<ViewsPage>) {
+        let next = report_answer(query, answer.clone(), self.since);
+        if let Err(error) = self.inner.store.absorb_answer(&self.inner.scope, next).await {
             // Shown all the same; the next load has to begin before this answer.
-            inner.trouble(error.failure()).await;
+            self.inner.trouble(error.failure()).await;
         }
+    }
+
+    /// Takes the answer in and tells how far the load is.
+    async fn absorb(&mut self, query: ViewsQuery, answer: Stamped<ViewsPage>) {
+        let (complete, Stamped { value: page, as_of }) = (!query.has_next(&answer.value), answer);
         let report = match self.report.take() {
             Some(mut report) => {
                 report.absorb(page, complete, as_of);
@@ -237,7 +239,7 @@ impl Load<'_> {
             share: report.loaded_share(),
         };
         self.report = Some(report);
-        inner.tell(News::Loading(progress)).await;
+        self.inner.tell(News::Loading(progress)).await;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Page views: from the cache while they are fresh, else by one request within the ledger. What is fresh is the model's
-//! rule. The same query asked twice at once is one request, and it ends in the cache even when nobody waits any more.
+//! rule. The same query asked twice at once is one request, and it ends in the cache even when nobody waits any more; one
+//! that a load of all pages asked for ends in the report on disk as well, in the same transaction.
 
 use super::inner::{Inner, lock};
 use super::look::Heard;
@@ -14,6 +15,7 @@ use crate::model::news::News;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::model::views::{ViewsPage, ViewsQuery};
+use crate::store::{ReportAnswer, StoreError};
 use chrono::TimeDelta;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
@@ -21,8 +23,27 @@ use std::sync::Arc;
 
 /// What came of a load.
 pub(super) type Loaded = Result<Stamped<ViewsPage>, Failure>;
-/// A load under way, with whether it has cost a request.
-pub(super) type Loading = Shared<BoxFuture<'static, (Loaded, bool)>>;
+/// A load under way.
+pub(super) type Loading = Shared<BoxFuture<'static, Answered>>;
+
+/// What an answer is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Purpose {
+    /// To be kept in the cache.
+    Page,
+    /// To be taken into the report that is being loaded as well, of which no answer from before that moment may be a part.
+    Report { since: Option<Time> },
+}
+
+/// What came of asking.
+#[derive(Debug, Clone)]
+pub(super) struct Answered {
+    pub(super) loaded: Loaded,
+    /// Whether it has cost a request.
+    pub(super) asked: bool,
+    /// Whether it was handed to the report on disk, with whatever success: nobody else has to.
+    pub(super) handed_on: bool,
+}
 
 /// A cached answer from further ahead than this was stamped by a clock that was wrong.
 const AHEAD: TimeDelta = TimeDelta::minutes(1);
@@ -32,14 +53,15 @@ impl Inner {
         if !force && let Some(cached) = self.fresh_views(query).await {
             return Ok(cached);
         }
-        self.ask_for_views(query, force).await.0
+        self.ask_for_views(query, force, Purpose::Page).await.loaded
     }
 
-    /// As [`Inner::load_views`] without the first look at the cache; also gives whether this call has cost a request.
-    pub(super) async fn ask_for_views(self: &Arc<Self>, query: ViewsQuery, force: bool) -> (Loaded, bool) {
-        let (loading, is_own) = Arc::clone(self).join_load(query, force);
-        let (loaded, asked) = loading.await;
-        (loaded, is_own && asked)
+    /// As [`Inner::load_views`] without the first look at the cache; says whether this very call has cost a request. One
+    /// that is under way already keeps the purpose that it was begun for.
+    pub(super) async fn ask_for_views(self: &Arc<Self>, query: ViewsQuery, force: bool, purpose: Purpose) -> Answered {
+        let (loading, is_own) = Arc::clone(self).join_load(query, force, purpose);
+        let answered = loading.await;
+        Answered { asked: is_own && answered.asked, ..answered }
     }
 
     pub(super) async fn cached_views(&self, query: ViewsQuery) -> Option<Stamped<ViewsPage>> {
@@ -74,7 +96,7 @@ impl Inner {
     }
 
     /// The load of this query that is under way, or a new one, which the second value says.
-    fn join_load(self: Arc<Self>, query: ViewsQuery, force: bool) -> (Loading, bool) {
+    fn join_load(self: Arc<Self>, query: ViewsQuery, force: bool, purpose: Purpose) -> (Loading, bool) {
         let mut loading = lock(&self.loading);
         if let Some(under_way) = loading.get(&query) {
             return (under_way.clone(), false);
@@ -82,28 +104,29 @@ impl Inner {
         // A task of its own: whoever asked may stop waiting, what was paid for is kept.
         let inner = Arc::clone(&self);
         let task = tokio::spawn(async move {
-            let loaded = inner.ask_views(query, force).await;
+            let answered = inner.ask_views(query, force, purpose).await;
             lock(&inner.loading).remove(&query);
-            loaded
+            answered
         });
-        let shared = async move { task.await.unwrap_or_else(|_| (Err(broken_off()), true)) }.boxed().shared();
+        let shared = async move { task.await.unwrap_or_else(|_| Answered::with(Err(broken_off()), true)) };
+        let shared = shared.boxed().shared();
         loading.insert(query, shared.clone());
         (shared, true)
     }
 
-    async fn ask_views(&self, query: ViewsQuery, force: bool) -> (Loaded, bool) {
+    async fn ask_views(&self, query: ViewsQuery, force: bool, purpose: Purpose) -> Answered {
         // Another load of it may have ended between the caller's look at the cache and this task.
         if !force && let Some(cached) = self.fresh_views(query).await {
-            return (Ok(cached), false);
+            return Answered::with(Ok(cached), false);
         }
         match self.spend_view().await {
-            Ok(paid_at) => self.ask_paid_views(query, paid_at).await,
-            Err(failure) => (Err(failure), false),
+            Ok(paid_at) => self.ask_paid_views(query, paid_at, purpose).await,
+            Err(failure) => Answered::with(Err(failure), false),
         }
     }
 
     /// One request; a request that never reached the service has cost nothing.
-    async fn ask_paid_views(&self, query: ViewsQuery, paid_at: Time) -> (Loaded, bool) {
+    async fn ask_paid_views(&self, query: ViewsQuery, paid_at: Time, purpose: Purpose) -> Answered {
         let answer = self.client.views(&query).await;
         let subject = CleanText::line(&format!("{}, page {}", query.range, query.page));
         let result = self.account(Operation::Views, subject, answer).await;
@@ -119,24 +142,49 @@ impl Inner {
                 } else if error.reached() == Reached::No {
                     self.refund_view(paid_at).await;
                     self.order(Order::Heard(Heard::unreachable(error.failure(now).sentence)));
-                    return (Err(error.failure(now)), false);
+                    return Answered::with(Err(error.failure(now)), false);
                 }
                 let failure = error.failure(now);
                 if failure.kind == FailureKind::Service {
                     self.order(Order::Heard(Heard::odd(failure.sentence.clone())));
                 }
-                return (Err(failure), true);
+                return Answered::with(Err(failure), true);
             }
         };
         self.order(Order::Heard(Heard::well()));
-        if let Err(error) = self.store.save_views(&self.scope, query, &page, now).await {
-            // Shown all the same; the next look costs another request.
+        let answer = Stamped { value: page, as_of: now };
+        if let Err(error) = self.keep(query, &answer, purpose).await {
+            // Shown all the same; the next look costs another request, and the next load begins before this answer.
             self.trouble(error.failure()).await;
         }
-        let totals = Stamped { value: page.totals.clone(), as_of: now };
+        let totals = Stamped { value: answer.value.totals.clone(), as_of: now };
         self.tell(News::Totals { range: query.range, totals }).await;
-        (Ok(Stamped { value: page, as_of: now }), true)
+        Answered { loaded: Ok(answer), asked: true, handed_on: matches!(purpose, Purpose::Report { .. }) }
     }
+
+    /// Writes down what was paid for, in one transaction: each one waits for the disk.
+    async fn keep(&self, query: ViewsQuery, answer: &Stamped<ViewsPage>, purpose: Purpose) -> Result<(), StoreError> {
+        match purpose {
+            Purpose::Page => self.store.save_views(&self.scope, query, &answer.value, answer.as_of).await,
+            Purpose::Report { since } => {
+                let next = report_answer(query, answer.clone(), since);
+                self.store.keep_and_absorb(&self.scope, next).await.map(drop)
+            }
+        }
+    }
+}
+
+impl Answered {
+    /// One that the report on disk hears nothing of.
+    fn with(loaded: Loaded, asked: bool) -> Self {
+        Self { loaded, asked, handed_on: false }
+    }
+}
+
+/// An answer on its way into the report.
+pub(super) fn report_answer(query: ViewsQuery, answer: Stamped<ViewsPage>, since: Option<Time>) -> ReportAnswer {
+    let (complete, Stamped { value, as_of }) = (!query.has_next(&answer.value), answer);
+    ReportAnswer { range: query.range, number: query.page, answer: value, complete, as_of, since }
 }
 
 /// Whether numbers about the range from this moment need not be asked for again now, both of the service's time.

@@ -5,14 +5,14 @@
 
 use super::columns::{Ms, opt_time, time};
 use super::error::StoreError;
-use super::views::{counts_of, counts_text, days};
+use super::views::{self, counts_of, counts_text, days};
 use super::{Store, scopes, totals};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
 use crate::model::report::{Recalled, Report};
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, PageRow, ViewsPage};
+use crate::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage, ViewsQuery};
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 use std::sync::Arc;
 
@@ -47,6 +47,20 @@ impl Store {
     pub async fn absorb_answer(&self, scope: &Scope, next: ReportAnswer) -> R<bool> {
         let scope = scope.clone();
         self.handle.write(move |tx| absorb(tx, &scope, &next)).await
+    }
+
+    /// As [`Store::save_views`] and [`Store::absorb_answer`] in one transaction, for an answer of the largest page size:
+    /// afterwards it is in the cache and in the report, or in neither. One that says that there is more and has no row that
+    /// is new only ends in the cache: taken in, it would have a load go on for ever.
+    pub async fn keep_and_absorb(&self, scope: &Scope, next: ReportAnswer) -> R<bool> {
+        let scope = scope.clone();
+        self.handle
+            .write(move |tx| {
+                let query = ViewsQuery { range: next.range, limit: LIMIT_MAX, page: next.number };
+                views::save(tx, &scope, query, &next.answer, next.as_of)?;
+                Ok((next.complete || brings_new(tx, &scope, &next)?) && absorb(tx, &scope, &next)?)
+            })
+            .await
     }
 
     /// What is known of a range: the whole report, else the one that is being loaded.
@@ -138,6 +152,23 @@ fn absorb(tx: &Transaction<'_>, scope: &Scope, next: &ReportAnswer) -> R<bool> {
         tx.prepare_cached("UPDATE views_report SET complete = 1, since = NULL WHERE id = ?1")?.execute([id])?;
     }
     Ok(true)
+}
+
+/// Whether a row of the answer is not in the report that is being loaded; as a rule the first one says so.
+fn brings_new(tx: &Transaction<'_>, scope: &Scope, next: &ReportAnswer) -> R<bool> {
+    let unfinished = head(tx, scopes::ensure(tx, scope)?, next.range, false)?;
+    let Some(head) = unfinished else { return Ok(!next.answer.rows.is_empty()) };
+    let mut has = tx.prepare_cached("SELECT 1 FROM views_row WHERE report = ?1 AND path = ?2")?;
+    for row in &next.answer.rows {
+        let known = match find_path(tx, &row.path)? {
+            Some(path) => has.exists([head.id, path])?,
+            None => false,
+        };
+        if !known {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn begin(tx: &Transaction<'_>, scope: i64, first: &ReportAnswer) -> R<i64> {

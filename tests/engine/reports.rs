@@ -2,7 +2,9 @@
 
 use crate::desk::Desk;
 use chrono::{Days, TimeDelta};
+use docdeck::model::connection::Connection;
 use docdeck::model::failure::FailureKind;
+use docdeck::model::ledger::Limited;
 use docdeck::model::log::Operation;
 use docdeck::model::news::News;
 use docdeck::model::period::DateRange;
@@ -228,6 +230,47 @@ async fn a_new_process_goes_on_where_the_last_one_ended() {
     assert!(end.requests <= ALL - kept, "{}", end.requests);
     // The request that was under way when it ended may have been in vain.
     assert!(asked(&sim) <= u64::from(ALL) + 1, "{}", asked(&sim));
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_after_the_engine_ended_is_in_the_report_that_the_next_load_goes_on_with() {
+    let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    // A range with today in it: its answers in the cache are soon not fresh any more, its report goes on however old it is.
+    let range = DateRange::last_days(7, sim.now().date_naive());
+    faults(&sim, &["views=latency-200"]);
+    let load = desk.half_way(range, 2).await;
+    let third = desk.until("the third request", |news| match news {
+        News::Budget(Limited::Views, budget) if budget.used == 3 => Some(()),
+        _ => None,
+    });
+    third.await;
+    desk.engine.stop().await;
+    assert_eq!(failed(&load.await.expect("an end")).0, FailureKind::Local);
+    desk.until("the third answer", |news| matches!(news, News::Totals { .. }).then_some(())).await;
+    let unfinished = desk.store.unfinished_report(&desk.scope, range).await.expect("read").expect("a report");
+    assert_eq!((unfinished.report.answers, unfinished.report.rows.len()), (3, 3 * LIMIT_MAX as usize));
+    assert_eq!(asked(&sim), 3);
+}
+
+/// How many transactions have changed the store's file: SQLite counts them at this place of its first page.
+fn transactions(folder: &std::path::Path) -> u32 {
+    let file = std::fs::read(folder.join("docdeck.db")).expect("a file");
+    let count = file.get(24..28).and_then(|bytes| bytes.try_into().ok());
+    u32::from_be_bytes(count.expect("four bytes"))
+}
+
+#[tokio::test]
+async fn an_answer_costs_two_transactions_one_before_its_request_and_one_for_all_that_came() {
+    let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.engine.load_all(LoadOrder { at_most: 2, ..order(past(&sim)) }).await;
+    // What the first answer of all says of the service is written down as well.
+    desk.until("live", |news| matches!(news, News::Connection(Connection::Live)).then_some(())).await;
+    let before = transactions(folder.path());
+    let end = desk.loads(past(&sim)).await;
+    assert_eq!((&end.ended, end.requests), (&LoadEnded::Complete, ALL - 2));
+    assert_eq!(transactions(folder.path()) - before, 2 * (ALL - 2));
 }
 
 #[tokio::test]

@@ -234,6 +234,26 @@ fn killed_while_all_views_are_loaded_the_next_load_goes_on_from_there() {
 }
 
 #[test]
+fn killed_at_the_commit_of_an_answer_of_all_views_the_next_load_asks_for_that_answer_and_no_other_again() {
+    let world = World::with_pages(1_200, &["views=latency-1000"]);
+    let child = spawn(&world, &["views", "--all", "--format", "json"]);
+    wait_until("the third request", || world.sim.requests(Operation::Views) == 3);
+    let reader = reader(&world);
+    kill_at_the_commit(&world, child, reader);
+    world.faults(&[]);
+    let kept = |table: &str| -> u32 {
+        let db = Connection::open(file(&world)).expect("opened");
+        db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).expect("a count")
+    };
+    assert_eq!((kept("views_answer"), kept("views_row")), (2, 500), "of the third there is nothing");
+    let whole = world.run(&["views", "--all", "--format", "json"]).ends(0).json_of_many_lines();
+    assert_eq!(whole["complete"], true);
+    let pages = whole["views"].as_array().expect("views").len().div_ceil(250);
+    assert_eq!(usize::try_from(world.sim.requests(Operation::Views)).expect("small"), pages + 1);
+    assert_sound(&world);
+}
+
+#[test]
 fn an_import_that_is_killed_takes_in_all_or_nothing() {
     let world = World::new(&[]);
     let texts: Vec<String> = (0..400).map(|n| format!("prompt {n} {}", "x".repeat(2_000))).collect();

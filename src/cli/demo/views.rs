@@ -55,9 +55,8 @@ impl Memory {
             let answer = self.answer(query).await;
             let complete = !query.has_next(&answer);
             let as_of = self.loaded(range.to());
-            self.store.save_views(&self.scope, query, &answer, as_of).await?;
             let answer = ReportAnswer { range, number, answer, complete, as_of, since: None };
-            if !self.store.absorb_answer(&self.scope, answer).await? || complete {
+            if !self.store.keep_and_absorb(&self.scope, answer).await? || complete {
                 break;
             }
         }

@@ -93,6 +93,60 @@ async fn an_answer_that_is_not_the_next_one_changes_nothing() {
 }
 
 #[tokio::test]
+async fn an_answer_is_in_the_cache_and_in_the_report_or_in_neither() {
+    let store = memory();
+    let rows = |path: &str| page(&[("/a", counts(1, 1)), (path, counts(2, 2))], 9);
+    let cached = async |number| {
+        let query = ViewsQuery { range: week(), limit: LIMIT_MAX, page: number };
+        store.cached_views(&scope(), query).await.expect("read")
+    };
+    assert!(store.keep_and_absorb(&scope(), part(1, rows("/b"), false, 1)).await.expect("written"));
+    assert_eq!(cached(1).await, Some(Stamped { value: rows("/b"), as_of: at(1) }));
+    let before = store.recalled(week()).await;
+    assert_eq!(before.report.as_ref().map(|report| (report.answers, report.rows.len())), Some((1, 2)));
+    assert_eq!(before.totals, Some(Stamped { value: counts(9, 0), as_of: at(1) }));
+    // The last thing that is written of an answer fails.
+    let stop = "CREATE TRIGGER stop BEFORE UPDATE ON views_report BEGIN SELECT RAISE(ABORT, 'stop'); END";
+    store.raw(|db| db.execute_batch(stop).expect("made")).await;
+    store.keep_and_absorb(&scope(), part(2, rows("/c"), true, 2)).await.expect_err("stopped");
+    assert_eq!((cached(2).await, store.recalled(week()).await), (None, before));
+    assert_eq!(store.count("views_path").await, 2);
+    store.raw(|db| db.execute_batch("DROP TRIGGER stop").expect("gone")).await;
+    assert!(store.keep_and_absorb(&scope(), part(2, rows("/c"), true, 2)).await.expect("written"));
+    let whole = store.recalled(week()).await.report.expect("a report");
+    assert_eq!((whole.complete, whole.answers, whole.moved, whole.rows.len()), (true, 2, 1, 3));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_the_next_one_or_leads_nowhere_ends_in_the_cache_alone() {
+    let store = memory();
+    let empty = page(&[], 9);
+    let known = page(&[("/b", counts(2, 2)), ("/a", counts(3, 3))], 9);
+    let more = page(&[("/b", counts(2, 2)), ("/c", counts(3, 3))], 9);
+    let keeps = async |number, answer: &ViewsPage, complete| {
+        let taken = store.keep_and_absorb(&scope(), part(number, answer.clone(), complete, 5)).await.expect("written");
+        let query = ViewsQuery { range: week(), limit: LIMIT_MAX, page: number };
+        let cached = store.cached_views(&scope(), query).await.expect("read").map(|cached| cached.value);
+        assert_eq!(cached.as_ref(), Some(answer));
+        taken
+    };
+    assert!(!keeps(1, &empty, false).await, "more after nothing");
+    assert_eq!(store.recalled(week()).await.report, None);
+    assert!(!keeps(2, &known, false).await, "the second comes first");
+    assert!(keeps(1, &known, false).await);
+    for answer in [&empty, &known] {
+        assert!(!keeps(2, answer, false).await, "more after what is known");
+    }
+    // Known rows of another range are new to this one.
+    let other = ReportAnswer { range: range("2026-10-01", "2026-10-31"), ..part(1, known.clone(), false, 5) };
+    assert!(store.keep_and_absorb(&scope(), other).await.expect("written"));
+    assert!(keeps(2, &more, false).await, "one row is new");
+    assert!(keeps(3, &known, true).await, "the end, although nothing is new");
+    let whole = store.recalled(week()).await.report.expect("a report");
+    assert_eq!((whole.complete, whole.answers, whole.moved, whole.rows.len()), (true, 3, 3, 3));
+}
+
+#[tokio::test]
 async fn what_is_being_loaded_can_be_dropped_and_what_is_whole_stays() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
