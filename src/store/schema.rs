@@ -97,7 +97,9 @@ pub(super) fn stand_in(connection: &Connection, found: i64) -> Result<(), StoreE
 }
 
 /// What a connection needs before its first statement. Pages that were read are kept by the system as well, so few of them
-/// are kept twice (512 kB); what a transaction wrote is not spilled to the disk before there are 2 MB of it.
+/// are kept twice (512 kB); what a transaction wrote is not spilled to the disk before there are 2 MB of it. `EXTRA` waits until
+/// the journal's end is on disk as well: one that came back after a power failure would undo a transaction that is over, and
+/// have a prompt sent that was sent already.
 pub(super) fn prepare(connection: &Connection) -> Result<(), StoreError> {
     connection.busy_timeout(BUSY)?;
     // All statements of the room stay prepared.
@@ -106,7 +108,7 @@ pub(super) fn prepare(connection: &Connection) -> Result<(), StoreError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.execute_batch(
         "PRAGMA foreign_keys = ON;
-         PRAGMA synchronous = FULL;
+         PRAGMA synchronous = EXTRA;
          PRAGMA fullfsync = ON;
          PRAGMA temp_store = MEMORY;
          PRAGMA cache_size = -512;

@@ -91,7 +91,7 @@ async fn the_settings_that_keep_data_safe_are_on() {
     };
     use rusqlite::types::Value;
     assert_eq!(read("journal_mode").await, Value::Text("delete".to_owned()));
-    assert_eq!(read("synchronous").await, Value::Integer(2));
+    assert_eq!(read("synchronous").await, Value::Integer(3));
     assert_eq!(read("foreign_keys").await, Value::Integer(1));
     assert_eq!(read("busy_timeout").await, Value::Integer(5000));
     assert_eq!(read("user_version").await, Value::Integer(schema::known()));
