@@ -343,7 +343,15 @@ impl Store {
 
     /// Prompts and transitions of a job, each oldest first.
     pub async fn thread(&self, job: JobKey) -> R<Thread> {
-        self.handle.read(move |db| prompts::thread(db, job)).await
+        let thread = self.threads(&[job], None).await?.pop();
+        thread.map(|(_, thread)| thread).ok_or(StoreError::NoSuchJob)
+    }
+
+    /// As [`Store::thread`] of each of these jobs, all in one snapshot. Left out are jobs that are not there, and threads that
+    /// take more than about `most` bytes, which are not even read.
+    pub async fn threads(&self, jobs: &[JobKey], most: Option<usize>) -> R<Vec<(JobKey, Thread)>> {
+        let jobs = jobs.to_vec();
+        self.handle.read(move |db| prompts::threads(db, &jobs, most)).await
     }
 
     /// Merges what a GET said. A field that the answer leaves out keeps what was known.

@@ -59,6 +59,32 @@ pub(super) fn thread_of_current(connection: &Connection, key: JobKey) -> R<Threa
     Ok(Thread { prompts, events: jobs::events(connection, key)? })
 }
 
+/// As [`thread`] of each job that is there and whose thread takes no more than about `most` bytes.
+pub(super) fn threads(connection: &Connection, keys: &[JobKey], most: Option<usize>) -> R<Vec<(JobKey, Thread)>> {
+    let mut threads = Vec::with_capacity(keys.len());
+    for key in keys {
+        let current = match jobs::current(connection, *key) {
+            Err(StoreError::NoSuchJob) => continue,
+            current => current?,
+        };
+        if most.map_or(Ok(false), |most| takes_more_than(connection, current, most))? {
+            continue;
+        }
+        threads.push((*key, thread_of_current(connection, current)?));
+    }
+    Ok(threads)
+}
+
+/// Told by the rows' headers: a long text lies in pages of its own, which stay where they are.
+fn takes_more_than(connection: &Connection, key: JobKey, most: usize) -> R<bool> {
+    let mut weigh = connection.prepare_cached(
+        "SELECT (SELECT coalesce(sum(octet_length(text)), 0) FROM prompt WHERE job = ?1)
+             + (SELECT 64 * count(*) FROM event WHERE job = ?1)",
+    )?;
+    let bytes: i64 = weigh.query_row([key.0], |row| row.get(0))?;
+    Ok(usize::try_from(bytes).map_or(true, |bytes| bytes > most))
+}
+
 /// A new job with its prompt, in place of the draft.
 pub(super) fn add_new_job(tx: &Transaction<'_>, scope: &Scope, text: &str, now: Time) -> R<(PromptId, JobRow)> {
     let scope = scopes::ensure(tx, scope)?;

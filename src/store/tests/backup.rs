@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::io::{Cursor, Read as _, Seek as _};
 
-async fn export(store: &Store) -> String {
+pub(super) async fn export(store: &Store) -> String {
     let mut file = tempfile::tempfile().expect("a file");
     store.export(file.try_clone().expect("a file"), Only::default(), "0.1.0", at(1000)).await.expect("written");
     file.rewind().expect("rewound");
@@ -16,7 +16,7 @@ async fn export(store: &Store) -> String {
     text
 }
 
-async fn import(store: &Store, lines: &str) -> Imported {
+pub(super) async fn import(store: &Store, lines: &str) -> Imported {
     store.import(Cursor::new(lines.to_owned()), Only::default(), false, at(2000)).await.expect("taken in")
 }
 

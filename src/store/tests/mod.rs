@@ -13,6 +13,7 @@ mod prune_jobs;
 mod queue;
 mod reports;
 mod rest;
+mod revisions;
 mod sending;
 
 use super::{Fetched, Settled, Store, StoreError, Turn};

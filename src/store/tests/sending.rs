@@ -403,3 +403,31 @@ async fn prompts_and_jobs_that_are_not_there_are_said_to_be_missing() {
     assert!(matches!(store.thread(JobKey(9)).await, Err(StoreError::NoSuchJob)));
     assert_eq!(store.job(JobKey(9)).await.expect("read"), None);
 }
+
+#[tokio::test]
+async fn many_threads_come_in_one_read_but_for_the_large_ones() {
+    let store = memory();
+    let small = store.accepted("j1", Status::Completed, at(0)).await.key;
+    let (_, large) = store.new_job(&"word ".repeat(2000), at(1)).await;
+    let other = store.accepted("j2", Status::Failed, at(2)).await.key;
+    store.follow_up(other, "more", at(3)).await;
+    let asked = [other, JobKey(99), large.key, small];
+    let of_both = vec![(other, store.told(other).await), (small, store.told(small).await)];
+    assert_eq!(store.threads(&asked, Some(10_000 - 1)).await.expect("threads"), of_both);
+    let all = store.threads(&asked, Some(10_000)).await.expect("threads");
+    assert_eq!(all.iter().map(|(job, _)| *job).collect::<Vec<_>>(), [other, large.key, small]);
+    assert_eq!(all[1].1, store.told(large.key).await);
+}
+
+#[tokio::test]
+async fn the_threads_of_two_rows_that_became_one_are_the_same() {
+    let store = memory();
+    let (prompt, row) = store.new_job("Fix it", at(0)).await;
+    store.turn(prompt, at(1)).await;
+    store.end(prompt, Settled::Unconfirmed(line("?")), at(2)).await;
+    let gone = store.track(&scope(), answer("j1", Status::Active), at(10)).await.expect("tracked").key;
+    store.link(prompt, answer("j1", Status::Active), at(20)).await.expect("linked");
+    let thread = store.told(row.key).await;
+    let both = vec![(gone, thread.clone()), (row.key, thread)];
+    assert_eq!(store.threads(&[gone, row.key], None).await.expect("threads"), both);
+}
