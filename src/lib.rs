@@ -70,6 +70,10 @@
 //! (`runtime::look`); `runtime::encode` and `runtime::pen` make the shortest bytes of the difference, and they go out as one
 //! write.
 //!
+//! A step of the selection has its thread in its first frame and mostly asks the store for nothing: the threads of the rows
+//! around are read before ([`app::Effect::ReadAhead`]), many at once, when nothing is left to draw. One counts for as long as
+//! its job's row keeps the revision that it was asked for with, and no word of a change has come.
+//!
 //! Drawing names meanings, never colours. A theme is a file: the shipped ones in `assets/themes`, a user's own beside
 //! the configuration. [`config::themes`] reads it into the palettes of [`model::palette`], one each for a dark, a light
 //! and an unknown ground; `runtime::answer` asks the terminal for its background and takes the answer out of what is

@@ -1,6 +1,7 @@
 //! The selected job's detail: its thread as lines that are ready to draw at the pane's width.
 
 use super::about::{JobPages, PagesLine, pages_lines};
+use super::read_ahead::{ReadAhead, Standing};
 use super::wrap::wrap;
 use crate::model::Time;
 use crate::model::failure::Failure;
@@ -89,6 +90,8 @@ pub fn head(row: &JobRow, columns: usize) -> Vec<Fact> {
 pub struct Detail {
     job: Option<JobKey>,
     thread: Load<Thread>,
+    /// The revision of the job's row before its thread was read; none where changes of it may pass unheard.
+    revision: Option<i64>,
     /// A thread is being read; at most one at a time, whatever the speed of the keys.
     reading: Option<JobKey>,
     /// Something was asked for while a thread was read.
@@ -97,25 +100,40 @@ pub struct Detail {
     width: usize,
     /// The pages that the job was started about.
     pub about: JobPages,
+    /// Threads of the jobs around it.
+    pub(super) ahead: ReadAhead,
     /// First visible line, counted over the whole pane's text.
     pub scroll: usize,
 }
 
 impl Detail {
-    /// Turns to a job; the thread to read now, if any.
-    pub fn show(&mut self, job: Option<JobKey>) -> Option<JobKey> {
-        if self.job != job {
-            self.job = job;
-            self.thread = Load::Idle;
-            self.lines.clear();
+    /// Turns to a job, whose row stands like this; the thread to read now, if any.
+    pub(super) fn show(&mut self, job: Option<Standing>) -> Option<JobKey> {
+        let key = job.map(|(key, _)| key);
+        if self.job != key {
+            self.leave();
+            self.job = key;
+            self.revision = job.filter(|_| self.ahead.is_told()).map(|(_, revision)| revision);
+            self.thread = job.and_then(|job| self.ahead.take(job)).map_or(Load::Idle, Load::Ready);
+            self.lay_out();
             self.scroll = 0;
         }
-        let wanted = job.filter(|_| matches!(self.thread, Load::Idle))?;
+        let wanted = key.filter(|_| matches!(self.thread, Load::Idle))?;
         self.read(wanted)
+    }
+
+    /// The thread that was shown may be shown again soon.
+    fn leave(&mut self) {
+        if let (Some(job), Some(revision), Load::Ready(thread)) =
+            (self.job, self.revision, std::mem::take(&mut self.thread))
+        {
+            self.ahead.keep((job, revision), thread);
+        }
     }
 
     /// The thread of a job has more in it; the thread to read now, if any.
     pub fn stale(&mut self, job: JobKey) -> Option<JobKey> {
+        self.ahead.forget(job);
         if self.job == Some(job) { self.read(job) } else { None }
     }
 
@@ -301,9 +319,9 @@ mod tests {
     #[test]
     fn one_thread_is_read_at_a_time_and_the_last_one_wanted_comes_next() {
         let mut detail = Detail::default();
-        assert_eq!(detail.show(Some(JobKey(1))), Some(JobKey(1)));
-        assert_eq!(detail.show(Some(JobKey(2))), None);
-        assert_eq!(detail.show(Some(JobKey(3))), None);
+        assert_eq!(detail.show(Some((JobKey(1), 0))), Some(JobKey(1)));
+        assert_eq!(detail.show(Some((JobKey(2), 0))), None);
+        assert_eq!(detail.show(Some((JobKey(3), 0))), None);
         assert_eq!(detail.take(JobKey(1), Ok(thread()), at(0)), Some(JobKey(3)));
         assert_eq!(detail.take(JobKey(3), Ok(thread()), at(0)), None);
         assert_eq!(detail.thread().shown().map(|t| t.value.prompts.len()), Some(2));
@@ -312,7 +330,7 @@ mod tests {
     #[test]
     fn a_thread_that_changed_while_it_was_read_is_read_once_more() {
         let mut detail = Detail::default();
-        assert_eq!(detail.show(Some(JobKey(1))), Some(JobKey(1)));
+        assert_eq!(detail.show(Some((JobKey(1), 0))), Some(JobKey(1)));
         assert_eq!(detail.stale(JobKey(1)), None);
         assert_eq!(detail.stale(JobKey(1)), None);
         assert_eq!(detail.take(JobKey(1), Ok(Thread::default()), at(0)), Some(JobKey(1)));

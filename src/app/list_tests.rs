@@ -32,7 +32,8 @@ fn app() -> App {
 
 fn key(app: &mut App, code: KeyCode, mods: KeyModifiers) -> Vec<Effect> {
     let effects = app.update(Msg::Input(Event::Key(KeyEvent::new(code, mods))), at(0));
-    effects.into_iter().filter(|effect| !matches!(effect, Effect::LoadThread(_) | Effect::OnScreen(_))).collect()
+    let reads = |effect: &Effect| matches!(effect, Effect::LoadThread(_) | Effect::ReadAhead(_) | Effect::OnScreen(_));
+    effects.into_iter().filter(|effect| !reads(effect)).collect()
 }
 
 fn press(app: &mut App, keys: &str) -> Vec<Effect> {

@@ -41,6 +41,7 @@ pub mod profiles;
 mod pruned;
 pub mod question;
 mod queue;
+mod read_ahead;
 pub mod resolve;
 pub mod said;
 mod scroll;
@@ -61,6 +62,7 @@ pub mod wrap;
 mod write;
 
 pub use msg::{Effect, JobsOfAll, Known, Msg, NewFile, Overwrite, OwnCommand, SavedFilter, Start, Template};
+pub use read_ahead::MOST_OF_ONE as MOST_READ_AHEAD;
 
 use crate::model::Time;
 use crate::model::connection::Connection;

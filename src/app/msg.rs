@@ -39,6 +39,8 @@ pub enum Msg {
     JobsChanged(Vec<JobRow>),
     /// A thread that was asked for.
     Thread { job: JobKey, result: Result<Thread, Failure> },
+    /// Threads that were asked for ahead; those that are larger than [`super::MOST_READ_AHEAD`] are not among them.
+    ReadAhead(Result<Vec<(JobKey, Thread)>, Failure>),
     /// The prompt is on disk, or could not be written: then the text stays in the editor.
     Submitted { slot: DraftSlot, result: Result<(PromptId, JobRow), Failure> },
     /// A decision about an undelivered prompt was carried out.
@@ -194,6 +196,9 @@ pub enum Effect {
     /// Whether the terminal reports the mouse from now on.
     Mouse(bool),
     LoadThread(JobKey),
+    /// Reads the threads of jobs that may be selected next, once nothing is left to draw: never in the way of what is shown.
+    /// Fails before the engine runs, since what is kept has to hear of every change.
+    ReadAhead(Vec<JobKey>),
     SubmitNewJob(String),
     /// A new job that keeps the pages that it is about.
     SubmitJobAbout(String, Vec<CleanText>),

@@ -41,6 +41,7 @@ impl App {
                 effects.extend(next.map(Effect::LoadThread));
                 self.dirty |= self.detail_is_visible();
             }
+            Msg::ReadAhead(result) => self.detail.ahead.answer(result, now),
             Msg::Submitted { slot, result } => {
                 if result.is_ok() {
                     self.jobs.find_again();
@@ -89,6 +90,7 @@ impl App {
             Msg::Wake => self.wake(now, &mut effects),
             Msg::Resumed => {
                 self.dirty = true;
+                self.detail.ahead.forget_all();
                 effects.push(Effect::Repaint);
             }
             Msg::Terminate => self.leave(&mut effects),
@@ -107,9 +109,10 @@ impl App {
         self.views.table.keep_in_sight(self.uncovered(g.views_lines()));
         self.keep_layer_in_sight();
         self.settle_comparison();
-        let selected = self.jobs.selected().map(|row| row.key);
+        let selected = self.jobs.selected().map(|row| (row.key, row.revision));
         effects.extend(self.detail.show(selected).map(Effect::LoadThread));
         effects.extend(self.detail.about.show(self.jobs.selected()).map(Effect::RecallAbout));
+        effects.extend(self.read_ahead());
         effects.extend(self.find_next());
         let seen: Vec<JobKey> = match self.screen {
             Screen::Jobs => self.working_on_screen(g.list_rows()),
@@ -253,6 +256,8 @@ impl App {
     }
 
     pub(super) fn merged(&mut self, gone: JobKey, into: JobKey) {
+        self.detail.ahead.forget(gone);
+        self.detail.ahead.forget(into);
         self.dirty |= self.jobs.merge(gone, into);
         if let Some(open) = self.all_jobs_mut() {
             open.list.merge(gone, into);

@@ -51,6 +51,8 @@ pub struct Effects {
     /// Profiles that were turned away from.
     retired: JoinSet<()>,
     first_rows: FirstRead,
+    /// Reads of what may be shown later; the state machine asks for one at a time.
+    can_wait: Option<Effect>,
 }
 
 /// The first rows of the list, which are being read already.
@@ -74,6 +76,7 @@ impl Effects {
             last_ordered: None,
             retired: JoinSet::new(),
             first_rows: FirstRead::default(),
+            can_wait: None,
         }
     }
 
@@ -138,6 +141,7 @@ impl Effects {
             news: std::mem::replace(news, receiver),
             heir: is_same.then(|| sender.clone()),
         };
+        self.can_wait = None;
         self.hands = Hands { scope, engine, ..self.hands.clone() };
         // The tasks that wait for the engine before have a sender of their own.
         self.started = started;
@@ -145,19 +149,23 @@ impl Effects {
         self.start_engine(connection, sender);
     }
 
-    /// Carries an effect out. Those of the event loop end in nothing here.
+    /// Carries an effect out. Those of the event loop end in nothing here; what can wait does.
     pub fn carry(&mut self, effect: Effect) {
+        if let Effect::ReadAhead(_) = effect {
+            self.can_wait = Some(effect);
+            return;
+        }
         if let Effect::LoadFirstRows(_) = effect
             && let Some(rows) = self.first_rows.0.take()
         {
             self.tasks.spawn(async move { Some(Msg::FirstRows(rows.await.map_err(failure))) });
             return;
         }
-        let hands = self.hands.clone();
         if !writes(&effect) {
-            self.tasks.spawn(hands.carry(effect));
+            self.start(effect);
             return;
         }
+        let hands = self.hands.clone();
         let (ended, last) = oneshot::channel::<()>();
         let before = self.last_ordered.replace(last);
         self.tasks.spawn(async move {
@@ -169,6 +177,17 @@ impl Effects {
             drop(ended);
             msg
         });
+    }
+
+    /// Carries out what waits until nothing is left to draw: a key's frame has the machine for itself.
+    pub fn carry_what_can_wait(&mut self) {
+        if let Some(effect) = self.can_wait.take() {
+            self.start(effect);
+        }
+    }
+
+    fn start(&mut self, effect: Effect) {
+        self.tasks.spawn(self.hands.clone().carry(effect));
     }
 
     /// Has the store try whether it can be written, which may wait until something is on the screen.

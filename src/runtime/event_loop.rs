@@ -106,6 +106,9 @@ impl Dashboard {
             }
             self.wake();
             self.draw_when_due();
+            if self.gate.is_at_rest() {
+                self.effects.carry_what_can_wait();
+            }
         }
     }
 

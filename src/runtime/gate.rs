@@ -46,6 +46,11 @@ impl FrameGate {
         self.wanted.then_some(rested.max(self.held.unwrap_or(now)).max(now))
     }
 
+    /// Whether nothing is left to draw.
+    pub fn is_at_rest(&self) -> bool {
+        !self.wanted
+    }
+
     /// Whether a frame is to be drawn right now.
     pub fn is_open(&self, now: Instant) -> bool {
         self.due(now).is_some_and(|due| due <= now)

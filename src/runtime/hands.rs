@@ -3,7 +3,7 @@
 use super::first_run::{self, FirstRun};
 use super::new_file;
 use super::texts;
-use crate::app::{Effect, JobsOfAll, Known, Msg};
+use crate::app::{Effect, JobsOfAll, Known, MOST_READ_AHEAD, Msg};
 use crate::engine::Engine;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -56,9 +56,12 @@ impl Hands {
                 return None;
             }
             Effect::LoadThread(job) => {
-                let result = self.store.thread(job).await.map(|thread| self.in_local_time(thread));
-                Msg::Thread { job, result: result.map_err(failure) }
+                let read = self.threads(vec![job], None).await;
+                let thread = read.map(|mut read| read.pop().map(|(_, thread)| thread));
+                let result = thread.and_then(|thread| thread.ok_or_else(|| failure(StoreError::NoSuchJob)));
+                Msg::Thread { job, result }
             }
+            Effect::ReadAhead(jobs) => Msg::ReadAhead(self.threads(jobs, Some(MOST_READ_AHEAD)).await),
             Effect::SubmitNewJob(text) => {
                 let result = self.with_engine(async |engine| engine.submit_new_job(&text).await).await;
                 Msg::Submitted { slot: DraftSlot::NewJob, result }
@@ -186,15 +189,23 @@ impl Hands {
         ask(self.engine().await?).await
     }
 
-    /// When a waiting prompt goes out is kept in the service's time; before the engine runs, the clocks count as one.
-    fn in_local_time(&self, mut thread: Thread) -> Thread {
-        let Some(Ok(engine)) = self.engine.borrow().clone() else { return thread };
-        for prompt in &mut thread.prompts {
-            if let Delivery::Queued { until: Some(until) } = &mut prompt.delivery {
-                *until = engine.local_of(*until);
+    /// Threads, all of them or those that take no more than so many bytes: such may be shown later, so they are read only
+    /// while the engine runs, which tells of what changes meanwhile.
+    async fn threads(&self, jobs: Vec<JobKey>, most: Option<usize>) -> Result<Vec<(JobKey, Thread)>, Failure> {
+        let told = matches!(*self.engine.borrow(), Some(Ok(_)));
+        if most.is_some() && !told {
+            return Err(Failure::new(FailureKind::Local, "Nothing is read ahead before the engine runs."));
+        }
+        let mut threads = self.store.threads(&jobs, most).await.map_err(failure)?;
+        // When a waiting prompt goes out is kept in the service's time; before the engine runs, the clocks count as one.
+        if let Some(Ok(engine)) = self.engine.borrow().as_ref() {
+            for prompt in threads.iter_mut().flat_map(|(_, thread)| &mut thread.prompts) {
+                if let Delivery::Queued { until: Some(until) } = &mut prompt.delivery {
+                    *until = engine.local_of(*until);
+                }
             }
         }
-        thread
+        Ok(threads)
     }
 
     async fn jobs_of(&self, scopes: Vec<(usize, Scope)>) -> Result<JobsOfAll, StoreError> {

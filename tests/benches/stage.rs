@@ -51,10 +51,15 @@ impl Stage {
 
     pub(crate) fn tell(&mut self, msg: Msg) {
         for effect in self.app.update(msg, now()) {
-            if let (Effect::LoadThread(job), Some(thread)) = (effect, &self.thread) {
-                let result = Ok(thread.clone());
-                drop(self.app.update(Msg::Thread { job, result }, now()));
-            }
+            let Some(thread) = &self.thread else { continue };
+            let answer = match effect {
+                Effect::LoadThread(job) => Msg::Thread { job, result: Ok(thread.clone()) },
+                Effect::ReadAhead(jobs) => {
+                    Msg::ReadAhead(Ok(jobs.into_iter().map(|job| (job, thread.clone())).collect()))
+                }
+                _ => continue,
+            };
+            drop(self.app.update(answer, now()));
         }
     }
 

@@ -219,6 +219,8 @@ impl Desk {
                 other => self.effects.carry(other),
             }
         }
+        // No frame is ever due here.
+        self.effects.carry_what_can_wait();
     }
 
     /// Presses the keys of these characters.

@@ -162,6 +162,18 @@ fn delivery(n: u8, now: Time) -> Delivery {
     }
 }
 
+fn thread(job: JobKey, now: Time) -> Thread {
+    let prompt = Prompt {
+        id: PromptId(job.0),
+        kind: PromptKind::Create,
+        text: "words\n".repeat(50),
+        delivery: delivery(6, now),
+        written_at: now,
+        sent_at: Some(now),
+    };
+    Thread { prompts: vec![prompt], events: Vec::new() }
+}
+
 fn totals(now: Time) -> Stamped<Counts> {
     let value = Counts { human: Count::Known(500), ai: Count::Known(80), total: Count::Known(580) };
     Stamped { value, as_of: now }
@@ -310,16 +322,11 @@ impl Play {
                 Msg::Loaded(Ok(Box::new(known)))
             }
             Effect::LoadThread(job) => {
-                let prompt = Prompt {
-                    id: PromptId(job.0),
-                    kind: PromptKind::Create,
-                    text: "words\n".repeat(50),
-                    delivery: delivery(6, now),
-                    written_at: now,
-                    sent_at: Some(now),
-                };
-                let thread = Thread { prompts: vec![prompt], events: Vec::new() };
-                Msg::Thread { job, result: if well { Ok(thread) } else { Err(failure()) } }
+                Msg::Thread { job, result: if well { Ok(thread(job, now)) } else { Err(failure()) } }
+            }
+            Effect::ReadAhead(jobs) => {
+                let threads = jobs.into_iter().map(|job| (job, thread(job, now)));
+                Msg::ReadAhead(if well { Ok(threads.collect()) } else { Err(failure()) })
             }
             Effect::SubmitNewJob(_) => {
                 self.open_slots.remove(&DraftSlot::NewJob);
