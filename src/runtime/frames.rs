@@ -61,8 +61,9 @@ impl Frames {
         self.looks.clear();
     }
 
-    /// What `encoded` makes of the cells that the terminal has to be sent; they count as shown from then on.
-    pub(super) fn show(&mut self, encoded: impl FnOnce(&[Placed<'_>], &Buffer) -> String) -> String {
+    /// What `encoded` makes of the cells that the terminal has to be sent, which may show none yet; they count as shown from
+    /// then on.
+    pub(super) fn show(&mut self, encoded: impl FnOnce(&[Placed<'_>], &Buffer, bool) -> String) -> String {
         let width = usize::from(self.next.area.width).max(1);
         if self.looks.len() != self.shown.content.len() {
             self.looks = self.shown.content.iter().map(Look::of).collect();
@@ -81,18 +82,19 @@ impl Frames {
                 rows.push((row, begin, differs));
             }
         }
+        let on_blank = !blank.is_empty();
         let mut placed = Vec::with_capacity(rows.iter().flat_map(|row| &row.2).filter(|differs| **differs).count());
         for (row, begin, differs) in &rows {
             let shown = self.shown.content.get(*begin..begin + width).unwrap_or(&blank);
             if let Some(next) = self.next.content.get(*begin..begin + width) {
                 let begin = placed.len();
                 changes((self.next.area.x, *row), shown, next, differs, &mut placed);
-                if blank.is_empty() {
+                if !on_blank {
                     add_halves((self.next.area.x, *row), shown, next, differs, begin, &mut placed);
                 }
             }
         }
-        let out = if placed.is_empty() { String::new() } else { encoded(&placed, &self.next) };
+        let out = if placed.is_empty() { String::new() } else { encoded(&placed, &self.next, on_blank) };
         std::mem::swap(&mut self.shown, &mut self.next);
         out
     }
@@ -258,7 +260,7 @@ mod tests {
         assert!(blank.content.iter().all(|cell| *cell == Cell::EMPTY), "drawn from nothing");
         frames.put(next);
         let mut sent = Vec::new();
-        frames.show(|placed, _| {
+        frames.show(|placed, _, _| {
             sent.extend(placed.iter().map(|(x, y, cell)| (*x, *y, cell.symbol().to_owned())));
             String::new()
         });
