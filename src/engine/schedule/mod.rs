@@ -140,6 +140,7 @@ impl Scheduler {
 
     /// Forgets a job.
     pub(super) fn remove(&mut self, key: JobKey, now: Time) {
+        self.failing.remove(&key);
         if let Some(entry) = self.take(key) {
             self.end(entry.asked, now);
         }
@@ -151,6 +152,7 @@ impl Scheduler {
         asked.into_iter().for_each(|asked| self.end(asked, now));
         self.others.clear();
         self.shown.clear();
+        self.failing.clear();
         (self.pace, self.shown_pace) = (Pace::default(), Pace::default());
     }
 
