@@ -180,6 +180,8 @@ impl App {
             Ok((prompt, row)) => {
                 let early = self.early.remove(&prompt);
                 let key = row.key;
+                let is_follow_up = matches!(slot, DraftSlot::FollowUp(_));
+                let before = self.jobs.get(key).filter(|_| is_follow_up).and_then(|known| known.undelivered);
                 self.put(row);
                 if matches!(slot, DraftSlot::NewJob | DraftSlot::AboutPages) {
                     self.jobs.select(key);
@@ -191,6 +193,8 @@ impl App {
                 }
                 if let Some((delivery, row)) = early {
                     self.delivered(prompt, &delivery, &row, now, effects);
+                } else if let Some(before) = before {
+                    self.wait_behind(prompt, before, now);
                 }
             }
             Err(failure) => {
@@ -209,6 +213,24 @@ impl App {
                 }
             }
         }
+    }
+
+    /// A prompt goes out after the one before it, which may take long: its editor does not wait with it.
+    fn wait_behind(&mut self, prompt: PromptId, before: DeliveryKind, now: Time) {
+        let sentence = match before {
+            // A moment, after which this one has its turn.
+            DeliveryKind::Sending => return,
+            DeliveryKind::NotSent | DeliveryKind::Rejected | DeliveryKind::Unconfirmed => {
+                let decides = self.told(Context::Jobs, Action::Resolve);
+                format!(
+                    "On disk. The prompt before it waits for you: {decides} on its job decides, then this one goes out."
+                )
+            }
+            _ => "On disk. It goes out after the prompt before it.".to_owned(),
+        };
+        self.overlays
+            .retain(|overlay| !overlay.as_editor().is_some_and(|editor| editor.progress == Progress::Sending(prompt)));
+        self.say(Tone::Info, &sentence, now);
     }
 
     /// A prompt went a step further.

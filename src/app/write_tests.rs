@@ -363,3 +363,28 @@ fn an_answer_that_comes_before_the_word_that_the_prompt_is_on_disk_is_not_lost_o
     let editor = play.app.overlays.iter().find_map(Overlay::as_editor).expect("it came back");
     assert_eq!(editor.progress, Progress::Back(PromptId(3), CleanText::line("Too long.")));
 }
+
+#[test]
+fn a_follow_up_that_waits_for_the_prompt_before_it_says_so_and_frees_the_keys() {
+    let kinds = [
+        (DeliveryKind::Rejected, "waits for you"),
+        (DeliveryKind::Unconfirmed, "waits for you"),
+        (DeliveryKind::Paused, "after the prompt before it"),
+        (DeliveryKind::Queued, "after the prompt before it"),
+        (DeliveryKind::Sending, ""),
+    ];
+    for (before, said) in kinds {
+        let mut play = Play::new(Vec::new());
+        let mut job = row(1, Status::Active);
+        (job.undelivered, job.revision) = (Some(before), 7);
+        play.tell(Msg::JobsChanged(vec![job.clone()]));
+        play.typed("fmore");
+        play.held('s');
+        assert_eq!(play.asked, [Effect::SubmitFollowUp(JobKey(1), "more".to_owned())]);
+        job.revision = 8;
+        play.tell(Msg::Submitted { slot: DraftSlot::FollowUp(JobKey(1)), result: Ok((PromptId(5), job)) });
+        assert_eq!(play.app.overlays.is_empty(), before != DeliveryKind::Sending, "{before:?}");
+        let notice = play.app.notice.as_ref().map_or("", |notice| notice.text.as_str());
+        assert!(notice.contains(said), "{before:?}: {notice}");
+    }
+}
