@@ -17,6 +17,8 @@ const SMALL: usize = 20;
 const PROBLEM_LINES_READ: usize = 2;
 /// Cells before the words of one.
 const INDENT: usize = 3;
+/// Cells from which on a footer has room for some keys of the job and of the list.
+const ROOMY: usize = 80;
 
 /// A key with the word for what it does: a blank, the key, a blank, the word, a blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,9 +65,20 @@ impl App {
         let own = self.own_hints().map(|own| Hint::new(own.key, own.name.to_string()));
         items.splice(place..place, own.collect::<Vec<_>>());
         let reserved: usize = items.iter().filter(|item| item.is_kept()).map(Hint::width).sum();
+        // The foremost of the list's has its place before the job's, where there is room for both.
+        let is_foremost = |item: &&Hint| item.is_standing && item.word == "filter" && width >= ROOMY;
+        let foremost = items.iter().find(is_foremost).map_or(0, Hint::width);
         let (mut used, mut standing, mut kept) = (0, reserved, width.saturating_sub(reserved));
+        let mut is_full = false;
         items.retain_mut(|item| {
-            let fits = item.is_kept() || used + standing + item.width() <= width;
+            let fits = item.is_kept()
+                || if item.is_standing {
+                    // What comes after one that has no room would take its place.
+                    is_full |= used + standing + item.width() > width;
+                    !is_full
+                } else {
+                    used + standing.max(reserved + foremost) + item.width() <= width
+                };
             if item.is_standing && fits {
                 standing += item.width();
                 item.at = width - standing;
@@ -168,6 +181,19 @@ mod tests {
             let after = places(&app);
             assert_eq!((&before.0, before.1), (&after.0, Some(width)));
             assert_eq!((before.0.len(), after.1), (2, Some(width)));
+        }
+        for width in 60..=160 {
+            let stand = |app: &App| {
+                let hints = app.footer(width).into_iter().filter(|hint| hint.is_standing);
+                hints.map(|hint| (hint.word.clone(), width - hint.at)).collect::<Vec<_>>()
+            };
+            press(&mut app, 'g');
+            let before = stand(&app);
+            press(&mut app, 'G');
+            let after = stand(&app);
+            let (few, many) = if before.len() < after.len() { (&before, &after) } else { (&after, &before) };
+            assert!(many.ends_with(few), "{width}: {before:?} {after:?}");
+            assert!(width < ROOMY || few.last().is_some_and(|(word, _)| word == "filter"), "{width}: {few:?}");
         }
         press(&mut app, 'g');
         let words = |app: &App| app.footer(160).into_iter().map(|hint| hint.word).collect::<Vec<_>>();
