@@ -28,13 +28,15 @@ pub struct Hint {
     pub chord: Chord,
     pub key: String,
     pub word: String,
+    /// What it does; none for a key of the user's own.
+    action: Option<Action>,
     /// It stands at the right, where nothing moves it.
     is_standing: bool,
 }
 
 impl Hint {
     fn new(chord: Chord, word: String) -> Self {
-        Self { at: 0, chord, key: chord.to_string(), word, is_standing: false }
+        Self { at: 0, chord, key: chord.to_string(), word, action: None, is_standing: false }
     }
 
     /// Cells that it takes.
@@ -44,7 +46,7 @@ impl Hint {
 
     /// Help and quit have a place come what may, at the right: they stay where they are whatever is selected.
     fn is_kept(&self) -> bool {
-        matches!(self.word.as_str(), "help" | "quit")
+        matches!(self.action, Some(Action::Help | Action::Quit))
     }
 }
 
@@ -55,18 +57,19 @@ impl App {
     pub fn footer(&self, width: usize) -> Vec<Hint> {
         let is_list = self.screen == Screen::Jobs && self.overlays.is_empty();
         let hint = |(chord, row): (Chord, &Binding)| Hint {
+            action: Some(row.action),
             is_standing: is_list && is_of_list(row.action),
             ..Hint::new(chord, self.hint(row))
         };
         let mut items: Vec<Hint> = self.hints().map(hint).collect();
         // The user's own come behind what belongs to this screen, before what holds everywhere.
-        let is_general = |item: &Hint| matches!(item.word.as_str(), "refresh" | "help");
+        let is_general = |item: &Hint| matches!(item.action, Some(Action::Refresh | Action::Help));
         let place = items.iter().position(is_general).unwrap_or(items.len());
         let own = self.own_hints().map(|own| Hint::new(own.key, own.name.to_string()));
         items.splice(place..place, own.collect::<Vec<_>>());
         let reserved: usize = items.iter().filter(|item| item.is_kept()).map(Hint::width).sum();
         // The foremost of the list's has its place before the job's, where there is room for both.
-        let is_foremost = |item: &&Hint| item.is_standing && item.word == "filter" && width >= ROOMY;
+        let is_foremost = |item: &&Hint| item.is_standing && item.action == Some(Action::Filter) && width >= ROOMY;
         let foremost = items.iter().find(is_foremost).map_or(0, Hint::width);
         let (mut used, mut standing, mut kept) = (0, reserved, width.saturating_sub(reserved));
         let mut is_full = false;
