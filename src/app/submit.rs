@@ -220,7 +220,7 @@ impl App {
         let sentence = match before {
             // A moment, after which this one has its turn.
             DeliveryKind::Sending => return,
-            DeliveryKind::NotSent | DeliveryKind::Rejected | DeliveryKind::Unconfirmed => {
+            before if before.needs_user() => {
                 let decides = self.told(Context::Jobs, Action::Resolve);
                 format!(
                     "On disk. The prompt before it waits for you: {decides} on its job decides, then this one goes out."
