@@ -41,7 +41,7 @@ pub(super) struct Answered {
     pub(super) loaded: Loaded,
     /// Whether it has cost a request.
     pub(super) asked: bool,
-    /// Whether it was handed to the report on disk, with whatever success: nobody else has to.
+    /// Whether it was handed to the report on disk, with whatever success: whoever had it asked for need not.
     pub(super) handed_on: bool,
 }
 
@@ -61,7 +61,8 @@ impl Inner {
     pub(super) async fn ask_for_views(self: &Arc<Self>, query: ViewsQuery, force: bool, purpose: Purpose) -> Answered {
         let (loading, is_own) = Arc::clone(self).join_load(query, force, purpose);
         let answered = loading.await;
-        Answered { asked: is_own && answered.asked, ..answered }
+        // What was begun for somebody else may have been handed to a report that was dropped since.
+        Answered { asked: is_own && answered.asked, handed_on: is_own && answered.handed_on, ..answered }
     }
 
     pub(super) async fn cached_views(&self, query: ViewsQuery) -> Option<Stamped<ViewsPage>> {
