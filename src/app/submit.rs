@@ -180,8 +180,7 @@ impl App {
             Ok((prompt, row)) => {
                 let early = self.early.remove(&prompt);
                 let key = row.key;
-                let is_follow_up = matches!(slot, DraftSlot::FollowUp(_));
-                let before = self.jobs.get(key).filter(|_| is_follow_up).and_then(|known| known.undelivered);
+                let waits = if matches!(slot, DraftSlot::FollowUp(_)) { self.waits_behind(prompt, &row) } else { None };
                 self.put(row);
                 if matches!(slot, DraftSlot::NewJob | DraftSlot::AboutPages) {
                     self.jobs.select(key);
@@ -193,8 +192,9 @@ impl App {
                 }
                 if let Some((delivery, row)) = early {
                     self.delivered(prompt, &delivery, &row, now, effects);
-                } else if let Some(before) = before {
-                    self.wait_behind(prompt, before, now);
+                }
+                if let Some(sentence) = waits {
+                    self.wait_behind(prompt, &sentence, now);
                 }
             }
             Err(failure) => {
@@ -215,22 +215,28 @@ impl App {
         }
     }
 
-    /// A prompt goes out after the one before it, which may take long: its editor does not wait with it.
-    fn wait_behind(&mut self, prompt: PromptId, before: DeliveryKind, now: Time) {
-        let sentence = match before {
-            // A moment, after which this one has its turn.
-            DeliveryKind::Sending => return,
-            before if before.needs_user() => {
-                let decides = self.told(Context::Jobs, Action::Resolve);
-                format!(
-                    "On disk. The prompt before it waits for you: {decides} on its job decides, then this one goes out."
-                )
-            }
-            _ => "On disk. It goes out after the prompt before it.".to_owned(),
-        };
+    /// What a follow-up waits for that was just written down, as the row says that was written with it. Nothing where the one
+    /// before it is on its way: that is a moment.
+    fn waits_behind(&self, prompt: PromptId, row: &JobRow) -> Option<String> {
+        if row.undelivered?.needs_user() {
+            let decides = self.told(Context::Jobs, Action::Resolve);
+            return Some(format!(
+                "On disk. The prompt before it waits for you: {decides} on its job decides, then this one goes out."
+            ));
+        }
+        // The place of the first that is queued, which is its number unless somebody moved it.
+        let is_first = row.place.is_none_or(|place| place >= prompt.0);
+        (!is_first).then(|| "On disk. It goes out after the prompt before it.".to_owned())
+    }
+
+    /// A prompt that waits may wait long: its editor does not wait with it.
+    fn wait_behind(&mut self, prompt: PromptId, sentence: &str, now: Time) {
+        let open = self.overlays.len();
         self.overlays
             .retain(|overlay| !overlay.as_editor().is_some_and(|editor| editor.progress == Progress::Sending(prompt)));
-        self.say(Tone::Info, &sentence, now);
+        if self.overlays.len() < open {
+            self.say(Tone::Info, sentence, now);
+        }
     }
 
     /// A prompt went a step further.

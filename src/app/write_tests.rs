@@ -366,25 +366,35 @@ fn an_answer_that_comes_before_the_word_that_the_prompt_is_on_disk_is_not_lost_o
 
 #[test]
 fn a_follow_up_that_waits_for_the_prompt_before_it_says_so_and_frees_the_keys() {
+    // How the job stands once prompt 5 is written down, and the place of its first that is queued.
     let kinds = [
-        (DeliveryKind::Rejected, "waits for you"),
-        (DeliveryKind::Unconfirmed, "waits for you"),
-        (DeliveryKind::Paused, "after the prompt before it"),
-        (DeliveryKind::Queued, "after the prompt before it"),
-        (DeliveryKind::Sending, ""),
+        (DeliveryKind::Rejected, Some(5), "waits for you"),
+        (DeliveryKind::Unconfirmed, Some(5), "waits for you"),
+        (DeliveryKind::Paused, Some(4), "after the prompt before it"),
+        (DeliveryKind::Queued, Some(4), "after the prompt before it"),
+        (DeliveryKind::Sending, Some(4), "after the prompt before it"),
+        (DeliveryKind::Sending, Some(5), ""),
+        (DeliveryKind::Queued, Some(5), ""),
+        (DeliveryKind::Queued, Some(9), ""),
     ];
-    for (before, said) in kinds {
-        let mut play = Play::new(Vec::new());
-        let mut job = row(1, Status::Active);
-        (job.undelivered, job.revision) = (Some(before), 7);
-        play.tell(Msg::JobsChanged(vec![job.clone()]));
-        play.typed("fmore");
-        play.held('s');
-        assert_eq!(play.asked, [Effect::SubmitFollowUp(JobKey(1), "more".to_owned())]);
-        job.revision = 8;
-        play.tell(Msg::Submitted { slot: DraftSlot::FollowUp(JobKey(1)), result: Ok((PromptId(5), job)) });
-        assert_eq!(play.app.overlays.is_empty(), before != DeliveryKind::Sending, "{before:?}");
-        let notice = play.app.notice.as_ref().map_or("", |notice| notice.text.as_str());
-        assert!(notice.contains(said), "{before:?}: {notice}");
+    for (state, place, said) in kinds {
+        // What was read of the record before its own answer changes nothing.
+        for read_first in [false, true] {
+            let mut play = Play::new(Vec::new());
+            play.tell(Msg::JobsChanged(vec![row(1, Status::Active)]));
+            play.typed("fmore");
+            play.held('s');
+            assert_eq!(play.asked, [Effect::SubmitFollowUp(JobKey(1), "more".to_owned())]);
+            let mut job = row(1, Status::Active);
+            (job.undelivered, job.place, job.revision) = (Some(state), place, 8);
+            if read_first {
+                let (prompt, delivery) = (PromptId(5), Delivery::Queued { until: None });
+                play.tell(Msg::News(News::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
+            }
+            play.tell(Msg::Submitted { slot: DraftSlot::FollowUp(JobKey(1)), result: Ok((PromptId(5), job)) });
+            assert_eq!(play.app.overlays.is_empty(), !said.is_empty(), "{state:?}");
+            let notice = play.app.notice.as_ref().map_or("", |notice| notice.text.as_str());
+            assert!(notice.contains(said), "{state:?}: {notice}");
+        }
     }
 }
