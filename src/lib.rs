@@ -105,8 +105,9 @@
 //! The service gives page views out in answers of 250 rows at most and never says how many there are. All answers of a
 //! range make a [`model::report::Report`]; only a report is sorted, filtered, folded and compared.
 //! [`engine::Engine::load_all`] asks for one answer after the other, within the ledger, and the store takes each in as
-//! it comes, in one transaction: whatever ends a load, the next one can go on from there. One report of a range is
-//! whole and stays until another one is. The screen reads the record before it asks ([`app::Effect::Recall`]), says
+//! it comes, in one transaction: whatever ends a load, the next one can go on from there. The last one makes a report of
+//! all, whose rows are written then, at once and in the order of their keys (`store::loading`, `store::filing`). One report
+//! of a range is whole and stays until another one is. The screen reads the record before it asks ([`app::Effect::Recall`]), says
 //! what it knows of the price, and shows a report that is not whole as that.
 
 pub mod api;

@@ -4,14 +4,13 @@
 
 use super::inner::{Inner, lock};
 use super::reports::unread;
-use super::views::{Answered, Purpose, report_answer};
+use super::views::{Answered, Purpose, leads_nowhere, report_answer};
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Stamped;
 use crate::model::news::News;
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEnd, LoadEnded, LoadOrder, LoadProgress, Merge, Report};
-use crate::model::text::CleanText;
 use crate::model::views::{LIMIT_MAX, ViewsPage, ViewsQuery};
 use crate::store::Unfinished;
 use futures_util::FutureExt;
@@ -90,7 +89,7 @@ impl Inner {
         };
         let own = || {
             report.map(|report| {
-                let mut report = report.into_report();
+                let mut report = sole(report).into_report();
                 self.to_local_time(&mut report);
                 Arc::new(report)
             })
@@ -103,7 +102,7 @@ impl Inner {
 struct Load<'a> {
     inner: &'a Arc<Inner>,
     order: LoadOrder,
-    report: Option<Merge>,
+    report: Option<Arc<Merge>>,
     /// No answer from before this moment is taken in.
     since: Option<Time>,
     requests: u32,
@@ -125,7 +124,7 @@ impl Load<'_> {
                 Ok(answer) => answer,
                 Err(ended) => return ended,
             };
-            if let Some(failure) = self.leads_nowhere(query, &answer.value) {
+            if let Some(failure) = leads_nowhere(query, &answer.value, self.report.as_deref()) {
                 return LoadEnded::Failed(failure);
             }
             if !handed_on {
@@ -137,7 +136,7 @@ impl Load<'_> {
     }
 
     fn so_far(&self) -> Option<&Report> {
-        self.report.as_ref().map(Merge::report)
+        self.report.as_deref().map(Merge::report)
     }
 
     async fn begin_anew(&mut self) -> Result<(), Failure> {
@@ -155,12 +154,12 @@ impl Load<'_> {
         if let Some(Unfinished { report, since }) =
             inner.store.unfinished_report(&inner.scope, range).await.map_err(unread)?
         {
-            (self.report, self.since) = (Some(Merge::of(report)), since);
+            (self.report, self.since) = (Some(Arc::new(Merge::of(report))), since);
             return Ok(());
         }
         let known = inner.store.recall_views(&inner.scope, range).await.map_err(unread)?.report;
         let fresh = known.filter(|report| inner.is_fresh(range, report.as_of));
-        self.report = fresh.map(Arc::unwrap_or_clone).map(Merge::of);
+        self.report = fresh.map(Arc::unwrap_or_clone).map(Merge::of).map(Arc::new);
         Ok(())
     }
 
@@ -173,7 +172,8 @@ impl Load<'_> {
     async fn next_answer(&mut self, query: ViewsQuery) -> Result<(Stamped<ViewsPage>, bool), LoadEnded> {
         let cached = if self.order.afresh { None } else { self.inner.fresh_views(query).await };
         let is_of_use = |cached: &Stamped<ViewsPage>| {
-            self.since.is_none_or(|since| cached.as_of > since) && self.leads_nowhere(query, &cached.value).is_none()
+            self.since.is_none_or(|since| cached.as_of > since)
+                && leads_nowhere(query, &cached.value, self.report.as_deref()).is_none()
         };
         let force = match cached {
             Some(cached) if is_of_use(&cached) => return Ok((cached, false)),
@@ -190,26 +190,10 @@ impl Load<'_> {
         if self.requests >= self.order.at_most {
             return Err(LoadEnded::AtMost);
         }
-        let purpose = Purpose::Report { since: self.since };
+        let purpose = Purpose::Report { since: self.since, so_far: self.report.clone() };
         let Answered { loaded, asked, handed_on } = self.inner.ask_for_views(query, force, purpose).await;
         self.requests = self.requests.saturating_add(u32::from(asked));
         loaded.map(|answer| (answer, handed_on)).map_err(LoadEnded::Failed)
-    }
-
-    /// Why this answer, that says that there is more, would have the load go on for ever: no row of it is new. The store has
-    /// the same rule ([`Store::keep_and_absorb`](crate::store::Store::keep_and_absorb)).
-    fn leads_nowhere(&self, query: ViewsQuery, answer: &ViewsPage) -> Option<Failure> {
-        let is_new = |path: &CleanText| !self.report.as_ref().is_some_and(|report| report.has(path));
-        if !query.has_next(answer) || answer.rows.iter().any(|row| is_new(&row.path)) {
-            return None;
-        }
-        let what = if answer.rows.is_empty() { "sent none" } else { "sent only pages that it had sent before" };
-        let sentence = format!(
-            "The service says that there are more pages after the first {}, but {what}, so loading stopped: what came is \
-             kept. Try again later.",
-            self.so_far().map_or(0, |report| report.rows.len())
-        );
-        Some(Failure::new(FailureKind::Service, &sentence))
     }
 
     /// Takes an answer that was kept already into the report on disk.
@@ -224,13 +208,7 @@ impl Load<'_> {
     /// Takes the answer in and tells how far the load is.
     async fn absorb(&mut self, query: ViewsQuery, answer: Stamped<ViewsPage>) {
         let (complete, Stamped { value: page, as_of }) = (!query.has_next(&answer.value), answer);
-        let report = match self.report.take() {
-            Some(mut report) => {
-                report.absorb(page, complete, as_of);
-                report
-            }
-            None => Merge::of(Report::begin(query.range, page, complete, as_of)),
-        };
+        let report = Merge::with(self.report.take().map(sole), query.range, page, complete, as_of);
         let progress = LoadProgress {
             range: query.range,
             rows: report.report().rows.len(),
@@ -238,9 +216,14 @@ impl Load<'_> {
             requests: self.requests,
             share: report.loaded_share(),
         };
-        self.report = Some(report);
+        self.report = Some(Arc::new(report));
         self.inner.tell(News::Loading(progress)).await;
     }
+}
+
+/// The report itself: whoever kept an answer by it has let go of it by now.
+fn sole(report: Arc<Merge>) -> Merge {
+    Arc::try_unwrap(report).unwrap_or_else(|shared| Merge::of(shared.report().clone()))
 }
 
 fn broken_off() -> LoadEnd {

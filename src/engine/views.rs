@@ -13,6 +13,7 @@ use crate::model::load::Stamped;
 use crate::model::log::Operation;
 use crate::model::news::News;
 use crate::model::period::DateRange;
+use crate::model::report::Merge;
 use crate::model::text::CleanText;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use crate::store::{ReportAnswer, StoreError};
@@ -27,12 +28,13 @@ pub(super) type Loaded = Result<Stamped<ViewsPage>, Failure>;
 pub(super) type Loading = Shared<BoxFuture<'static, Answered>>;
 
 /// What an answer is asked for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) enum Purpose {
     /// To be kept in the cache.
     Page,
-    /// To be taken into the report that is being loaded as well, of which no answer from before that moment may be a part.
-    Report { since: Option<Time> },
+    /// To be taken into the report that is being loaded as well, of which no answer from before that moment may be a part:
+    /// unless it leads nowhere after what came so far.
+    Report { since: Option<Time>, so_far: Option<Arc<Merge>> },
 }
 
 /// What came of asking.
@@ -154,23 +156,24 @@ impl Inner {
         };
         self.order(Order::Heard(Heard::well()));
         let answer = Stamped { value: page, as_of: now };
+        let handed_on = matches!(purpose, Purpose::Report { .. });
         if let Err(error) = self.keep(query, &answer, purpose).await {
             // Shown all the same; the next look costs another request, and the next load begins before this answer.
             self.trouble(error.failure()).await;
         }
         let totals = Stamped { value: answer.value.totals.clone(), as_of: now };
         self.tell(News::Totals { range: query.range, totals }).await;
-        Answered { loaded: Ok(answer), asked: true, handed_on: matches!(purpose, Purpose::Report { .. }) }
+        Answered { loaded: Ok(answer), asked: true, handed_on }
     }
 
     /// Writes down what was paid for, in one transaction: each one waits for the disk.
     async fn keep(&self, query: ViewsQuery, answer: &Stamped<ViewsPage>, purpose: Purpose) -> Result<(), StoreError> {
         match purpose {
-            Purpose::Page => self.store.save_views(&self.scope, query, &answer.value, answer.as_of).await,
-            Purpose::Report { since } => {
+            Purpose::Report { since, so_far } if leads_nowhere(query, &answer.value, so_far.as_deref()).is_none() => {
                 let next = report_answer(query, answer.clone(), since);
                 self.store.keep_and_absorb(&self.scope, next).await.map(drop)
             }
+            _ => self.store.save_views(&self.scope, query, &answer.value, answer.as_of).await,
         }
     }
 }
@@ -186,6 +189,21 @@ impl Answered {
 pub(super) fn report_answer(query: ViewsQuery, answer: Stamped<ViewsPage>, since: Option<Time>) -> ReportAnswer {
     let (complete, Stamped { value, as_of }) = (!query.has_next(&answer.value), answer);
     ReportAnswer { range: query.range, number: query.page, answer: value, complete, as_of, since }
+}
+
+/// Why this answer, that says that there is more, would have the load go on for ever: no row of it is new.
+pub(super) fn leads_nowhere(query: ViewsQuery, answer: &ViewsPage, so_far: Option<&Merge>) -> Option<Failure> {
+    let is_new = |path: &CleanText| !so_far.is_some_and(|report| report.has(path));
+    if !query.has_next(answer) || answer.rows.iter().any(|row| is_new(&row.path)) {
+        return None;
+    }
+    let what = if answer.rows.is_empty() { "sent none" } else { "sent only pages that it had sent before" };
+    let sentence = format!(
+        "The service says that there are more pages after the first {}, but {what}, so loading stopped: what came is \
+         kept. Try again later.",
+        so_far.map_or(0, |so_far| so_far.report().rows.len())
+    );
+    Some(Failure::new(FailureKind::Service, &sentence))
 }
 
 /// Whether numbers about the range from this moment need not be asked for again now, both of the service's time.

@@ -79,6 +79,18 @@ impl Merge {
         Self { index: Index::of(&report.rows), report }
     }
 
+    /// Takes the next answer into what came before it, or begins with it.
+    #[must_use]
+    pub fn with(so_far: Option<Self>, range: DateRange, answer: ViewsPage, complete: bool, as_of: Time) -> Self {
+        match so_far {
+            Some(mut merge) => {
+                merge.absorb(answer, complete, as_of);
+                merge
+            }
+            None => Self::of(Report::begin(range, answer, complete, as_of)),
+        }
+    }
+
     /// The report as far as it is.
     pub fn report(&self) -> &Report {
         &self.report

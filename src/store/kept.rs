@@ -2,11 +2,12 @@
 
 use super::columns::time;
 use super::error::StoreError;
-use super::views::{counts_of, range_of};
-use super::{Store, scopes};
+use super::stored::counts_of;
+use super::views::range_of;
+use super::{Store, loading, scopes};
 use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
-use crate::model::report::{Kept, KnownRange};
+use crate::model::report::{Kept, KnownRange, Report};
 use rusqlite::{Connection, Row};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -37,11 +38,19 @@ fn ranges(connection: &Connection, scope: i64) -> R<Vec<KnownRange>> {
     // Whole reports first: of what is found twice the first counts.
     collect(
         connection,
-        "SELECT date_from, date_to, row_count, complete, as_of, totals FROM views_report
-         WHERE scope = ?1 ORDER BY complete DESC",
+        "SELECT date_from, date_to, row_count, 1, as_of, totals FROM views_report WHERE scope = ?1 AND complete = 1",
         scope,
         &mut known,
     )?;
+    for (range, loading) in loading::all(connection, scope)? {
+        if known.contains_key(&range) {
+            continue;
+        }
+        if let Some(Report { rows, as_of, totals, .. }) = loading::read(connection, range, &loading)? {
+            let rows = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+            known.insert(range, KnownRange { range, rows, complete: false, as_of, totals });
+        }
+    }
     collect(
         connection,
         "SELECT size.date_from, size.date_to, size.row_count, 0, size.as_of, coalesce(views_total.totals, '')
@@ -77,7 +86,7 @@ fn bytes(connection: &Connection) -> R<u64> {
     let mut ask = connection.prepare_cached(
         "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate = 1 AND name IN
          (SELECT name FROM sqlite_schema WHERE tbl_name IN
-          ('views_answer', 'views_report', 'views_path', 'views_row', 'views_total'))",
+          ('views_answer', 'views_loading', 'views_part', 'views_report', 'views_path', 'views_row', 'views_total'))",
     )?;
     let bytes: i64 = ask.query_row([], |row| row.get(0))?;
     Ok(u64::try_from(bytes).unwrap_or(0))

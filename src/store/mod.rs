@@ -9,12 +9,14 @@ mod columns;
 mod drafts;
 mod error;
 mod examine;
+mod filing;
 mod glance;
 mod handle;
 mod jobs;
 mod kept;
 mod known;
 mod ledgers;
+mod loading;
 mod local;
 mod memory;
 mod merge;
@@ -30,6 +32,7 @@ mod rounds;
 mod schema;
 mod scopes;
 mod sending;
+mod stored;
 mod totals;
 mod views;
 
@@ -557,7 +560,12 @@ impl Store {
     /// Keeps the answer, in place of the one before, and the totals that came with it.
     pub async fn save_views(&self, scope: &Scope, query: ViewsQuery, page: &ViewsPage, as_of: Time) -> R<()> {
         let (scope, page) = (scope.clone(), page.clone());
-        self.handle.write(move |tx| views::save(tx, &scope, query, &page, as_of)).await
+        self.handle
+            .write(move |tx| {
+                let scope = scopes::ensure(tx, &scope)?;
+                views::save(tx, scope, query, &page, &stored::text_of(&page)?, as_of)
+            })
+            .await
     }
 
     /// Keeps a small fact (last service time seen, layout) under its key.

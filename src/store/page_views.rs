@@ -4,15 +4,16 @@
 use super::columns::time;
 use super::error::StoreError;
 use super::reports::{counts, find_path, head};
-use super::views::{answer_of, days, range_of};
-use super::{Store, scopes};
+use super::stored::answer_of;
+use super::views::{days, range_of};
+use super::{Store, loading, scopes};
 use crate::model::Time;
 use crate::model::about::{PagePeriod, PageViews};
 use crate::model::endpoint::Scope;
 use crate::model::load::Stamped;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
-use crate::model::views::Counts;
+use crate::model::views::{Counts, ViewsPage};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -42,7 +43,7 @@ impl Store {
 
 fn in_range(connection: &Connection, scope: i64, path: &CleanText, range: DateRange) -> R<PageViews> {
     let id = find_path(connection, path)?;
-    if let Some(whole) = head(connection, scope, range, true)? {
+    if let Some(whole) = head(connection, scope, range)? {
         let found = match id {
             Some(id) => row(connection, whole.id, id)?,
             None => None,
@@ -53,9 +54,9 @@ fn in_range(connection: &Connection, scope: i64, path: &CleanText, range: DateRa
     if let Some(known) = in_answers(connection, scope, path, range)? {
         return Ok(PageViews::Known(known));
     }
-    let (Some(id), Some(part)) = (id, head(connection, scope, range, false)?) else { return Ok(PageViews::Unknown) };
-    let found = row(connection, part.id, id)?;
-    Ok(found.map_or(PageViews::Unknown, |value| PageViews::Known(Stamped { value, as_of: part.as_of })))
+    let parts = loading::answers_with(connection, scope, Some(range), &written(path))?;
+    let found = parts.into_iter().find_map(|(_, part)| listed(part, path));
+    Ok(found.map_or(PageViews::Unknown, PageViews::Known))
 }
 
 fn row(connection: &Connection, report: i64, path: i64) -> R<Option<Counts>> {
@@ -74,8 +75,9 @@ fn in_answers(connection: &Connection, scope: i64, path: &CleanText, range: Date
     let mut rows = ask.query(params![scope, from, to, written(path)])?;
     while let Some(row) = rows.next()? {
         let (answer, as_of): (String, Time) = (row.get(0)?, time(row, 1)?);
-        if let Some(value) = listed(&answer, path) {
-            return Ok(Some(Stamped { value, as_of }));
+        let answer = answer_of(&answer).map(|value| Stamped { value, as_of });
+        if let Some(known) = answer.and_then(|answer| listed(answer, path)) {
+            return Ok(Some(known));
         }
     }
     Ok(None)
@@ -85,32 +87,33 @@ fn periods(connection: &Connection, scope: i64, path: &CleanText) -> R<Vec<PageP
     let mut known: HashMap<DateRange, Stamped<Counts>> = HashMap::new();
     // Each source outranks the one after it.
     if let Some(id) = find_path(connection, path)? {
-        in_reports(connection, scope, id, true, &mut known)?;
-        in_other_answers(connection, scope, path, &mut known)?;
-        in_reports(connection, scope, id, false, &mut known)?;
-    } else {
-        in_other_answers(connection, scope, path, &mut known)?;
+        in_reports(connection, scope, id, &mut known)?;
+    }
+    in_other_answers(connection, scope, path, &mut known)?;
+    for (range, part) in loading::answers_with(connection, scope, None, &written(path))? {
+        if let Some(views) = listed(part, path) {
+            known.entry(range).or_insert(views);
+        }
     }
     let mut periods: Vec<PagePeriod> = known.into_iter().map(|(range, views)| PagePeriod { range, views }).collect();
     periods.sort_by_key(|period| Reverse(period.range));
     Ok(periods)
 }
 
-/// Whole reports that list the page, or those that are being loaded.
+/// Whole reports that list the page.
 fn in_reports(
     connection: &Connection,
     scope: i64,
     path: i64,
-    complete: bool,
     known: &mut HashMap<DateRange, Stamped<Counts>>,
 ) -> R<()> {
     let mut ask = connection.prepare_cached(
         "SELECT human, ai, total, odd, date_from, date_to, as_of FROM views_report
          CROSS JOIN views_row ON views_row.report = views_report.id AND views_row.path = ?2
-         WHERE scope = ?1 AND complete = ?3",
+         WHERE scope = ?1 AND complete = 1",
     )?;
     let of_row = |row: &Row<'_>| Ok((range_of(row, 4)?, Stamped { value: counts(row, 0)?, as_of: time(row, 6)? }));
-    for found in ask.query_map(params![scope, path, complete], of_row)? {
+    for found in ask.query_map(params![scope, path], of_row)? {
         if let (Some(range), views) = found? {
             known.entry(range).or_insert(views);
         }
@@ -137,8 +140,10 @@ fn in_other_answers(
     let mut rows = ask.query(params![scope, written(path)])?;
     while let Some(row) = rows.next()? {
         let answer: String = row.get(3)?;
-        if let (Some(range), Some(value)) = (range_of(row, 0)?, listed(&answer, path)) {
-            known.entry(range).or_insert(Stamped { value, as_of: time(row, 2)? });
+        let as_of = time(row, 2)?;
+        let answer = answer_of(&answer).map(|value| Stamped { value, as_of });
+        if let (Some(range), Some(views)) = (range_of(row, 0)?, answer.and_then(|answer| listed(answer, path))) {
+            known.entry(range).or_insert(views);
         }
     }
     Ok(())
@@ -149,6 +154,8 @@ fn written(path: &CleanText) -> String {
     serde_json::Value::from(path.as_str()).to_string()
 }
 
-fn listed(answer: &str, path: &CleanText) -> Option<Counts> {
-    answer_of(answer)?.rows.into_iter().find(|row| row.path == *path).map(|row| row.counts)
+/// What the answer says of the page; the last of its rows counts.
+fn listed(answer: Stamped<ViewsPage>, path: &CleanText) -> Option<Stamped<Counts>> {
+    let row = answer.value.rows.into_iter().rfind(|row| row.path == *path)?;
+    Some(Stamped { value: row.counts, as_of: answer.as_of })
 }

@@ -3,7 +3,7 @@
 
 use super::columns::{Ms, time};
 use super::error::StoreError;
-use super::{Store, reports};
+use super::{Store, loading, reports};
 use crate::model::Time;
 use rusqlite::{Connection, Row, Transaction, params};
 use std::cmp::Reverse;
@@ -95,18 +95,24 @@ struct Item {
 #[derive(Debug, Default)]
 struct Doomed {
     reports: Vec<Item>,
+    loading: Vec<Item>,
     answers: Vec<Item>,
     totals: Vec<Item>,
 }
 
 impl Doomed {
+    /// What makes its range one that is listed as kept.
+    fn with_pages(&self) -> impl Iterator<Item = &Item> {
+        self.reports.iter().chain(&self.loading).chain(&self.answers).filter(|item| item.has_pages)
+    }
+
     fn counted(&self) -> Pruned {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let with_pages = self.reports.iter().chain(&self.answers).filter(|item| item.has_pages);
+        let with_pages = self.with_pages();
         let ranges: BTreeSet<&Key> = with_pages.map(|item| &item.key).collect();
         Pruned {
             ranges: number(ranges.len()),
-            reports: number(self.reports.len()),
+            reports: number(self.reports.len().saturating_add(self.loading.len())),
             answers: number(self.answers.len()),
             totals: number(self.totals.len()),
             ..Pruned::default()
@@ -116,27 +122,35 @@ impl Doomed {
 
 fn doomed(connection: &Connection, what: &Prune) -> R<Doomed> {
     let mut found = Doomed {
-        reports: items(connection, what, "SELECT scope, date_from, date_to, as_of, id, 1 FROM views_report")?,
+        reports: items(connection, what, "SELECT scope, date_from, date_to, as_of, id, 1 FROM views_report", "")?,
+        loading: items(
+            connection,
+            what,
+            "SELECT scope, date_from, date_to, min(as_of), id, 1 FROM views_loading JOIN views_part ON loading = id",
+            "GROUP BY id",
+        )?,
         answers: items(
             connection,
             what,
             "SELECT scope, date_from, date_to, as_of, rowid, row_limit > 1 FROM views_answer",
+            "",
         )?,
-        totals: items(connection, what, "SELECT scope, date_from, date_to, as_of, NULL, 0 FROM views_total")?,
+        totals: items(connection, what, "SELECT scope, date_from, date_to, as_of, NULL, 0 FROM views_total", "")?,
     };
     let surplus = what.keep.map_or_else(BTreeSet::new, |keep| surplus(&found, keep));
     let goes =
         |item: &Item| what.all || what.before.is_some_and(|before| item.as_of < before) || surplus.contains(&item.key);
     found.reports.retain(goes);
+    found.loading.retain(goes);
     found.answers.retain(goes);
     found.totals.retain(goes);
     Ok(found)
 }
 
-fn items(connection: &Connection, what: &Prune, select: &str) -> R<Vec<Item>> {
+fn items(connection: &Connection, what: &Prune, select: &str, group: &str) -> R<Vec<Item>> {
     let mut ask = connection.prepare(&format!(
         "{select} WHERE scope IN (SELECT id FROM scope WHERE project = coalesce(?1, project)
-         AND base_url = coalesce(?2, base_url))"
+         AND base_url = coalesce(?2, base_url)) {group}"
     ))?;
     let of_row = |row: &Row<'_>| {
         Ok(Item {
@@ -152,7 +166,7 @@ fn items(connection: &Connection, what: &Prune, select: &str) -> R<Vec<Item>> {
 /// Ranges with pages beyond the `keep` of their project that were loaded last.
 fn surplus(found: &Doomed, keep: u32) -> BTreeSet<Key> {
     let mut last: BTreeMap<&Key, Time> = BTreeMap::new();
-    for item in found.reports.iter().chain(&found.answers).filter(|item| item.has_pages) {
+    for item in found.with_pages() {
         let known = last.entry(&item.key).or_insert(item.as_of);
         *known = item.as_of.max(*known);
     }
@@ -177,6 +191,9 @@ fn surplus(found: &Doomed, keep: u32) -> BTreeSet<Key> {
 fn delete(tx: &Transaction<'_>, doomed: &Doomed) -> R<usize> {
     for report in doomed.reports.iter().filter_map(|item| item.id) {
         reports::delete(tx, report)?;
+    }
+    for loading in doomed.loading.iter().filter_map(|item| item.id) {
+        loading::delete(tx, loading)?;
     }
     let mut answer = tx.prepare("DELETE FROM views_answer WHERE rowid = ?1")?;
     for id in doomed.answers.iter().filter_map(|item| item.id) {

@@ -12,17 +12,18 @@ use std::time::Duration;
 const FIRST_ROWS: &str = include_str!("../../assets/schema/0005_first_rows.sql");
 
 /// All migrations, oldest first: the first one makes schema 1.
-pub(super) const MIGRATIONS: [&str; 6] = [
+pub(super) const MIGRATIONS: [&str; 7] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
     include_str!("../../assets/schema/0004_reports.sql"),
     FIRST_ROWS,
     include_str!("../../assets/schema/0006_counts.sql"),
+    include_str!("../../assets/schema/0007_loading.sql"),
 ];
 
 /// What a sound file of the known schema has.
-const TABLES: [&str; 16] = [
+const TABLES: [&str; 18] = [
     "scope",
     "revision",
     "job",
@@ -33,6 +34,8 @@ const TABLES: [&str; 16] = [
     "ledger_use",
     "views_answer",
     "memory",
+    "views_loading",
+    "views_part",
     "views_report",
     "views_path",
     "views_row",

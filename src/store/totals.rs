@@ -3,7 +3,8 @@
 use super::Store;
 use super::columns::{Ms, time};
 use super::error::StoreError;
-use super::views::{counts_of, counts_text, days};
+use super::stored::{counts_of, counts_text};
+use super::views::days;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::load::Stamped;

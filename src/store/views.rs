@@ -4,49 +4,33 @@
 
 use super::columns::{Ms, time};
 use super::error::StoreError;
+use super::stored::answer_of;
 use super::{scopes, totals};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::load::Stamped;
 use crate::model::period::DateRange;
-use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
+use crate::model::views::{ViewsPage, ViewsQuery};
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
-use serde::{Deserialize, Serialize};
 
 type R<T> = Result<T, StoreError>;
 
-/// The answer as it lies on disk.
-#[derive(Debug, Serialize, Deserialize)]
-struct StoredPage {
-    totals: StoredCounts,
-    rows: Vec<(String, StoredCounts)>,
-    more: Option<bool>,
-}
-
-/// Human, AI, total.
-pub(super) type StoredCounts = [StoredCount; 3];
-
-/// A number, what came in place of one, or null for nothing.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(super) enum StoredCount {
-    Known(i64),
-    Odd(String),
-    Missing(()),
-}
-
-/// Replaces the answer to this question, and what is known of the range's totals.
-pub(super) fn save(tx: &Transaction<'_>, scope: &Scope, query: ViewsQuery, page: &ViewsPage, as_of: Time) -> R<()> {
-    let answer = serde_json::to_string(&store_page(page)).map_err(|error| StoreError::Unusable(error.to_string()))?;
-    let scope = scopes::ensure(tx, scope)?;
+/// Replaces the answer to this question, which lies in `text` as well, and what is known of the range's totals.
+pub(super) fn save(
+    tx: &Transaction<'_>,
+    scope: i64,
+    query: ViewsQuery,
+    page: &ViewsPage,
+    text: &str,
+    as_of: Time,
+) -> R<()> {
     let (from, to) = days(query.range);
     let row_count = u32::try_from(page.rows.len()).unwrap_or(u32::MAX);
     tx.prepare_cached(
         "INSERT OR REPLACE INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer, row_count)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
-    .execute(params![scope, from, to, query.limit, query.page, Ms(as_of), answer, row_count])?;
+    .execute(params![scope, from, to, query.limit, query.page, Ms(as_of), text, row_count])?;
     totals::save(tx, scope, query.range, &page.totals, as_of)
 }
 
@@ -95,55 +79,4 @@ pub(super) fn days(range: DateRange) -> (String, String) {
 pub(super) fn range_of(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<DateRange>> {
     let (from, to): (String, String) = (row.get(index)?, row.get(index + 1)?);
     Ok(from.parse().ok().zip(to.parse().ok()).and_then(|(from, to)| DateRange::new(from, to)))
-}
-
-fn store_page(page: &ViewsPage) -> StoredPage {
-    StoredPage {
-        totals: store_counts(&page.totals),
-        rows: page.rows.iter().map(|row| (row.path.as_str().to_owned(), store_counts(&row.counts))).collect(),
-        more: page.has_more,
-    }
-}
-
-/// Three numbers as they lie in one column, exactly as received.
-pub(super) fn counts_text(counts: &Counts) -> R<String> {
-    serde_json::to_string(&store_counts(counts)).map_err(|error| StoreError::Unusable(error.to_string()))
-}
-
-/// Three numbers from one column; what can't be read any more is missing.
-pub(super) fn counts_of(text: &str) -> Counts {
-    serde_json::from_str(text).map(load_counts).unwrap_or_default()
-}
-
-/// The answer in a column; none when it can't be read any more.
-pub(super) fn answer_of(text: &str) -> Option<ViewsPage> {
-    serde_json::from_str(text).ok().map(load_page)
-}
-
-fn store_counts(counts: &Counts) -> StoredCounts {
-    [&counts.human, &counts.ai, &counts.total].map(|count| match count {
-        Count::Known(n) => StoredCount::Known(*n),
-        Count::Odd(text) => StoredCount::Odd(text.as_str().to_owned()),
-        Count::Missing => StoredCount::Missing(()),
-    })
-}
-
-fn load_page(page: StoredPage) -> ViewsPage {
-    let rows = page.rows.into_iter();
-    ViewsPage {
-        totals: load_counts(page.totals),
-        rows: rows
-            .map(|(path, counts)| PageRow { path: CleanText::line(&path), counts: load_counts(counts) })
-            .collect(),
-        has_more: page.more,
-    }
-}
-
-fn load_counts(stored: StoredCounts) -> Counts {
-    let [human, ai, total] = stored.map(|count| match count {
-        StoredCount::Known(n) => Count::Known(n),
-        StoredCount::Odd(text) => Count::Odd(CleanText::line(&text)),
-        StoredCount::Missing(()) => Count::Missing,
-    });
-    Counts { human, ai, total }
 }

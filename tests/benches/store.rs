@@ -24,7 +24,7 @@ use docdeck::model::Time;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
-use docdeck::model::report::{Merge, Report};
+use docdeck::model::report::Merge;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage};
 use docdeck::store::{Only, Prune, ReportAnswer, Store};
@@ -159,10 +159,7 @@ async fn load(store: &Store, back: u64, bodies: &[Vec<u8>]) {
         let complete = answer.has_more == Some(false);
         let next = ReportAnswer { range: range(back), number, answer: answer.clone(), complete, as_of, since: None };
         assert!(store.keep_and_absorb(&scope, next).await.expect("taken in"));
-        match &mut merge {
-            Some(merge) => merge.absorb(answer, complete, as_of),
-            None => merge = Some(Merge::of(Report::begin(range(back), answer, complete, as_of))),
-        }
+        merge = Some(Merge::with(merge, range(back), answer, complete, as_of));
         black_box(merge.as_ref().and_then(Merge::loaded_share));
     }
     black_box(merge.map(Merge::into_report));

@@ -6,13 +6,14 @@ use crate::world::World;
 use docdeck::model::prompt::DeliveryKind;
 use rusqlite::Connection;
 
-const SCHEMAS: [&str; 6] = [
+const SCHEMAS: [&str; 7] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
     include_str!("../../assets/schema/0004_reports.sql"),
     include_str!("../../assets/schema/0005_first_rows.sql"),
     include_str!("../../assets/schema/0006_counts.sql"),
+    include_str!("../../assets/schema/0007_loading.sql"),
 ];
 /// Jobs in an old record, each with a prompt.
 const JOBS: i64 = 600;

@@ -64,6 +64,20 @@ async fn what_is_kept_is_listed_once_a_range_and_the_trends_days_are_not() {
 }
 
 #[tokio::test]
+async fn a_load_that_was_broken_off_is_listed_with_each_page_once_and_goes_with_its_oldest_answer() {
+    let store = memory();
+    store.absorbs(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8), false, 10)).await;
+    store.absorbs(part(2, page(&[("/b", counts(3, 3)), ("/c", counts(4, 4))], 9), false, 20)).await;
+    let kept = store.kept_views(&scope()).await.expect("read");
+    let listed = KnownRange { range: week(), rows: 3, complete: false, as_of: at(10), totals: counts(9, 0) };
+    assert_eq!(kept.ranges, [listed]);
+    assert_eq!(store.prune(Prune { before: Some(at(10)), ..Prune::default() }).await.reports, 0);
+    let pruned = store.prune(Prune { before: Some(at(11)), ..Prune::default() }).await;
+    assert_eq!((pruned.ranges, pruned.reports), (1, 1));
+    assert_eq!((store.count("views_loading").await, store.count("views_part").await), (0, 0));
+}
+
+#[tokio::test]
 async fn what_was_loaded_before_a_moment_goes_with_the_paths_that_nothing_else_has() {
     let store = memory();
     store.whole(october(), "/old", 10).await;
@@ -103,12 +117,16 @@ async fn all_page_views_can_go_and_everything_else_stays() {
     let row = store.accepted("j1", Status::Active, at(0)).await;
     store.save_draft(&scope(), DraftSlot::NewJob, "typed", at(1)).await.expect("kept");
     store.whole(week(), "/a", 20).await;
+    let more = page(&[("/b", counts(1, 1))], 9);
+    store.absorbs(part(1, more, false, 30)).await;
     store.answer(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
     let elsewhere = Prune { all: true, base_url: Some("https://elsewhere".to_owned()), ..Prune::default() };
     assert_eq!(store.prune(elsewhere).await.reports, 0);
     let pruned = store.prune(Prune { all: true, ..Prune::default() }).await;
-    assert_eq!((pruned.ranges, pruned.reports, pruned.answers, pruned.totals), (1, 1, 1, 1));
-    for table in ["views_report", "views_row", "views_path", "views_answer", "views_total"] {
+    assert_eq!((pruned.ranges, pruned.reports, pruned.answers, pruned.totals), (1, 2, 1, 1));
+    let tables =
+        ["views_loading", "views_part", "views_report", "views_row", "views_path", "views_answer", "views_total"];
+    for table in tables {
         assert_eq!(store.count(table).await, 0, "{table}");
     }
     assert_eq!(store.jobs(&scope()).await.expect("jobs").len(), 1);

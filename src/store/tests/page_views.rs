@@ -36,6 +36,17 @@ async fn a_page_that_a_whole_report_does_not_list_is_told_apart_from_one_of_whic
 }
 
 #[tokio::test]
+async fn a_page_that_came_twice_while_loading_has_its_last_numbers() {
+    let store = memory();
+    store.absorbs(part(1, page(&[("/a", counts(4, 1)), ("/b", counts(1, 1))], 9), false, 7)).await;
+    store.absorbs(part(2, page(&[("/a", counts(5, 1))], 9), false, 8)).await;
+    assert_eq!(store.of_page("/a", week()).await, known(counts(5, 1), 8));
+    assert_eq!(store.of_page("/b", week()).await, known(counts(1, 1), 7));
+    let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");
+    assert_eq!(periods, [PagePeriod { range: week(), views: Stamped { value: counts(5, 1), as_of: at(8) } }]);
+}
+
+#[tokio::test]
 async fn ranges_are_answered_in_the_order_asked_and_without_a_scope_all_are_unknown() {
     let store = memory();
     let ranges = [range("2026-11-01", "2026-11-07"), week()];

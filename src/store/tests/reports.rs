@@ -3,7 +3,7 @@ use crate::model::load::Stamped;
 use crate::model::period::DateRange;
 use crate::model::report::{Recalled, Report};
 use crate::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage, ViewsQuery};
-use crate::store::ReportAnswer;
+use crate::store::{ReportAnswer, loading, schema};
 use proptest::prelude::*;
 
 pub(super) fn range(from: &str, to: &str) -> DateRange {
@@ -106,11 +106,11 @@ async fn an_answer_is_in_the_cache_and_in_the_report_or_in_neither() {
     assert_eq!(before.report.as_ref().map(|report| (report.answers, report.rows.len())), Some((1, 2)));
     assert_eq!(before.totals, Some(Stamped { value: counts(9, 0), as_of: at(1) }));
     // The last thing that is written of an answer fails.
-    let stop = "CREATE TRIGGER stop BEFORE UPDATE ON views_report BEGIN SELECT RAISE(ABORT, 'stop'); END";
+    let stop = "CREATE TRIGGER stop BEFORE INSERT ON views_row BEGIN SELECT RAISE(ABORT, 'stop'); END";
     store.raw(|db| db.execute_batch(stop).expect("made")).await;
     store.keep_and_absorb(&scope(), part(2, rows("/c"), true, 2)).await.expect_err("stopped");
     assert_eq!((cached(2).await, store.recalled(week()).await), (None, before));
-    assert_eq!(store.count("views_path").await, 2);
+    assert_eq!((store.count("views_path").await, store.count("views_report").await), (0, 0));
     store.raw(|db| db.execute_batch("DROP TRIGGER stop").expect("gone")).await;
     assert!(store.keep_and_absorb(&scope(), part(2, rows("/c"), true, 2)).await.expect("written"));
     let whole = store.recalled(week()).await.report.expect("a report");
@@ -118,32 +118,109 @@ async fn an_answer_is_in_the_cache_and_in_the_report_or_in_neither() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_the_next_one_or_leads_nowhere_ends_in_the_cache_alone() {
+async fn an_answer_that_is_not_the_next_one_ends_in_the_cache_alone() {
     let store = memory();
-    let empty = page(&[], 9);
-    let known = page(&[("/b", counts(2, 2)), ("/a", counts(3, 3))], 9);
-    let more = page(&[("/b", counts(2, 2)), ("/c", counts(3, 3))], 9);
-    let keeps = async |number, answer: &ViewsPage, complete| {
-        let taken = store.keep_and_absorb(&scope(), part(number, answer.clone(), complete, 5)).await.expect("written");
+    let rows = |path: &str| page(&[(path, counts(2, 2))], 9);
+    let keeps = async |number, path: &str| {
+        let answer = rows(path);
+        let taken = store.keep_and_absorb(&scope(), part(number, answer.clone(), false, 5)).await.expect("written");
         let query = ViewsQuery { range: week(), limit: LIMIT_MAX, page: number };
         let cached = store.cached_views(&scope(), query).await.expect("read").map(|cached| cached.value);
-        assert_eq!(cached.as_ref(), Some(answer));
+        assert_eq!(cached, Some(answer));
         taken
     };
-    assert!(!keeps(1, &empty, false).await, "more after nothing");
+    assert!(!keeps(2, "/b").await, "the second comes first");
     assert_eq!(store.recalled(week()).await.report, None);
-    assert!(!keeps(2, &known, false).await, "the second comes first");
-    assert!(keeps(1, &known, false).await);
-    for answer in [&empty, &known] {
-        assert!(!keeps(2, answer, false).await, "more after what is known");
+    assert!(keeps(1, "/a").await);
+    assert!(!keeps(1, "/c").await && !keeps(3, "/c").await);
+    let known = store.recalled(week()).await.report.expect("a report");
+    assert_eq!((known.answers, known.rows.len(), known.rows[0].path.as_str()), (1, 1, "/a"));
+}
+
+/// A path in an order that is neither theirs nor that of the numbers.
+fn mixed(n: u32, of: u32) -> String {
+    format!("/{}/{}", n * 7 % 10, n * 1_237 % of)
+}
+
+#[tokio::test]
+async fn thousands_of_rows_are_filed_in_the_services_order_whether_their_paths_are_new_or_known() {
+    let store = memory();
+    let of_range = |number: u32, range, first: u32, rows: u32| {
+        let paths: Vec<String> = (first..first + rows).map(|n| mixed(n, 4_001)).collect();
+        let rows: Vec<(&str, Counts)> =
+            paths.iter().zip(1..).map(|(path, n)| (path.as_str(), counts(n, i64::from(number)))).collect();
+        ReportAnswer { range, ..part(number, page(&rows, 9), number == 2, 5) }
+    };
+    let other = range("2026-10-01", "2026-10-31");
+    // Of the second range half of the paths are known, between others.
+    for (range, first) in [(week(), 0), (other, 1_200)] {
+        let answers = [of_range(1, range, first, 1_100), of_range(2, range, first + 1_090, 1_101)];
+        let mut report = Report::begin(range, answers[0].answer.clone(), false, at(5));
+        report.absorb(answers[1].answer.clone(), true, at(5));
+        for answer in answers {
+            assert!(store.absorbs(answer).await);
+        }
+        let known = store.recalled(range).await.report.expect("a report");
+        assert_eq!((known.rows.len(), known.moved), (2_191, 10));
+        assert!(*known == report, "the same rows in the same order");
     }
-    // Known rows of another range are new to this one.
-    let other = ReportAnswer { range: range("2026-10-01", "2026-10-31"), ..part(1, known.clone(), false, 5) };
-    assert!(store.keep_and_absorb(&scope(), other).await.expect("written"));
-    assert!(keeps(2, &more, false).await, "one row is new");
-    assert!(keeps(3, &known, true).await, "the end, although nothing is new");
-    let whole = store.recalled(week()).await.report.expect("a report");
-    assert_eq!((whole.complete, whole.answers, whole.moved, whole.rows.len()), (true, 3, 3, 3));
+    let paths: std::collections::HashSet<String> = (0..3_391).map(|n| mixed(n, 4_001)).collect();
+    assert_eq!(store.count("views_path").await as usize, paths.len());
+    assert_eq!((store.count("views_loading").await, store.count("views_part").await), (0, 0));
+}
+
+#[tokio::test]
+async fn an_answer_that_somebody_spoilt_does_not_pass_for_rows_that_are_missing() {
+    let store = memory();
+    let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
+    store.absorbs(part(1, rows("/a"), false, 0)).await;
+    store.raw(|db| db.execute("UPDATE views_part SET answer = 'no JSON'", []).expect("spoilt")).await;
+    let error = store.absorb_answer(&scope(), part(2, rows("/b"), true, 1)).await.expect_err("not whole");
+    assert!(error.to_string().contains("load it anew"), "{error}");
+    store.unfinished_report(&scope(), week()).await.expect_err("unreadable");
+    store.drop_unfinished(&scope(), week()).await.expect("begun anew");
+    assert!(store.absorbs(part(1, rows("/a"), true, 2)).await);
+}
+
+#[test]
+fn what_a_docdeck_of_before_was_loading_goes_on_from_there() {
+    let mut db = rusqlite::Connection::open_in_memory().expect("a database");
+    for (number, sql) in (1..).zip(&schema::MIGRATIONS[..6]) {
+        db.execute_batch(sql).expect("migrated");
+        db.pragma_update(None, "user_version", number).expect("set");
+    }
+    db.execute_batch(
+        r#"INSERT INTO scope (id, base_url, project) VALUES (1, 'u', 'p');
+           INSERT INTO views_path VALUES (1, '/z "q"'), (2, '/ü'), (3, '/a');
+           INSERT INTO views_report VALUES (5, 1, '2026-11-14', '2026-11-20', 0, 2, 1, 3, 7000, 6000, '[9,"x",null]');
+           INSERT INTO views_row VALUES (5, 3, 2, 4, 5, 9, NULL), (5, 1, 0, NULL, NULL, NULL, '[1,"2.5",null]'),
+               (5, 2, 1, -1, 0, 9223372036854775807, NULL);
+           INSERT INTO views_report VALUES (6, 1, '2026-11-14', '2026-11-20', 1, 1, 0, 1, 3000, NULL, '[1,1,2]');
+           INSERT INTO views_row VALUES (6, 2, 0, 1, 1, 2, NULL);
+           INSERT INTO views_report VALUES (7, 1, '2026-10-01', '2026-10-31', 0, 1, 0, 0, 7000, NULL, 'no JSON');"#,
+    )
+    .expect("a load that was broken off");
+    schema::migrate(&mut db).expect("migrated");
+    let loading = loading::find(&db, 1, week()).expect("read").expect("there");
+    let report = loading::read(&db, week(), &loading).expect("read").expect("rows");
+    assert_eq!((loading.since, report.answers, report.complete), (Time::from_timestamp(6, 0), 2, false));
+    let odd = |text: &str| Count::Odd(line(text));
+    assert_eq!(report.totals, Counts { human: Count::Known(9), ai: odd("x"), total: Count::Missing });
+    let rows: Vec<(&str, Counts)> = report.rows.iter().map(|row| (row.path.as_str(), row.counts.clone())).collect();
+    let known =
+        |human, ai, total| Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(total) };
+    let expected = [
+        ("/z \"q\"", Counts { human: Count::Known(1), ai: odd("2.5"), total: Count::Missing }),
+        ("/ü", known(-1, 0, i64::MAX)),
+        ("/a", known(4, 5, 9)),
+    ];
+    assert_eq!(rows, expected);
+    let october = loading::find(&db, 1, range("2026-10-01", "2026-10-31")).expect("read").expect("there");
+    let october = loading::read(&db, week(), &october).expect("read").expect("an answer without rows");
+    assert_eq!((october.rows.len(), october.totals), (0, Counts::default()));
+    let left = "SELECT (SELECT count(*) FROM views_row), (SELECT group_concat(id) FROM views_report)";
+    let left: (u32, String) = db.query_row(left, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("read");
+    assert_eq!(left, (1, "6".to_owned()), "the whole one stays");
 }
 
 #[tokio::test]
