@@ -101,8 +101,8 @@ pub(super) fn stand_in(connection: &Connection, found: i64) -> Result<(), StoreE
 
 /// What a connection needs before its first statement. Pages that were read are kept by the system as well, so few of them
 /// are kept twice (512 kB); what a transaction wrote is not spilled to the disk before there are 2 MB of it. `EXTRA` waits until
-/// the journal's end is on disk as well: one that came back after a power failure would undo a transaction that is over, and
-/// have a prompt sent that was sent already.
+/// the journal's end is on disk as well, in whatever mode: one that came back after a power failure would undo a transaction
+/// that is over, and have a prompt sent that was sent already.
 pub(super) fn prepare(connection: &Connection) -> Result<(), StoreError> {
     connection.busy_timeout(BUSY)?;
     // All statements of the room stay prepared.
@@ -127,10 +127,12 @@ pub(super) fn wait_for_locks(connection: &Connection, in_vain: bool) -> Result<(
     Ok(connection.busy_timeout(if in_vain { BUSY_STILL } else { BUSY })?)
 }
 
-/// Rollback journal: write-ahead logs need shared memory, which home folders on a network do not have.
+/// Rollback journal: write-ahead logs need shared memory, which home folders on a network do not have. Between two
+/// transactions it is emptied, not deleted: making and deleting a file has to reach the disk as well, a quarter of what a
+/// transaction waits for.
 pub(super) fn use_rollback_journal(connection: &Connection) -> Result<(), StoreError> {
     let mode: rusqlite::Result<String> =
-        connection.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get(0));
+        connection.pragma_update_and_check(None, "journal_mode", "TRUNCATE", |row| row.get(0));
     match mode.map_err(StoreError::from) {
         // A file that another program put into another mode and still holds: it works as it is.
         Ok(_) | Err(StoreError::Busy) => Ok(()),

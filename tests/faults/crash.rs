@@ -34,6 +34,11 @@ pub(crate) fn journal(folder: &Path) -> PathBuf {
     folder.join("docdeck.db-journal")
 }
 
+/// Whether a transaction is under way: between two of them the journal is empty.
+fn has_journal(world: &World) -> bool {
+    std::fs::metadata(journal(&world.data())).is_ok_and(|found| found.len() > 0)
+}
+
 pub(crate) fn integrity(folder: &Path) -> String {
     let file = Connection::open(folder.join("docdeck.db")).expect("opened");
     file.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("checked")
@@ -83,7 +88,7 @@ fn killed_at(n: usize, world: &World, words: &[&str]) -> bool {
     let (mut seen, mut is_there) = (0, false);
     let end = Instant::now() + TOO_LONG;
     loop {
-        let now = journal(&world.data()).exists();
+        let now = has_journal(world);
         seen += usize::from(now && !is_there);
         is_there = now;
         if seen >= n {
@@ -143,7 +148,7 @@ pub(crate) fn reader(world: &World) -> Connection {
 }
 
 pub(crate) fn kill_at_the_commit(world: &World, mut child: Child, reader: Connection) {
-    wait_until("the journal", || journal(&world.data()).exists());
+    wait_until("the journal", || has_journal(world));
     child.kill().expect("killed");
     child.wait().expect("a status");
     drop(reader);

@@ -36,7 +36,8 @@ fn on_a_full_disk_nothing_is_sent_what_was_there_stays_and_later_it_goes_on() {
 fn in_a_folder_that_cannot_be_written_nothing_is_sent_and_the_record_is_read() {
     let world = World::new(&[]);
     world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
-    // A journal that can't be made, for root as well.
+    // A journal that can't be made, for root as well, in place of the empty one of the last transaction.
+    std::fs::remove_file(journal(&world.data())).expect("removed");
     std::os::unix::fs::symlink("/nonexistent/journal", journal(&world.data())).expect("a link");
     let ran = world.run(&["new", "after"]).ends(2);
     assert!(ran.err.contains("can't be written"), "{ran:?}");

@@ -90,11 +90,27 @@ async fn the_settings_that_keep_data_safe_are_on() {
         }
     };
     use rusqlite::types::Value;
-    assert_eq!(read("journal_mode").await, Value::Text("delete".to_owned()));
+    assert_eq!(read("journal_mode").await, Value::Text("truncate".to_owned()));
     assert_eq!(read("synchronous").await, Value::Integer(3));
     assert_eq!(read("foreign_keys").await, Value::Integer(1));
     assert_eq!(read("busy_timeout").await, Value::Integer(5000));
     assert_eq!(read("user_version").await, Value::Integer(schema::known()));
+}
+
+#[tokio::test]
+async fn a_journal_is_emptied_after_each_transaction_and_one_that_somebody_deletes_is_made_again() {
+    let folder = folder();
+    let (store, other) = (open(folder.path()), open(folder.path()));
+    let journal = folder.path().join("docdeck.db-journal");
+    for text in ["One", "Two"] {
+        for store in [&store, &other] {
+            store.new_job(text, at(1)).await;
+            assert_eq!(fs::metadata(&journal).expect("a file").len(), 0);
+        }
+        // As a docdeck of before does after each of its transactions.
+        fs::remove_file(&journal).expect("removed");
+    }
+    assert_eq!(store.jobs(&scope()).await.expect("rows").len(), 4);
 }
 
 #[tokio::test]
@@ -106,7 +122,7 @@ async fn a_write_ahead_log_is_turned_back_into_a_rollback_journal() {
     drop(other);
     let store = open(folder.path());
     let mode: String = store.raw(|db| db.query_row("PRAGMA journal_mode", [], |row| row.get(0)).expect("a mode")).await;
-    assert_eq!(mode, "delete");
+    assert_eq!(mode, "truncate");
 }
 
 #[tokio::test]
@@ -281,7 +297,10 @@ async fn without_a_folder_the_store_is_empty_and_refuses_to_write() {
 /// A journal that can't be made, as in a folder that can't be written; works for root as well.
 #[cfg(unix)]
 fn block_the_journal(folder: &Path) {
-    std::os::unix::fs::symlink("/nonexistent/journal", folder.join("docdeck.db-journal")).expect("a link");
+    let journal = folder.join("docdeck.db-journal");
+    // The empty one of the last transaction.
+    fs::remove_file(&journal).expect("removed");
+    std::os::unix::fs::symlink("/nonexistent/journal", journal).expect("a link");
 }
 
 #[cfg(unix)]
