@@ -4,7 +4,7 @@
 //! one transaction, so that a load goes on where it was broken off whatever ended it. Times are the service's, as everywhere
 //! in the cache.
 
-use super::columns::time;
+use super::columns::{Line, time};
 use super::error::StoreError;
 use super::stored::{counts_of, text_of};
 use super::views::{self, days};
@@ -205,14 +205,18 @@ fn last_answers(connection: &Connection, scope: i64) -> R<Option<u32>> {
 
 fn read(connection: &Connection, range: DateRange, head: Head) -> R<Report> {
     let mut ask = connection.prepare_cached(
-        "SELECT views_path.path, human, ai, total, odd FROM views_row
-         JOIN views_path ON views_path.id = views_row.path WHERE report = ?1 ORDER BY place",
+        "SELECT views_path.path, human, ai, total, odd, place FROM views_row
+         CROSS JOIN views_path ON views_path.id = views_row.path WHERE report = ?1",
     )?;
-    let of_row = |row: &Row<'_>| {
-        let path: String = row.get(0)?;
-        Ok(PageRow { path: CleanText::line(&path), counts: counts(row, 1)? })
-    };
-    let rows = ask.query_map([head.id], of_row)?.collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut found = ask.query([head.id])?;
+    let mut placed: Vec<(u32, PageRow)> = Vec::new();
+    while let Some(row) = found.next()? {
+        let Line(path) = row.get(0)?;
+        placed.push((row.get(5)?, PageRow { path, counts: counts(row, 1)? }));
+    }
+    // Cheaper than by SQLite, which would carry each text along.
+    placed.sort_unstable_by_key(|(place, _)| *place);
+    let rows = placed.into_iter().map(|(_, row)| row).collect();
     let Head { answers, moved, as_of, totals, .. } = head;
     Ok(Report { range, totals, rows, moved, answers, complete: true, as_of })
 }
