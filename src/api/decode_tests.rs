@@ -162,6 +162,102 @@ fn as_many_rows_as_fit_are_read() {
     assert!(page.rows.iter().all(|row| row.counts.add_up()));
 }
 
+/// What is read from a body: `path human/ai/total` of each row after a line with the totals and `hasMore`, or the refusal.
+fn told(body: &str) -> String {
+    let number = |count: &Count| match count {
+        Count::Known(number) => number.to_string(),
+        Count::Odd(text) => format!("“{text}”"),
+        Count::Missing => "?".to_owned(),
+    };
+    let numbers = |counts: &Counts| [&counts.human, &counts.ai, &counts.total].map(number).join("/");
+    match views(body.as_bytes()) {
+        Ok(page) => {
+            let rows = page.rows.iter().map(|row| format!("; {} {}", row.path, numbers(&row.counts)));
+            format!("{} {:?}{}", numbers(&page.totals), page.has_more, rows.collect::<String>())
+        }
+        Err(why) => format!("{why:?}"),
+    }
+}
+
+#[test]
+fn an_odd_answer_costs_no_more_than_what_is_odd() {
+    for (body, expected) in [
+        // Fields in any order, twice, with escaped names, beside others.
+        (r#"{"hasMore":true,"views":[],"totals":{"ai":1}}"#, "?/1/? Some(true)"),
+        (r#"{"views":[{"path":"/a"}],"views":[{"path":"/b"}]}"#, "?/?/? None; /b ?/?/?"),
+        (r#"{"views":{"path":"/a"},"views":[{"path":"/b"}]}"#, "?/?/? None; /b ?/?/?"),
+        (r#"{"views":[{"path":"/a"}],"views":null,"totals":[]}"#, "?/?/? None"),
+        (r#"{"views":[{"path":"/a"}],"views":null,"totals":null}"#, "NoViews"),
+        (r#"{"views":[{"path":"/a"}],"views":"none"}"#, "NoViews"),
+        (r#"{"hasMore":false,"hasMore":null,"views":[]}"#, "?/?/? None"),
+        (r#"{"totals":{"human":1,"human":null,"ai":2,"ai":3},"views":[]}"#, "?/3/? None"),
+        (r#"{"vie\u0077s":[{"p\u0061th":"/\u0061","hum\u0061n":1}]}"#, "?/?/? None; /a 1/?/?"),
+        (
+            r#"{"views":[{"path":"/a","path":null,"human":1,"human":2,"new":[{"path":"/b"}]}]}"#,
+            "?/?/? None; (no path) 2/?/?",
+        ),
+        // A name that is no text: it costs its object.
+        (r#"{"views":[{"path":"/a","\ud800":1},{"path":"/b"}]}"#, "?/?/? None; (no path) ?/?/?; /b ?/?/?"),
+        (r#"{"totals":{"human":1,"\ud800":1},"views":[]}"#, "?/?/? None"),
+        (r#"{"\ud800":1,"views":[]}"#, "NotJson"),
+        // Other types.
+        (
+            r#"{"totals":7,"views":[1e400,"/a",true,[{"path":"/b"}],null]}"#,
+            "?/?/? None; 1e400 ?/?/?; /a ?/?/?; true ?/?/?; (no path) ?/?/?; (no path) ?/?/?",
+        ),
+        (
+            r#"{"views":[{"path":7.10,"human":"12","ai":false,"total":12.50},{"path":["/a"],"human":{"a":1}}]}"#,
+            "?/?/? None; 7.10 “12”/“false”/“12.50”; (no path) “{\"a\":1}”/?/?",
+        ),
+        (
+            r#"{"views":[{"path":"\ud800\"x"},{"path":"a\\b\"c\u00e9"}]}"#,
+            "?/?/? None; \\ud800\\\"x ?/?/?; a\\b\"cé ?/?/?",
+        ),
+        // What is no JSON to its end is refused, however much of it could be read.
+        (r#"{"views":[{"path":"/a"}],"totals":{}"#, "NotJson"),
+        (r#"{"views":[{"path":"/a"}]} x"#, "NotJson"),
+        (r#"{"views":[{"path":"/a"}]}{}"#, "NotJson"),
+        (r#"{"views":[{"path":"/a"},]}"#, "NotJson"),
+        (r#"{"views":[{"path":"/a","human":01}]}"#, "NotJson"),
+        (r#"{"views":7,"other":nul}"#, "NotJson"),
+        (r#"[{"path":"/a"}]"#, "NotJson"),
+        ("\u{feff} \n", "Empty"),
+    ] {
+        assert_eq!(told(body), expected, "{body}");
+    }
+}
+
+#[test]
+fn nesting_without_end_costs_views_no_stack_wherever_it_stands() {
+    let deep = "[".repeat(200_000) + &"]".repeat(200_000);
+    let objects = r#"{"a":"#.repeat(200_000) + "1" + &"}".repeat(200_000);
+    for nested in [deep, objects] {
+        let told = |body: &str| told(&body.replace('#', &nested));
+        assert_eq!(told(r#"{"new":#,"views":[{"path":"/a"}]}"#), "?/?/? None; /a ?/?/?");
+        assert_eq!(told(r#"{"totals":#,"hasMore":#,"views":[{"path":"/a"}]}"#), "?/?/? None; /a ?/?/?");
+        assert_eq!(told(r#"{"views":[{"path":"/a","new":#},{"path":#}]}"#), "?/?/? None; /a ?/?/?; (no path) ?/?/?");
+        assert_eq!(told(r#"{"views":[#,{"path":"/a"}]}"#), "?/?/? None; (no path) ?/?/?; /a ?/?/?");
+        assert_eq!(told(r#"{"new":#"#), "NotJson");
+    }
+    let unclosed = r#"{"views":[{"a":"#.repeat(100_000);
+    assert_eq!(told(&unclosed), "NotJson");
+}
+
+#[test]
+fn a_text_is_cut_at_its_8192nd_character() {
+    let path = |text: &str| {
+        views(format!(r#"{{"views":[{{"path":"{text}"}}]}}"#).as_bytes()).expect("views").rows[0].path.clone()
+    };
+    for letter in ["a", "é", r"\n\u00e9"] {
+        let long = path(&letter.repeat(9_000));
+        assert_eq!(
+            long.as_str().chars().filter(|c| !c.is_whitespace()).count(),
+            if letter.len() > 2 { 4_096 } else { 8_192 }
+        );
+    }
+    assert_eq!(path(&"é".repeat(8_192)).as_str().chars().count(), 8_192);
+}
+
 fn any_json() -> impl Strategy<Value = String> {
     let string = any::<String>().prop_map(|text| serde_json::Value::from(text).to_string());
     let leaf = prop_oneof![

@@ -9,6 +9,7 @@ mod client;
 mod decode;
 mod error;
 mod excerpt;
+mod fields;
 mod reach;
 mod retry_after;
 mod roots;
