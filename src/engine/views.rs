@@ -171,7 +171,7 @@ impl Inner {
         match purpose {
             Purpose::Report { since, so_far } if leads_nowhere(query, &answer.value, so_far.as_deref()).is_none() => {
                 let next = report_answer(query, answer.clone(), since);
-                self.store.keep_and_absorb(&self.scope, next).await.map(drop)
+                self.store.keep_and_absorb(&self.scope, next, so_far).await.map(drop)
             }
             _ => self.store.save_views(&self.scope, query, &answer.value, answer.as_of).await,
         }

@@ -67,7 +67,7 @@ impl Report {
 }
 
 /// A report with what finds its rows, for one answer after the other: each costs its own rows, however many came before.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Merge {
     report: Report,
     index: Index,
@@ -118,7 +118,7 @@ impl Merge {
 }
 
 /// What is known of a report's rows without looking at each.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Index {
     /// Where each path is.
     places: HashMap<CleanText, usize>,

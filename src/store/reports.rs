@@ -51,14 +51,15 @@ impl Store {
         self.handle
             .write(move |tx| {
                 let text = text_of(&next.answer)?;
-                absorb(tx, scopes::ensure(tx, &scope)?, next, &text)
+                absorb(tx, scopes::ensure(tx, &scope)?, next, None, &text)
             })
             .await
     }
 
     /// As [`Store::save_views`] and [`Store::absorb_answer`] in one transaction, for an answer of the largest page size:
-    /// afterwards it is in the cache and, if it is the next, in the report, or in neither.
-    pub async fn keep_and_absorb(&self, scope: &Scope, next: ReportAnswer) -> R<bool> {
+    /// afterwards it is in the cache and, if it is the next, in the report, or in neither. `so_far` is what the answers before
+    /// it made, where somebody has that at hand.
+    pub async fn keep_and_absorb(&self, scope: &Scope, next: ReportAnswer, so_far: Option<Arc<Merge>>) -> R<bool> {
         let scope = scope.clone();
         self.handle
             .write(move |tx| {
@@ -66,7 +67,7 @@ impl Store {
                 let text = text_of(&next.answer)?;
                 let scope = scopes::ensure(tx, &scope)?;
                 views::save(tx, scope, query, &next.answer, &text, next.as_of)?;
-                absorb(tx, scope, next, &text)
+                absorb(tx, scope, next, so_far, &text)
             })
             .await
     }
@@ -129,8 +130,8 @@ pub(super) fn head(connection: &Connection, scope: i64, range: DateRange) -> R<O
     Ok(ask.query_row(params![scope, from, to], read).optional()?)
 }
 
-/// Takes the answer in, which lies in `text` as well; see [`Store::absorb_answer`].
-fn absorb(tx: &Transaction<'_>, scope: i64, next: ReportAnswer, text: &str) -> R<bool> {
+/// Takes the answer in, which lies in `text` as well; see [`Store::keep_and_absorb`].
+fn absorb(tx: &Transaction<'_>, scope: i64, next: ReportAnswer, so_far: Option<Arc<Merge>>, text: &str) -> R<bool> {
     let loading = loading::find(tx, scope, next.range)?;
     let known = loading.as_ref().map_or(0, |loading| loading.answers);
     if next.number.checked_sub(1) != Some(known) {
@@ -141,14 +142,14 @@ fn absorb(tx: &Transaction<'_>, scope: i64, next: ReportAnswer, text: &str) -> R
         return Ok(true);
     }
     let ReportAnswer { range, number, answer, as_of, .. } = next;
-    let so_far = match loading {
-        Some(loading) => {
-            let so_far = loading::merged(tx, range, &loading)?;
-            loading.forget(tx)?;
-            so_far
-        }
-        None => None,
+    let at_hand = so_far.filter(|so_far| so_far.report().answers == known).map(Arc::unwrap_or_clone);
+    let so_far = match &loading {
+        Some(loading) if at_hand.is_none() => loading::merged(tx, range, loading)?,
+        _ => at_hand,
     };
+    if let Some(loading) = loading {
+        loading.forget(tx)?;
+    }
     let whole = Merge::with(so_far, range, answer, true, as_of).into_report();
     if let Some(before) = head(tx, scope, range)? {
         delete(tx, before.id)?;
@@ -159,7 +160,7 @@ fn absorb(tx: &Transaction<'_>, scope: i64, next: ReportAnswer, text: &str) -> R
 
 /// The number of a path; none when it is in no report.
 pub(super) fn find_path(connection: &Connection, path: &CleanText) -> R<Option<i64>> {
-    let mut ask = connection.prepare_cached("SELECT id FROM views_path WHERE path = ?1")?;
+    let mut ask = connection.prepare_cached(filing::FIND_PATH)?;
     Ok(ask.query_row([path.as_str()], |row| row.get(0)).optional()?)
 }
 

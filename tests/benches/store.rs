@@ -32,6 +32,7 @@ use std::future::Future;
 use std::hint::black_box;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const RANGES: u64 = 60;
@@ -130,7 +131,7 @@ async fn write(store: &Store, ranges: Range<u64>, pages: u32) {
         for (number, answer, complete) in answers(back, pages) {
             let as_of = as_of(back);
             let next = ReportAnswer { range: range(back), number, answer, complete, as_of, since: None };
-            taking.push(timed(store.keep_and_absorb(&scope, next)).await.0);
+            taking.push(timed(store.keep_and_absorb(&scope, next, None)).await.0);
         }
     }
     say("keep an answer of 250 rows in cache and report", taking);
@@ -153,16 +154,17 @@ async fn load(store: &Store, back: u64, bodies: &[Vec<u8>]) {
     let (scope, as_of) = (scope(), as_of(back));
     let key = ApiKey::new("mint_of_nobody").expect("a key");
     let reading = Reading { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
-    let mut merge: Option<Merge> = None;
+    let mut merge: Option<Arc<Merge>> = None;
     for (number, body) in (1..).zip(bodies) {
         let answer = reading.views(200, None, body).expect("page views");
         let complete = answer.has_more == Some(false);
         let next = ReportAnswer { range: range(back), number, answer: answer.clone(), complete, as_of, since: None };
-        assert!(store.keep_and_absorb(&scope, next).await.expect("taken in"));
-        merge = Some(Merge::with(merge, range(back), answer, complete, as_of));
-        black_box(merge.as_ref().and_then(Merge::loaded_share));
+        assert!(store.keep_and_absorb(&scope, next, merge.clone()).await.expect("taken in"));
+        let so_far = merge.take().and_then(Arc::into_inner);
+        merge = Some(Arc::new(Merge::with(so_far, range(back), answer, complete, as_of)));
+        black_box(merge.as_deref().and_then(Merge::loaded_share));
     }
-    black_box(merge.map(Merge::into_report));
+    black_box(merge);
 }
 
 /// An answer as the service writes it.

@@ -56,7 +56,7 @@ impl Memory {
             let complete = !query.has_next(&answer);
             let as_of = self.loaded(range.to());
             let answer = ReportAnswer { range, number, answer, complete, as_of, since: None };
-            if !self.store.keep_and_absorb(&self.scope, answer).await? || complete {
+            if !self.store.keep_and_absorb(&self.scope, answer, None).await? || complete {
                 break;
             }
         }

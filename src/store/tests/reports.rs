@@ -1,10 +1,11 @@
 use super::*;
 use crate::model::load::Stamped;
 use crate::model::period::DateRange;
-use crate::model::report::{Recalled, Report};
+use crate::model::report::{Merge, Recalled, Report};
 use crate::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage, ViewsQuery};
 use crate::store::{ReportAnswer, loading, schema};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 pub(super) fn range(from: &str, to: &str) -> DateRange {
     let day = |text: &str| text.parse().expect("a date");
@@ -100,7 +101,7 @@ async fn an_answer_is_in_the_cache_and_in_the_report_or_in_neither() {
         let query = ViewsQuery { range: week(), limit: LIMIT_MAX, page: number };
         store.cached_views(&scope(), query).await.expect("read")
     };
-    assert!(store.keep_and_absorb(&scope(), part(1, rows("/b"), false, 1)).await.expect("written"));
+    assert!(store.keep_and_absorb(&scope(), part(1, rows("/b"), false, 1), None).await.expect("written"));
     assert_eq!(cached(1).await, Some(Stamped { value: rows("/b"), as_of: at(1) }));
     let before = store.recalled(week()).await;
     assert_eq!(before.report.as_ref().map(|report| (report.answers, report.rows.len())), Some((1, 2)));
@@ -108,11 +109,11 @@ async fn an_answer_is_in_the_cache_and_in_the_report_or_in_neither() {
     // The last thing that is written of an answer fails.
     let stop = "CREATE TRIGGER stop BEFORE INSERT ON views_row BEGIN SELECT RAISE(ABORT, 'stop'); END";
     store.raw(|db| db.execute_batch(stop).expect("made")).await;
-    store.keep_and_absorb(&scope(), part(2, rows("/c"), true, 2)).await.expect_err("stopped");
+    store.keep_and_absorb(&scope(), part(2, rows("/c"), true, 2), None).await.expect_err("stopped");
     assert_eq!((cached(2).await, store.recalled(week()).await), (None, before));
     assert_eq!((store.count("views_path").await, store.count("views_report").await), (0, 0));
     store.raw(|db| db.execute_batch("DROP TRIGGER stop").expect("gone")).await;
-    assert!(store.keep_and_absorb(&scope(), part(2, rows("/c"), true, 2)).await.expect("written"));
+    assert!(store.keep_and_absorb(&scope(), part(2, rows("/c"), true, 2), None).await.expect("written"));
     let whole = store.recalled(week()).await.report.expect("a report");
     assert_eq!((whole.complete, whole.answers, whole.moved, whole.rows.len()), (true, 2, 1, 3));
 }
@@ -123,7 +124,8 @@ async fn an_answer_that_is_not_the_next_one_ends_in_the_cache_alone() {
     let rows = |path: &str| page(&[(path, counts(2, 2))], 9);
     let keeps = async |number, path: &str| {
         let answer = rows(path);
-        let taken = store.keep_and_absorb(&scope(), part(number, answer.clone(), false, 5)).await.expect("written");
+        let taken =
+            store.keep_and_absorb(&scope(), part(number, answer.clone(), false, 5), None).await.expect("written");
         let query = ViewsQuery { range: week(), limit: LIMIT_MAX, page: number };
         let cached = store.cached_views(&scope(), query).await.expect("read").map(|cached| cached.value);
         assert_eq!(cached, Some(answer));
@@ -320,16 +322,22 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
-            let store = memory();
+            // To the other one what came before is told instead of read.
+            let (store, told) = (memory(), memory());
             let mut report: Option<Report> = None;
             for (number, (answer, seconds)) in (1..).zip(&answers) {
                 let complete = number as usize == answers.len();
+                let so_far = report.clone().map(Merge::of).map(Arc::new);
                 match &mut report {
                     Some(report) => report.absorb(answer.clone(), complete, at(*seconds)),
                     None => report = Some(Report::begin(week(), answer.clone(), complete, at(*seconds))),
                 }
-                assert!(store.absorbs(part(number, answer.clone(), complete, *seconds)).await);
-                assert_eq!(store.recalled(week()).await.report.as_deref(), report.as_ref());
+                let next = part(number, answer.clone(), complete, *seconds);
+                assert!(told.keep_and_absorb(&scope(), next.clone(), so_far).await.expect("written"));
+                assert!(store.absorbs(next).await);
+                for store in [&store, &told] {
+                    assert_eq!(store.recalled(week()).await.report.as_deref(), report.as_ref());
+                }
             }
         });
     }
