@@ -70,7 +70,7 @@ impl Frames {
         }
         // In place of rows that show nothing.
         let blank = vec![Cell::EMPTY; if self.shown.content.is_empty() { width } else { 0 }];
-        let mut rows: Vec<(u16, usize, Vec<bool>)> = Vec::new();
+        let mut rows: Vec<(u16, usize, Differing)> = Vec::new();
         let begins = (0..).step_by(width);
         for ((row, begin), next) in (self.next.area.y..).zip(begins).zip(self.next.content.chunks_mut(width)) {
             let shown = self.shown.content.get(begin..begin + width);
@@ -78,19 +78,24 @@ impl Frames {
                 (Some(shown), Some(looks)) => differing(looks, shown, next),
                 _ => differing(&mut vec![Look::EMPTY; width], &blank, next),
             };
-            if !differs.is_empty() {
+            if differs.count > 0 {
                 rows.push((row, begin, differs));
             }
         }
         let on_blank = !blank.is_empty();
-        let mut placed = Vec::with_capacity(rows.iter().flat_map(|row| &row.2).filter(|differs| **differs).count());
+        let mut placed = Vec::with_capacity(rows.iter().map(|row| row.2.count).sum());
         for (row, begin, differs) in &rows {
             let shown = self.shown.content.get(*begin..begin + width).unwrap_or(&blank);
             if let Some(next) = self.next.content.get(*begin..begin + width) {
-                let begin = placed.len();
-                changes((self.next.area.x, *row), shown, next, differs, &mut placed);
+                let (begin, at, cells) = (placed.len(), (self.next.area.x, *row), &differs.cells);
+                if differs.is_simple {
+                    let all = (at.0..).zip(next).zip(cells).filter(|(_, differs)| **differs);
+                    placed.extend(all.map(|((column, cell), _)| (column, at.1, cell)));
+                    continue;
+                }
+                changes(at, shown, next, cells, &mut placed);
                 if !on_blank {
-                    add_halves((self.next.area.x, *row), shown, next, differs, begin, &mut placed);
+                    add_halves(at, shown, next, cells, begin, &mut placed);
                 }
             }
         }
@@ -100,24 +105,49 @@ impl Frames {
     }
 }
 
-/// Which cells of a row have to be drawn again; empty where none has. `looks` is what the ones that are shown look like, and
-/// then what the next ones do.
-fn differing(looks: &mut [Look], shown: &[Cell], next: &mut [Cell]) -> Vec<bool> {
-    let mut all = Vec::new();
-    for (at, (look, cell)) in looks.iter_mut().zip(next.iter_mut()).enumerate() {
-        let is = Look::of(cell);
-        if is == *look && !is.is_long() {
-            continue;
-        }
-        let was = std::mem::replace(look, is);
-        if was == is && shown.get(at).is_some_and(|shown| shown.symbol() == cell.symbol()) {
-            continue;
+/// What differs in a row.
+#[derive(Debug, Default)]
+struct Differing {
+    /// Which cells have to be drawn again; empty where none has.
+    cells: Vec<bool>,
+    count: usize,
+    /// Each glyph of the row takes one cell, and so did those that are gone: nothing but these cells has to be looked at.
+    is_simple: bool,
+}
+
+impl Differing {
+    /// Takes a cell in that looks another way than before, or may. Apart from the comparison, which has the more room for
+    /// what it needs for each of thousands of cells.
+    #[inline(never)]
+    fn note(&mut self, at: usize, (was, is): (Look, Look), shown: &[Cell], cell: &mut Cell) {
+        let before = shown.get(at);
+        if was == is && before.is_some_and(|before| before.symbol() == cell.symbol()) {
+            return;
         }
         settle_blank(cell);
-        all.resize(shown.len(), false);
-        if let Some(differs) = all.get_mut(at) {
-            *differs = true;
+        if self.count == 0 {
+            self.cells.resize(shown.len(), false);
+            self.is_simple = true;
         }
+        if let Some(differs) = self.cells.get_mut(at) {
+            *differs = true;
+            self.count += 1;
+        }
+        self.is_simple &= was.is_letter() || before.is_some_and(|before| width(before) == 1);
+    }
+}
+
+/// Compares a row with what is shown. `looks` is what its cells look like, and then what the next ones do.
+fn differing(looks: &mut [Look], shown: &[Cell], next: &mut [Cell]) -> Differing {
+    let mut all = Differing::default();
+    for (at, (look, cell)) in looks.iter_mut().zip(next.iter_mut()).enumerate() {
+        let is = Look::of(cell);
+        if is != *look || is.is_long() {
+            all.note(at, (std::mem::replace(look, is), is), shown, cell);
+        }
+    }
+    if all.is_simple {
+        all.is_simple = looks.iter().zip(next.iter()).all(|(look, cell)| look.is_letter() || width(cell) == 1);
     }
     all
 }
@@ -236,6 +266,8 @@ mod tests {
         let styles = [
             Style::new(),
             Style::new().fg(Color::Red),
+            Style::new().fg(Color::Rgb(0, 0, 1)),
+            Style::new().fg(Color::Indexed(1)),
             Style::new().bg(Color::Blue),
             Style::new().add_modifier(Modifier::REVERSED),
         ];
