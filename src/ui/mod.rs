@@ -198,12 +198,12 @@ fn more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: usize) 
     }
 }
 
-/// One line at the given row of an area; nothing beyond it.
+/// One line at the given row of an area on which nothing was drawn yet; nothing beyond it.
 fn put(frame: &mut Frame<'_>, area: Rect, row: usize, line: Line<'_>) {
     let Ok(row) = u16::try_from(row) else { return };
     if row < area.height {
         let spot = Rect { y: area.y + row, height: 1, ..area };
         cursor::follow(frame, spot, &line);
-        text::paint(frame.buffer_mut(), spot, &line);
+        text::paint_on_blank(frame.buffer_mut(), spot, &line);
     }
 }

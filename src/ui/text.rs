@@ -1,9 +1,9 @@
 //! Fitting text into cells: padded, composed into rows, put into the cells of a frame.
 
 pub(super) use crate::app::format::{cells, fit, fit_end};
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 use std::borrow::Cow;
@@ -11,6 +11,9 @@ use unicode_width::UnicodeWidthChar as _;
 
 /// As many as most gaps have.
 const BLANKS: &str = "                                                                                                ";
+
+/// What nobody sees on a blank.
+const UNSEEN: Modifier = Modifier::BOLD.union(Modifier::DIM).union(Modifier::ITALIC);
 
 /// So many blanks.
 fn blanks(width: usize) -> Cow<'static, str> {
@@ -35,6 +38,24 @@ pub(super) fn right(text: &str, width: usize) -> String {
 /// Draws a line from the left of a row; what has no room is cut. ASCII, which is most of what there is, goes into its
 /// cells as it stands: it has not to be parted into graphemes.
 pub(super) fn paint(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
+    paint_over(buffer, row, line, Under::Anything);
+}
+
+/// The same in a row on which nothing was drawn yet: blanks, which are half of a frame, stand there already.
+pub(super) fn paint_on_blank(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
+    let is_blank = |cell: &Cell| cell.symbol() == " " && UNSEEN.contains(cell.modifier);
+    debug_assert!(row.intersection(buffer.area).positions().all(|at| buffer.cell(at).is_some_and(is_blank)));
+    paint_over(buffer, row, line, Under::Blanks);
+}
+
+/// What stands where a line is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Under {
+    Blanks,
+    Anything,
+}
+
+fn paint_over(buffer: &mut Buffer, row: Rect, line: &Line<'_>, under: Under) {
     if line.alignment.is_some() {
         return line.render(row, buffer);
     }
@@ -53,7 +74,7 @@ pub(super) fn paint(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
             return;
         }
         let style = if is_styled { line.style.patch(span.style) } else { span.style };
-        let drawn = paint_ascii(buffer, rest, &span.content, style);
+        let drawn = paint_ascii(buffer, rest, &span.content, style, under);
         let width = match drawn.or_else(|| paint_sign(buffer, rest, &span.content, style)) {
             Some(width) => width,
             None if span.width() == 0 => 0,
@@ -66,50 +87,62 @@ pub(super) fn paint(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
     }
 }
 
-/// Draws a border around an area.
+/// Draws a border around an area on which nothing was drawn yet.
 pub(super) fn border(buffer: &mut Buffer, area: Rect, style: Style) {
     let area = area.intersection(buffer.area);
     if area.width < 2 || area.height < 2 {
         return;
     }
-    let (right, bottom) = (area.right() - 1, area.bottom() - 1);
-    let mut draw = |at: (u16, u16), sign: char| {
-        if let Some(cell) = buffer.cell_mut(at) {
-            cell.set_char(sign).set_style(style);
-        }
+    let sign = |sign: &'static str| {
+        let mut cell = Cell::new(sign);
+        cell.set_style(style);
+        cell
     };
-    for x in area.x + 1..right {
-        draw((x, area.y), '─');
-        draw((x, bottom), '─');
-    }
-    for y in area.y + 1..bottom {
-        draw((area.x, y), '│');
-        draw((right, y), '│');
-    }
-    let corners = [((area.x, area.y), '┌'), ((right, area.y), '┐'), ((area.x, bottom), '└'), ((right, bottom), '┘')];
-    for (at, sign) in corners {
-        draw(at, sign);
+    let (level, upright, last) = (sign("─"), sign("│"), area.bottom() - 1);
+    for y in area.top()..area.bottom() {
+        let Some(row) = cells_of(buffer, Rect { y, height: 1, ..area }) else { return };
+        let (left, right) = match y {
+            y if y == area.y => (sign("┌"), sign("┐")),
+            y if y == last => (sign("└"), sign("┘")),
+            _ => (upright.clone(), upright.clone()),
+        };
+        if let [first, between @ .., end] = row {
+            if y == area.y || y == last {
+                between.fill(level.clone());
+            }
+            (*first, *end) = (left, right);
+        }
     }
 }
 
-/// Gives the cells that were drawn; none, and nothing drawn, where a character of it is no cell by itself.
-fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Option<u16> {
-    if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        return None;
+/// The cells of an area of one row within the buffer.
+fn cells_of(buffer: &mut Buffer, row: Rect) -> Option<&mut [Cell]> {
+    let (down, right) = (row.y.checked_sub(buffer.area.y)?, row.x.checked_sub(buffer.area.x)?);
+    let begin = usize::from(down) * usize::from(buffer.area.width) + usize::from(right);
+    buffer.content.get_mut(begin..begin + usize::from(row.width))
+}
+
+/// Gives the cells that were drawn; none where a character of it is no cell by itself: then all of it has to be drawn anew.
+fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, under: Under) -> Option<u16> {
+    let is_unseen = style.bg.is_none() && UNSEEN.contains(style.add_modifier | style.sub_modifier);
+    if is_unseen && under == Under::Blanks && BLANKS.get(..text.len()) == Some(text) {
+        return u16::try_from(text.len()).ok();
     }
-    let begin =
-        usize::from(row.y - buffer.area.y) * usize::from(buffer.area.width) + usize::from(row.x - buffer.area.x);
-    let cells = buffer.content.get_mut(begin..begin + usize::from(row.width))?;
     let mut drawn = 0;
-    for (cell, byte) in cells.iter_mut().zip(text.bytes()) {
-        // Half of it is blank, and so are the cells.
-        if byte != b' ' || !matches!(cell.symbol().as_bytes(), [b' ']) {
+    for (cell, byte) in cells_of(buffer, row)?.iter_mut().zip(text.bytes()) {
+        if byte.is_ascii_graphic() {
             cell.set_char(char::from(byte));
+        } else if byte != b' ' {
+            return None;
+        } else if under == Under::Anything && cell.symbol() != " " {
+            cell.set_char(' ');
         }
         cell.set_style(style);
         drawn += 1;
     }
-    Some(drawn)
+    // What comes behind the last cell may belong to its letter.
+    let is_whole = text.as_bytes().get(usize::from(drawn)).is_none_or(u8::is_ascii);
+    is_whole.then_some(drawn)
 }
 
 /// The same for a single sign of one cell.
@@ -198,7 +231,8 @@ impl<'a> Row<'a> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use ratatui::style::{Color, Modifier};
+    use ratatui::style::Color;
+    use ratatui::widgets::Block;
     use unicode_width::UnicodeWidthStr;
 
     #[test]
@@ -206,6 +240,14 @@ mod tests {
         for text in ["", "a", "日本語 text", "e\u{301}x", "a very long text indeed"] {
             assert_eq!(left(text, 8).width(), 8, "{text}");
             assert_eq!(right(text, 8).width(), 8, "{text}");
+        }
+    }
+
+    /// Takes away what nobody sees of a blank.
+    fn settle(cell: &mut Cell) {
+        if cell.symbol() == " " {
+            cell.modifier.remove(UNSEEN);
+            cell.fg = if cell.modifier.is_empty() { Color::Reset } else { cell.fg };
         }
     }
 
@@ -231,20 +273,48 @@ mod tests {
 
         #[test]
         fn a_line_is_drawn_as_ratatui_draws_it(
-            texts in proptest::collection::vec(prop_oneof!["[ -~]{0,12}", "\\PC{0,6}", "[ -~日é]{0,9}"], 0..5),
+            texts in proptest::collection::vec(prop_oneof!["[ -~]{0,12}", " {1,9}", "\\PC{0,6}", "[ -~日é]{0,9}"], 0..5),
             (x, width) in (0_u16..12, 0_u16..30),
-            styled in proptest::bool::ANY,
+            (styled, over) in (proptest::bool::ANY, proptest::bool::ANY),
         ) {
-            let styles = [Style::new().fg(Color::Red), Style::new(), Style::new().add_modifier(Modifier::UNDERLINED)];
+            let styles = [
+                Style::new().fg(Color::Red),
+                Style::new(),
+                Style::new().add_modifier(Modifier::UNDERLINED),
+                Style::new().add_modifier(Modifier::BOLD),
+                Style::new().remove_modifier(Modifier::UNDERLINED).bg(Color::Green),
+            ];
             let spans = texts.iter().zip(styles.iter().cycle()).map(|(text, style)| Span::styled(text.clone(), *style));
             let line = Line::from(spans.collect::<Vec<_>>());
             let line = if styled { line.style(Style::new().bg(Color::Blue)) } else { line };
             let area = Rect::new(0, 0, 24, 2);
             let row = Rect::new(x, 1, width, 1);
-            let (mut ours, mut theirs) = (Buffer::empty(area), Buffer::empty(area));
+            let mut ours = Buffer::empty(area);
+            if over {
+                ours.set_string(0, 1, "Some   thing  stands    ", Style::new().add_modifier(Modifier::UNDERLINED));
+            }
+            let mut theirs = ours.clone();
+            let paint = if over { paint } else { paint_on_blank };
             paint(&mut ours, row, &line);
             line.render(row, &mut theirs);
+            ours.content.iter_mut().chain(&mut theirs.content).for_each(settle);
             prop_assert_eq!(ours, theirs);
+        }
+    }
+
+    #[test]
+    fn a_border_is_the_one_of_ratatuis_blocks() {
+        let area = Rect::new(2, 1, 20, 6);
+        for size in [(0, 0), (1, 5), (2, 2), (3, 3), (9, 4), (18, 5), (40, 40)] {
+            let spot = Rect::new(4, 2, size.0, size.1);
+            let (mut ours, mut theirs) = (Buffer::empty(area), Buffer::empty(area));
+            let style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
+            border(&mut ours, spot, style);
+            let seen = spot.intersection(area);
+            if seen.width > 1 && seen.height > 1 {
+                Block::bordered().border_style(style).render(seen, &mut theirs);
+            }
+            assert_eq!(ours, theirs, "{size:?}");
         }
     }
 }
