@@ -29,6 +29,7 @@ use crate::model::load::{Load, Stamped};
 use crate::model::period::{DateRange, Period, Preset};
 use crate::model::report::Report;
 use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PageRow, ViewsPage, ViewsQuery};
+use chrono::TimeDelta;
 use std::sync::Arc;
 
 /// An answer with the question that it belongs to.
@@ -59,6 +60,10 @@ pub struct Views {
     /// The site's totals by range.
     pub totals: trend::Totals,
 }
+
+/// What came so shortly after something else may only look newer: the service tells its time in whole seconds, and what is
+/// thought of it is corrected with each answer.
+const AS_NEW: TimeDelta = TimeDelta::seconds(2);
 
 impl Views {
     /// The last seven days, nothing asked for yet.
@@ -231,7 +236,7 @@ impl Views {
             (Some(shown), Some(report))
                 if query.page == 1
                     && report.rows.len() > shown.value.page.rows.len()
-                    && (self.load.failure().is_some() || report.as_of >= shown.as_of) =>
+                    && (self.load.failure().is_some() || report.as_of + AS_NEW >= shown.as_of) =>
             {
                 let report = Arc::clone(report);
                 self.list_part(report);
@@ -321,7 +326,7 @@ mod tests {
     fn a_limit_that_has_passed_is_no_trouble_any_more() {
         let mut views = Views::new(now());
         views.shown_first();
-        let until = now() + chrono::TimeDelta::minutes(5);
+        let until = now() + TimeDelta::minutes(5);
         let failure = Failure::new(FailureKind::Limited { until }, "the limit is used up");
         views.take(views.query(), Err(failure), None, now());
         assert!(views.trouble(now()).is_some());
