@@ -1,5 +1,5 @@
-//! Writes a whole report down: thousands of rows, each under the number of its path. Both trees are written in the order of
-//! their keys, so that each of their pages is met once.
+//! Writes a whole report down: thousands of rows, each under the number of its path. They come in the order of their paths,
+//! which is that of the index and, as far as they got their numbers together, that of the rows: each page is met once.
 
 use super::columns::Ms;
 use super::error::StoreError;
@@ -32,32 +32,21 @@ pub(super) fn file(tx: &Transaction<'_>, scope: i64, report: &Report) -> R<()> {
         ])?;
     let mut by_path: Vec<(u32, &PageRow)> = (0..).zip(&report.rows).collect();
     by_path.sort_unstable_by_key(|(_, row)| row.path.as_str());
-    let numbers = numbers(tx, &by_path)?;
-    let mut numbered: Vec<(i64, (u32, &PageRow))> = numbers.into_iter().zip(by_path).collect();
-    numbered.sort_unstable_by_key(|(path, _)| *path);
+    let mut find = tx.prepare_cached(FIND_PATH)?;
+    let mut name = tx.prepare_cached("INSERT INTO views_path (path) VALUES (?1)")?;
     let mut add = tx.prepare_cached(
         "INSERT INTO views_row (report, path, place, human, ai, total, odd) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
-    for (path, (place, row)) in numbered {
-        let Columns { human, ai, total, odd } = columns(&row.counts)?;
-        add.execute(params![id, path, place, human, ai, total, odd])?;
-    }
-    Ok(())
-}
-
-/// The numbers of these paths, in this order; those that have none yet get one.
-fn numbers(tx: &Transaction<'_>, rows: &[(u32, &PageRow)]) -> R<Vec<i64>> {
-    let mut find = tx.prepare_cached(FIND_PATH)?;
-    let mut name = tx.prepare_cached("INSERT INTO views_path (path) VALUES (?1)")?;
-    let mut numbers = Vec::with_capacity(rows.len());
-    for (_, row) in rows {
+    for (place, row) in by_path {
         let path = row.path.as_str();
-        numbers.push(match find.query_row([path], |found| found.get(0)).optional()? {
+        let number: i64 = match find.query_row([path], |found| found.get(0)).optional()? {
             Some(number) => number,
             None => name.insert([path])?,
-        });
+        };
+        let Columns { human, ai, total, odd } = columns(&row.counts)?;
+        add.execute(params![id, number, place, human, ai, total, odd])?;
     }
-    Ok(numbers)
+    Ok(())
 }
 
 /// The number of a path.

@@ -52,7 +52,7 @@ impl Store {
         self.handle
             .read(move |db| {
                 let bytes = file_bytes(db)?;
-                Ok(Pruned { bytes_before: bytes, bytes_after: bytes, ..doomed(db, &what)?.counted() })
+                Ok(Pruned { bytes_before: bytes, bytes_after: bytes, ..counted(&doomed(db, &what)?) })
             })
             .await
     }
@@ -65,7 +65,7 @@ impl Store {
                 let bytes_before = file_bytes(tx)?;
                 let doomed = doomed(tx, &what)?;
                 let orphans = delete(tx, &doomed)?;
-                Ok((Pruned { bytes_before, ..doomed.counted() }, orphans))
+                Ok((Pruned { bytes_before, ..counted(&doomed) }, orphans))
             })
             .await?;
         let has_gone = orphans > 0 || (pruned.reports, pruned.answers, pruned.totals) != (0, 0, 0);
@@ -81,92 +81,83 @@ impl Store {
 /// A project's range, as it lies in columns.
 type Key = (i64, String, String);
 
+/// What is kept of a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Report,
+    /// One that is being loaded, or whose load was broken off.
+    Loading,
+    Answer,
+    /// Found by their key.
+    Totals,
+}
+
 /// Something of a range that may go.
 #[derive(Debug)]
 struct Item {
+    kind: Kind,
+    id: i64,
     key: Key,
-    /// None for totals, which are found by their key.
-    id: Option<i64>,
     as_of: Time,
     /// Whether it makes its range one that is listed as kept.
     has_pages: bool,
 }
 
-#[derive(Debug, Default)]
-struct Doomed {
-    reports: Vec<Item>,
-    loading: Vec<Item>,
-    answers: Vec<Item>,
-    totals: Vec<Item>,
+fn counted(doomed: &[Item]) -> Pruned {
+    let ranges: BTreeSet<&Key> = doomed.iter().filter(|item| item.has_pages).map(|item| &item.key).collect();
+    let mut pruned = Pruned { ranges: u32::try_from(ranges.len()).unwrap_or(u32::MAX), ..Pruned::default() };
+    for item in doomed {
+        let count = match item.kind {
+            Kind::Report | Kind::Loading => &mut pruned.reports,
+            Kind::Answer => &mut pruned.answers,
+            Kind::Totals => &mut pruned.totals,
+        };
+        *count = count.saturating_add(1);
+    }
+    pruned
 }
 
-impl Doomed {
-    /// What makes its range one that is listed as kept.
-    fn with_pages(&self) -> impl Iterator<Item = &Item> {
-        self.reports.iter().chain(&self.loading).chain(&self.answers).filter(|item| item.has_pages)
-    }
-
-    fn counted(&self) -> Pruned {
-        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let with_pages = self.with_pages();
-        let ranges: BTreeSet<&Key> = with_pages.map(|item| &item.key).collect();
-        Pruned {
-            ranges: number(ranges.len()),
-            reports: number(self.reports.len().saturating_add(self.loading.len())),
-            answers: number(self.answers.len()),
-            totals: number(self.totals.len()),
-            ..Pruned::default()
-        }
-    }
-}
-
-fn doomed(connection: &Connection, what: &Prune) -> R<Doomed> {
-    let mut found = Doomed {
-        reports: items(connection, what, "SELECT scope, date_from, date_to, as_of, id, 1 FROM views_report", "")?,
-        loading: items(
-            connection,
-            what,
-            "SELECT scope, date_from, date_to, min(as_of), id, 1 FROM views_loading JOIN views_part ON loading = id",
-            "GROUP BY id",
-        )?,
-        answers: items(
-            connection,
-            what,
-            "SELECT scope, date_from, date_to, as_of, rowid, row_limit > 1 FROM views_answer",
-            "",
-        )?,
-        totals: items(connection, what, "SELECT scope, date_from, date_to, as_of, NULL, 0 FROM views_total", "")?,
-    };
+fn doomed(connection: &Connection, what: &Prune) -> R<Vec<Item>> {
+    let mut found = items(connection, what)?;
     let surplus = what.keep.map_or_else(BTreeSet::new, |keep| surplus(&found, keep));
-    let goes =
-        |item: &Item| what.all || what.before.is_some_and(|before| item.as_of < before) || surplus.contains(&item.key);
-    found.reports.retain(goes);
-    found.loading.retain(goes);
-    found.answers.retain(goes);
-    found.totals.retain(goes);
+    found.retain(|item| {
+        what.all || what.before.is_some_and(|before| item.as_of < before) || surplus.contains(&item.key)
+    });
     Ok(found)
 }
 
-fn items(connection: &Connection, what: &Prune, select: &str, group: &str) -> R<Vec<Item>> {
-    let mut ask = connection.prepare(&format!(
-        "{select} WHERE scope IN (SELECT id FROM scope WHERE project = coalesce(?1, project)
-         AND base_url = coalesce(?2, base_url)) {group}"
-    ))?;
+fn items(connection: &Connection, what: &Prune) -> R<Vec<Item>> {
+    let mut ask = connection.prepare(
+        "SELECT kind, id, scope, date_from, date_to, as_of, has_pages FROM (
+             SELECT 0 AS kind, id, scope, date_from, date_to, as_of, 1 AS has_pages FROM views_report
+             UNION ALL SELECT 1, views_loading.id, scope, date_from, date_to, min(views_part.as_of), 1
+                 FROM views_loading JOIN views_part ON loading = views_loading.id GROUP BY views_loading.id
+             UNION ALL SELECT 2, rowid, scope, date_from, date_to, as_of, row_limit > 1 FROM views_answer
+             UNION ALL SELECT 3, 0, scope, date_from, date_to, as_of, 0 FROM views_total)
+         WHERE scope IN (SELECT id FROM scope WHERE project = coalesce(?1, project)
+         AND base_url = coalesce(?2, base_url))",
+    )?;
     let of_row = |row: &Row<'_>| {
         Ok(Item {
-            key: (row.get(0)?, row.get(1)?, row.get(2)?),
-            as_of: time(row, 3)?,
-            id: row.get(4)?,
-            has_pages: row.get(5)?,
+            kind: match row.get(0)? {
+                0 => Kind::Report,
+                1 => Kind::Loading,
+                2 => Kind::Answer,
+                _ => Kind::Totals,
+            },
+            id: row.get(1)?,
+            key: (row.get(2)?, row.get(3)?, row.get(4)?),
+            as_of: time(row, 5)?,
+            has_pages: row.get(6)?,
         })
     };
     Ok(ask.query_map(params![what.project, what.base_url], of_row)?.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Ranges with pages beyond the `keep` of their project that were loaded last.
-fn surplus(found: &Doomed, keep: u32) -> BTreeSet<Key> {
+fn surplus(found: &[Item], keep: u32) -> BTreeSet<Key> {
     let mut last: BTreeMap<&Key, Time> = BTreeMap::new();
-    for item in found.with_pages() {
+    for item in found.iter().filter(|item| item.has_pages) {
         let known = last.entry(&item.key).or_insert(item.as_of);
         *known = item.as_of.max(*known);
     }
@@ -188,21 +179,17 @@ fn surplus(found: &Doomed, keep: u32) -> BTreeSet<Key> {
 }
 
 /// Gives how many paths went since no report has them any more.
-fn delete(tx: &Transaction<'_>, doomed: &Doomed) -> R<usize> {
-    for report in doomed.reports.iter().filter_map(|item| item.id) {
-        reports::delete(tx, report)?;
-    }
-    for loading in doomed.loading.iter().filter_map(|item| item.id) {
-        loading::delete(tx, loading)?;
-    }
+fn delete(tx: &Transaction<'_>, doomed: &[Item]) -> R<usize> {
     let mut answer = tx.prepare("DELETE FROM views_answer WHERE rowid = ?1")?;
-    for id in doomed.answers.iter().filter_map(|item| item.id) {
-        answer.execute([id])?;
-    }
     let mut totals =
         tx.prepare("DELETE FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND as_of = ?4")?;
-    for Item { key: (scope, from, to), as_of, .. } in &doomed.totals {
-        totals.execute(params![scope, from, to, Ms(*as_of)])?;
+    for Item { kind, id, key: (scope, from, to), as_of, .. } in doomed {
+        match kind {
+            Kind::Report => reports::delete(tx, *id)?,
+            Kind::Loading => loading::delete(tx, *id)?,
+            Kind::Answer => drop(answer.execute([id])?),
+            Kind::Totals => drop(totals.execute(params![scope, from, to, Ms(*as_of)])?),
+        }
     }
     Ok(tx.execute("DELETE FROM views_path WHERE id NOT IN (SELECT path FROM views_row)", [])?)
 }

@@ -210,14 +210,21 @@ fn read(connection: &Connection, range: DateRange, head: Head) -> R<Report> {
          CROSS JOIN views_path ON views_path.id = views_row.path WHERE report = ?1",
     )?;
     let mut found = ask.query([head.id])?;
-    let mut placed: Vec<(u32, PageRow)> = Vec::new();
+    let mut read: Vec<(usize, PageRow)> = Vec::new();
     while let Some(row) = found.next()? {
         let Line(path) = row.get(0)?;
-        placed.push((row.get(5)?, PageRow { path, counts: counts(row, 1)? }));
+        let place: u32 = row.get(5)?;
+        read.push((usize::try_from(place).unwrap_or(usize::MAX), PageRow { path, counts: counts(row, 1)? }));
     }
-    // Cheaper than by SQLite, which would carry each text along.
-    placed.sort_unstable_by_key(|(place, _)| *place);
-    let rows = placed.into_iter().map(|(_, row)| row).collect();
+    // Put in place here: SQLite would sort them with all their text.
+    let mut slots: Vec<Option<PageRow>> = read.iter().map(|_| None).collect();
+    for (place, row) in read {
+        match slots.get_mut(place) {
+            Some(slot) if slot.is_none() => *slot = Some(row),
+            _ => slots.push(Some(row)),
+        }
+    }
+    let rows = slots.into_iter().flatten().collect();
     let Head { answers, moved, as_of, totals, .. } = head;
     Ok(Report { range, totals, rows, moved, answers, complete: true, as_of })
 }
