@@ -8,6 +8,8 @@ CREATE TABLE views_loading (
     date_to   TEXT NOT NULL,
     -- Begun anew on purpose: answers from before this moment are not taken in.
     since     INTEGER,
+    -- Rows that had come again before its first part that is kept.
+    moved     INTEGER NOT NULL DEFAULT 0,
     UNIQUE (scope, date_from, date_to)
 ) STRICT;
 CREATE TABLE views_part (
@@ -19,17 +21,17 @@ CREATE TABLE views_part (
     PRIMARY KEY (loading, number)
 ) STRICT, WITHOUT ROWID;
 
--- From here on every views_report is whole. What a load that was broken off had taken in becomes one answer.
-INSERT INTO views_loading (id, scope, date_from, date_to, since)
-SELECT id, scope, date_from, date_to, since FROM views_report WHERE complete = 0 AND answers > 0;
+-- A views_report that is not whole is none of this docdeck. What a load that was broken off had taken in becomes one answer.
+INSERT INTO views_loading (id, scope, date_from, date_to, since, moved)
+SELECT id, scope, date_from, date_to, since, moved FROM views_report WHERE complete = 0 AND answers > 0;
 INSERT INTO views_part (loading, number, as_of, answer)
 SELECT id, answers, as_of, json_object(
-    'totals', json(CASE WHEN json_valid(totals) THEN totals ELSE '[null,null,null]' END),
+    'totals', json(CASE WHEN json_valid(totals) AND json_array_length(totals) = 3 THEN totals ELSE '[null,null,null]' END),
     'rows', json((
         SELECT json_group_array(json(line)) FROM (
             SELECT json_array(views_path.path, json(CASE
                 WHEN odd IS NULL THEN json_array(human, ai, total)
-                WHEN json_valid(odd) THEN odd ELSE '[null,null,null]' END)) AS line
+                WHEN json_valid(odd) AND json_array_length(odd) = 3 THEN odd ELSE '[null,null,null]' END)) AS line
             FROM views_row JOIN views_path ON views_path.id = views_row.path
             WHERE report = views_report.id ORDER BY place))),
     'more', json('true'))

@@ -46,7 +46,7 @@ fn ranges(connection: &Connection, scope: i64) -> R<Vec<KnownRange>> {
         if known.contains_key(&range) {
             continue;
         }
-        if let Some(Report { rows, as_of, totals, .. }) = loading::read(connection, range, &loading)? {
+        if let Some(Report { rows, as_of, totals, .. }) = loading::merged(connection, range, &loading)? {
             let rows = u32::try_from(rows.len()).unwrap_or(u32::MAX);
             known.insert(range, KnownRange { range, rows, complete: false, as_of, totals });
         }

@@ -21,12 +21,14 @@ pub(super) struct Loading {
     /// Answers taken in.
     pub(super) answers: u32,
     pub(super) since: Option<Time>,
+    /// Rows that had come again before the first part that is kept.
+    moved: u32,
 }
 
 /// What is being loaded of the range.
 pub(super) fn find(connection: &Connection, scope: i64, range: DateRange) -> R<Option<Loading>> {
     let mut ask = connection.prepare_cached(
-        "SELECT id, since, (SELECT coalesce(max(number), 0) FROM views_part WHERE loading = id) FROM views_loading
+        "SELECT id, since, (SELECT coalesce(max(number), 0) FROM views_part WHERE loading = id), moved FROM views_loading
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3",
     )?;
     let (from, to) = days(range);
@@ -36,15 +38,16 @@ pub(super) fn find(connection: &Connection, scope: i64, range: DateRange) -> R<O
 /// All that is being loaded.
 pub(super) fn all(connection: &Connection, scope: i64) -> R<Vec<(DateRange, Loading)>> {
     let mut ask = connection.prepare_cached(
-        "SELECT id, since, (SELECT coalesce(max(number), 0) FROM views_part WHERE loading = id), date_from, date_to
+        "SELECT id, since, (SELECT coalesce(max(number), 0) FROM views_part WHERE loading = id), moved, date_from,
+             date_to
          FROM views_loading WHERE scope = ?1",
     )?;
-    let found = ask.query_map([scope], |row| Ok(range_of(row, 3)?.zip(Some(of_row(row)?))))?;
+    let found = ask.query_map([scope], |row| Ok(range_of(row, 4)?.zip(Some(of_row(row)?))))?;
     Ok(found.filter_map(Result::transpose).collect::<rusqlite::Result<_>>()?)
 }
 
 fn of_row(row: &Row<'_>) -> rusqlite::Result<Loading> {
-    Ok(Loading { id: row.get(0)?, since: opt_time(row, 1)?, answers: row.get(2)? })
+    Ok(Loading { id: row.get(0)?, since: opt_time(row, 1)?, answers: row.get(2)?, moved: row.get(3)? })
 }
 
 /// Adds the next answer, which lies in `text`, to what is being loaded, or begins with it.
@@ -62,25 +65,24 @@ pub(super) fn add(tx: &Transaction<'_>, scope: i64, to: Option<Loading>, next: &
     Ok(())
 }
 
-/// What its answers make together; none before the first.
-pub(super) fn merged(connection: &Connection, range: DateRange, loading: &Loading) -> R<Option<Merge>> {
+/// What its answers make together. None where one can't be read, since the file was edited by others: rows that are missing
+/// must not pass for a report, so it is loaded anew.
+pub(super) fn merged(connection: &Connection, range: DateRange, loading: &Loading) -> R<Option<Report>> {
     let mut ask =
         connection.prepare_cached("SELECT answer, as_of FROM views_part WHERE loading = ?1 ORDER BY number")?;
     let mut parts = ask.query([loading.id])?;
     let mut merge: Option<Merge> = None;
     while let Some(part) = parts.next()? {
         let as_of = time(part, 1)?;
-        let answer = answer_of(part.get_ref(0)?.as_str().unwrap_or_default()).ok_or_else(unreadable)?;
+        let Some(answer) = part.get_ref(0)?.as_str().ok().and_then(answer_of) else { return Ok(None) };
         merge = Some(Merge::with(merge, range, answer, false, as_of));
     }
-    Ok(merge)
-}
-
-/// The report as far as it is.
-pub(super) fn read(connection: &Connection, range: DateRange, loading: &Loading) -> R<Option<Report>> {
-    let report = merged(connection, range, loading)?.map(Merge::into_report);
     // One that a docdeck of before had taken in holds several in one.
-    Ok(report.map(|report| Report { answers: loading.answers, ..report }))
+    Ok(merge.map(Merge::into_report).map(|report| Report {
+        answers: loading.answers,
+        moved: report.moved.saturating_add(loading.moved),
+        ..report
+    }))
 }
 
 /// The answers that have this text in them, of one range or of all, the newest of a range first.
@@ -119,9 +121,4 @@ impl Loading {
     pub(super) fn forget(&self, tx: &Transaction<'_>) -> R<()> {
         delete(tx, self.id)
     }
-}
-
-/// The file was edited by others: rows that are missing must not pass for a report.
-fn unreadable() -> StoreError {
-    StoreError::Unusable("an answer of a report that was being loaded can't be read: load it anew".to_owned())
 }

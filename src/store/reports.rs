@@ -6,6 +6,7 @@
 
 use super::columns::{Line, time};
 use super::error::StoreError;
+use super::loading::Loading;
 use super::stored::{counts_of, text_of};
 use super::views::{self, days};
 use super::{Store, filing, loading, scopes, totals};
@@ -83,7 +84,7 @@ impl Store {
             .read_of(scope, move |db, scope| {
                 let Some(loading) = loading::find(db, scope, range)? else { return Ok(None) };
                 let since = loading.since;
-                Ok(loading::read(db, range, &loading)?.map(|report| Unfinished { report, since }))
+                Ok(loading::merged(db, range, &loading)?.map(|report| Unfinished { report, since }))
             })
             .await
     }
@@ -132,9 +133,10 @@ pub(super) fn head(connection: &Connection, scope: i64, range: DateRange) -> R<O
 
 /// Takes the answer in, which lies in `text` as well; see [`Store::keep_and_absorb`].
 fn absorb(tx: &Transaction<'_>, scope: i64, next: ReportAnswer, so_far: Option<Arc<Merge>>, text: &str) -> R<bool> {
-    let loading = loading::find(tx, scope, next.range)?;
+    let loading = in_hand(tx, scope, &next)?;
     let known = loading.as_ref().map_or(0, |loading| loading.answers);
-    if next.number.checked_sub(1) != Some(known) {
+    let is_of_another = loading.as_ref().is_some_and(|loading| !is_same(loading.since, next.since));
+    if next.number.checked_sub(1) != Some(known) || is_of_another {
         return Ok(false);
     }
     if !next.complete {
@@ -144,7 +146,10 @@ fn absorb(tx: &Transaction<'_>, scope: i64, next: ReportAnswer, so_far: Option<A
     let ReportAnswer { range, number, answer, as_of, .. } = next;
     let at_hand = so_far.filter(|so_far| so_far.report().answers == known).map(Arc::unwrap_or_clone);
     let so_far = match &loading {
-        Some(loading) if at_hand.is_none() => loading::merged(tx, range, loading)?,
+        Some(loading) if at_hand.is_none() => {
+            let Some(report) = loading::merged(tx, range, loading)? else { return Ok(false) };
+            Some(Merge::of(report))
+        }
         _ => at_hand,
     };
     if let Some(loading) = loading {
@@ -156,6 +161,22 @@ fn absorb(tx: &Transaction<'_>, scope: i64, next: ReportAnswer, so_far: Option<A
     }
     filing::file(tx, scope, &Report { answers: number, ..whole })?;
     Ok(true)
+}
+
+/// What is being loaded of the answer's range; one that can't be read any more makes room for a first answer.
+fn in_hand(tx: &Transaction<'_>, scope: i64, next: &ReportAnswer) -> R<Option<Loading>> {
+    let Some(loading) = loading::find(tx, scope, next.range)? else { return Ok(None) };
+    if next.number == 1 && loading::merged(tx, next.range, &loading)?.is_none() {
+        loading.forget(tx)?;
+        return Ok(None);
+    }
+    Ok(Some(loading))
+}
+
+/// Whether both loads were begun anew at the same moment, or neither was: another instance may have begun one in between.
+fn is_same(one: Option<Time>, other: Option<Time>) -> bool {
+    let ms = |since: Option<Time>| since.map(|since| since.timestamp_millis());
+    ms(one) == ms(other)
 }
 
 /// The number of a path; none when it is in no report.
@@ -185,7 +206,7 @@ fn recall(connection: &Connection, scope: i64, range: DateRange) -> R<Recalled> 
     };
     let report = match (whole, loading) {
         (Some(head), _) => Some(read(connection, range, head)?),
-        (None, Some(loading)) => loading::read(connection, range, &loading)?,
+        (None, Some(loading)) => loading::merged(connection, range, &loading)?,
         (None, None) => None,
     };
     Ok(Recalled {
@@ -213,7 +234,7 @@ fn read(connection: &Connection, range: DateRange, head: Head) -> R<Report> {
     let mut read: Vec<(usize, PageRow)> = Vec::new();
     while let Some(row) = found.next()? {
         let Line(path) = row.get(0)?;
-        let place: u32 = row.get(5)?;
+        let place: i64 = row.get(5)?;
         read.push((usize::try_from(place).unwrap_or(usize::MAX), PageRow { path, counts: counts(row, 1)? }));
     }
     // Put in place here: SQLite would sort them with all their text.

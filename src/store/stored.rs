@@ -117,7 +117,15 @@ impl<'de> Deserialize<'de> for ReadCount {
             }
 
             fn visit_u64<E: Error>(self, number: u64) -> Result<ReadCount, E> {
-                i64::try_from(number).map_err(E::custom).and_then(|number| self.visit_i64(number))
+                Ok(ReadCount(i64::try_from(number).map_or(Count::Missing, Count::Known)))
+            }
+
+            fn visit_f64<E: Error>(self, _: f64) -> Result<ReadCount, E> {
+                Ok(ReadCount(Count::Missing))
+            }
+
+            fn visit_bool<E: Error>(self, _: bool) -> Result<ReadCount, E> {
+                Ok(ReadCount(Count::Missing))
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<ReadCount, E> {

@@ -236,7 +236,7 @@ impl Views {
             (Some(shown), Some(report))
                 if query.page == 1
                     && report.rows.len() > shown.value.page.rows.len()
-                    && (self.load.failure().is_some() || report.as_of + AS_NEW >= shown.as_of) =>
+                    && (self.load.failure().is_some() || shown.as_of - report.as_of <= AS_NEW) =>
             {
                 let report = Arc::clone(report);
                 self.list_part(report);

@@ -172,16 +172,39 @@ async fn thousands_of_rows_are_filed_in_the_services_order_whether_their_paths_a
 }
 
 #[tokio::test]
-async fn an_answer_that_somebody_spoilt_does_not_pass_for_rows_that_are_missing() {
+async fn an_answer_that_somebody_spoilt_does_not_pass_for_rows_that_are_missing_and_is_loaded_anew() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     store.absorbs(part(1, rows("/a"), false, 0)).await;
-    store.raw(|db| db.execute("UPDATE views_part SET answer = 'no JSON'", []).expect("spoilt")).await;
-    let error = store.absorb_answer(&scope(), part(2, rows("/b"), true, 1)).await.expect_err("not whole");
-    assert!(error.to_string().contains("load it anew"), "{error}");
-    store.unfinished_report(&scope(), week()).await.expect_err("unreadable");
-    store.drop_unfinished(&scope(), week()).await.expect("begun anew");
-    assert!(store.absorbs(part(1, rows("/a"), true, 2)).await);
+    store.absorbs(ReportAnswer { range: range("2026-10-01", "2026-10-31"), ..part(1, rows("/o"), false, 0) }).await;
+    store.raw(|db| db.execute("UPDATE views_part SET answer = 'no JSON' WHERE loading = 1", []).expect("spoilt")).await;
+    assert!(!store.absorbs(part(2, rows("/b"), true, 1)).await, "not whole");
+    assert_eq!(store.unfinished_report(&scope(), week()).await.expect("read"), None);
+    assert_eq!(store.recalled(week()).await.report, None);
+    assert_eq!(store.kept_views(&scope()).await.expect("read").ranges.len(), 1, "the other one");
+    assert!(store.absorbs(part(1, rows("/a"), false, 2)).await);
+    assert!(store.absorbs(part(2, rows("/b"), true, 3)).await);
+    assert_eq!(store.recalled(week()).await.report.map(|report| report.rows.len()), Some(2));
+}
+
+#[tokio::test]
+async fn an_answer_of_a_load_that_another_instance_has_begun_anew_is_not_taken_in() {
+    let store = memory();
+    let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
+    let old = Arc::new(Merge::of(Report::begin(week(), rows("/old"), false, at(0))));
+    store.absorbs(part(1, rows("/old"), false, 0)).await;
+    store.drop_unfinished(&scope(), week()).await.expect("dropped");
+    let anew = |number, path, complete| ReportAnswer {
+        since: Some(at(5) + chrono::TimeDelta::microseconds(7)),
+        ..part(number, rows(path), complete, 6)
+    };
+    assert!(store.absorbs(anew(1, "/new", false)).await);
+    let late = store.keep_and_absorb(&scope(), part(2, rows("/b"), true, 1), Some(old)).await.expect("kept");
+    assert!(!late);
+    assert!(store.absorbs(anew(2, "/b", true)).await);
+    let whole = store.recalled(week()).await.report.expect("a report");
+    let paths: Vec<&str> = whole.rows.iter().map(|row| row.path.as_str()).collect();
+    assert_eq!(paths, ["/new", "/b"]);
 }
 
 #[test]
@@ -193,10 +216,11 @@ fn what_a_docdeck_of_before_was_loading_goes_on_from_there() {
     }
     db.execute_batch(
         r#"INSERT INTO scope (id, base_url, project) VALUES (1, 'u', 'p');
-           INSERT INTO views_path VALUES (1, '/z "q"'), (2, '/ü'), (3, '/a');
+           INSERT INTO views_path VALUES (1, '/z "q"'), (2, '/ü'), (3, '/a'), (4, '/short'), (5, '/odd');
            INSERT INTO views_report VALUES (5, 1, '2026-11-14', '2026-11-20', 0, 2, 1, 3, 7000, 6000, '[9,"x",null]');
            INSERT INTO views_row VALUES (5, 3, 2, 4, 5, 9, NULL), (5, 1, 0, NULL, NULL, NULL, '[1,"2.5",null]'),
-               (5, 2, 1, -1, 0, 9223372036854775807, NULL);
+               (5, 2, 1, -1, 0, 9223372036854775807, NULL), (5, 4, 3, NULL, NULL, NULL, '[1,2]'),
+               (5, 5, 4, NULL, NULL, NULL, '[1.5,true,3]');
            INSERT INTO views_report VALUES (6, 1, '2026-11-14', '2026-11-20', 1, 1, 0, 1, 3000, NULL, '[1,1,2]');
            INSERT INTO views_row VALUES (6, 2, 0, 1, 1, 2, NULL);
            INSERT INTO views_report VALUES (7, 1, '2026-10-01', '2026-10-31', 0, 1, 0, 0, 7000, NULL, 'no JSON');"#,
@@ -204,8 +228,9 @@ fn what_a_docdeck_of_before_was_loading_goes_on_from_there() {
     .expect("a load that was broken off");
     schema::migrate(&mut db).expect("migrated");
     let loading = loading::find(&db, 1, week()).expect("read").expect("there");
-    let report = loading::read(&db, week(), &loading).expect("read").expect("rows");
+    let report = loading::merged(&db, week(), &loading).expect("read").expect("rows");
     assert_eq!((loading.since, report.answers, report.complete), (Time::from_timestamp(6, 0), 2, false));
+    assert_eq!(report.moved, 1);
     let odd = |text: &str| Count::Odd(line(text));
     assert_eq!(report.totals, Counts { human: Count::Known(9), ai: odd("x"), total: Count::Missing });
     let rows: Vec<(&str, Counts)> = report.rows.iter().map(|row| (row.path.as_str(), row.counts.clone())).collect();
@@ -215,10 +240,12 @@ fn what_a_docdeck_of_before_was_loading_goes_on_from_there() {
         ("/z \"q\"", Counts { human: Count::Known(1), ai: odd("2.5"), total: Count::Missing }),
         ("/ü", known(-1, 0, i64::MAX)),
         ("/a", known(4, 5, 9)),
+        ("/short", Counts::default()),
+        ("/odd", Counts { total: Count::Known(3), ..Counts::default() }),
     ];
     assert_eq!(rows, expected);
     let october = loading::find(&db, 1, range("2026-10-01", "2026-10-31")).expect("read").expect("there");
-    let october = loading::read(&db, week(), &october).expect("read").expect("an answer without rows");
+    let october = loading::merged(&db, week(), &october).expect("read").expect("an answer without rows");
     assert_eq!((october.rows.len(), october.totals), (0, Counts::default()));
     let left = "SELECT (SELECT count(*) FROM views_row), (SELECT group_concat(id) FROM views_report)";
     let left: (u32, String) = db.query_row(left, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("read");
