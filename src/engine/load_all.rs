@@ -89,7 +89,7 @@ impl Inner {
         };
         let own = || {
             report.map(|report| {
-                let mut report = sole(report).into_report();
+                let mut report = Arc::unwrap_or_clone(report).into_report();
                 self.to_local_time(&mut report);
                 Arc::new(report)
             })
@@ -208,7 +208,9 @@ impl Load<'_> {
     /// Takes the answer in and tells how far the load is.
     async fn absorb(&mut self, query: ViewsQuery, answer: Stamped<ViewsPage>) {
         let (complete, Stamped { value: page, as_of }) = (!query.has_next(&answer.value), answer);
-        let report = Merge::with(self.report.take().map(sole), query.range, page, complete, as_of);
+        // Whoever kept an answer by it has let go of it by now: nothing is copied.
+        let so_far = self.report.take().map(Arc::unwrap_or_clone);
+        let report = Merge::with(so_far, query.range, page, complete, as_of);
         let progress = LoadProgress {
             range: query.range,
             rows: report.report().rows.len(),
@@ -219,11 +221,6 @@ impl Load<'_> {
         self.report = Some(Arc::new(report));
         self.inner.tell(News::Loading(progress)).await;
     }
-}
-
-/// The report itself: whoever kept an answer by it has let go of it by now.
-fn sole(report: Arc<Merge>) -> Merge {
-    Arc::try_unwrap(report).unwrap_or_else(|shared| Merge::of(shared.report().clone()))
 }
 
 fn broken_off() -> LoadEnd {

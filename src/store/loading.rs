@@ -17,7 +17,7 @@ type R<T> = Result<T, StoreError>;
 /// A row of `views_loading`.
 #[derive(Debug)]
 pub(super) struct Loading {
-    id: i64,
+    pub(super) id: i64,
     /// Answers taken in.
     pub(super) answers: u32,
     pub(super) since: Option<Time>,
@@ -114,11 +114,4 @@ pub(super) fn delete(tx: &Transaction<'_>, id: i64) -> R<()> {
     tx.prepare_cached("DELETE FROM views_part WHERE loading = ?1")?.execute([id])?;
     tx.prepare_cached("DELETE FROM views_loading WHERE id = ?1")?.execute([id])?;
     Ok(())
-}
-
-impl Loading {
-    /// As [`delete`].
-    pub(super) fn forget(&self, tx: &Transaction<'_>) -> R<()> {
-        delete(tx, self.id)
-    }
 }

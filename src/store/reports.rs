@@ -95,7 +95,7 @@ impl Store {
         self.handle
             .write(move |tx| {
                 let Some(scope) = scopes::find(tx, &scope)? else { return Ok(()) };
-                loading::find(tx, scope, range)?.map_or(Ok(()), |loading| loading.forget(tx))
+                loading::find(tx, scope, range)?.map_or(Ok(()), |loading| loading::delete(tx, loading.id))
             })
             .await
     }
@@ -153,7 +153,7 @@ fn absorb(tx: &Transaction<'_>, scope: i64, next: ReportAnswer, so_far: Option<A
         _ => at_hand,
     };
     if let Some(loading) = loading {
-        loading.forget(tx)?;
+        loading::delete(tx, loading.id)?;
     }
     let whole = Merge::with(so_far, range, answer, true, as_of).into_report();
     if let Some(before) = head(tx, scope, range)? {
@@ -167,7 +167,7 @@ fn absorb(tx: &Transaction<'_>, scope: i64, next: ReportAnswer, so_far: Option<A
 fn in_hand(tx: &Transaction<'_>, scope: i64, next: &ReportAnswer) -> R<Option<Loading>> {
     let Some(loading) = loading::find(tx, scope, next.range)? else { return Ok(None) };
     if next.number == 1 && loading::merged(tx, next.range, &loading)?.is_none() {
-        loading.forget(tx)?;
+        loading::delete(tx, loading.id)?;
         return Ok(None);
     }
     Ok(Some(loading))
