@@ -1,7 +1,7 @@
 //! All pages of a range: loading them, comparing two ranges, the trend and what moved.
 
-use crate::snapshots;
 use crate::world::{World, now};
+use crate::{render, snapshots, text};
 use chrono::{Days, TimeDelta};
 use docdeck::app::{Effect, Msg};
 use docdeck::model::Time;
@@ -16,7 +16,7 @@ use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
 use docdeck::ui::{Depth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 fn counts(human: i64, ai: i64) -> Counts {
     Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
@@ -210,6 +210,100 @@ fn offline_a_week_before(world: &mut World) {
 #[test]
 fn another_range_than_was_asked_for_says_so_first() {
     snapshots("other_range", offline_a_week_before);
+}
+
+/// What came yesterday, so long ago that the clock alone does not tell it.
+fn answer(world: &mut World, kept: Recalled) {
+    looking(world, |_| kept);
+    let value = ViewsPage { totals: counts(900, 400), rows: report(week(), 50, 0, now()).rows, has_more: Some(true) };
+    let result = Ok(Stamped { value, as_of: yesterday() });
+    world.tell(Msg::Views { query: world.app.views.query(), result, old: None });
+}
+
+const SENTENCE: &str = "Something went wrong, and this sentence says at length what it was.";
+
+fn fail(world: &mut World, kind: FailureKind) {
+    let failure = Failure::new(kind, SENTENCE);
+    world.tell(Msg::Views { query: world.app.views.query(), result: Err(failure), old: None });
+}
+
+fn yesterday() -> Time {
+    now() - TimeDelta::hours(20)
+}
+
+fn week() -> DateRange {
+    let day = |day: &str| day.parse().expect("a day");
+    DateRange::new(day("2026-11-14"), day("2026-11-20")).expect("a week")
+}
+
+/// Most pages of a large site.
+static PART: LazyLock<Arc<Report>> =
+    LazyLock::new(|| Arc::new(Report { complete: false, ..report(week(), 1200, 0, yesterday()) }));
+
+#[test]
+fn how_old_the_views_are_and_why_is_never_cut() {
+    type Scene = (&'static str, fn(&mut World, FailureKind));
+    let scenes: [Scene; 7] = [
+        ("one answer", |world, kind| {
+            answer(world, Recalled::default());
+            world.keys("r");
+            fail(world, kind);
+        }),
+        ("one answer beside a load that was broken off", |world, kind| {
+            answer(world, Recalled { broken_off: Some(4), ..Recalled::default() });
+            world.keys("r");
+            fail(world, kind);
+        }),
+        ("asking again", |world, _| {
+            answer(world, Recalled { broken_off: Some(4), ..Recalled::default() });
+            world.keys("r");
+        }),
+        ("all pages", |world, kind| {
+            looking(world, |range| whole(report(range, 60, 0, yesterday())));
+            let ended = LoadEnded::Failed(Failure::new(kind, SENTENCE));
+            let end = LoadEnd { report: None, ended, requests: 1 };
+            world.tell(Msg::LoadEnded { range: week(), end });
+        }),
+        ("not all pages", |world, kind| {
+            looking(world, |_| Recalled { report: Some(PART.clone()), broken_off: Some(4), ..Recalled::default() });
+            world.keys("r");
+            fail(world, kind);
+        }),
+        ("another year", |world, kind| {
+            answer(world, Recalled::default());
+            (0..50).for_each(|_| world.keys("["));
+            answer(world, Recalled::default());
+            world.keys("]");
+            fail(world, kind);
+        }),
+        ("another size of page", |world, kind| {
+            answer(world, Recalled::default());
+            world.keys("p 1 2 Enter");
+            answer(world, Recalled::default());
+            world.keys("L 2 0 0 Enter");
+            fail(world, kind);
+        }),
+    ];
+    let kinds = [
+        (FailureKind::Offline, "offline"),
+        (FailureKind::KeyRefused, "key refused"),
+        (FailureKind::NotFound, "not found"),
+        (FailureKind::Limited { until: now() + TimeDelta::minutes(10) }, "14:12"),
+        (FailureKind::Limited { until: now() + TimeDelta::seconds(50) }, "50s"),
+        (FailureKind::Service, "no usable answer"),
+        (FailureKind::Store, "record failed"),
+        (FailureKind::Local, "failed here"),
+    ];
+    for ((scene, build), (kind, words)) in scenes.iter().flat_map(|scene| kinds.iter().map(move |kind| (scene, kind))) {
+        for width in [40, 45, 50, 59, 60, 66, 72, 80, 99, 100, 110, 120, 140, 160] {
+            let mut world = World::new((width, 24));
+            build(&mut world, *kind);
+            let screen = text(&render(&world.app, Depth::None));
+            let line = screen.lines().nth(2).unwrap_or_default();
+            let is_told = line.contains(words) || line.contains(SENTENCE) || *scene == "asking again";
+            assert!(is_told && !line.ends_with('…'), "{scene}, {words}, {width} columns: {line}");
+        }
+    }
 }
 
 #[test]

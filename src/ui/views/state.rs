@@ -12,6 +12,7 @@ use crate::model::report::Report;
 use crate::ui::View;
 use crate::ui::text::Row;
 use chrono::Datelike;
+use ratatui::style::Style;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
@@ -38,6 +39,41 @@ pub(super) fn as_of(view: View<'_>, as_of: Time) -> String {
     if age == "now" { format!("as of {clock}") } else { format!("as of {clock}, {age} ago") }
 }
 
+/// The same behind some words, and in few cells: there the age alone says of another day what its date would.
+fn as_of_forms(view: View<'_>, words: &str, at: Time) -> String {
+    let full = as_of(view, at);
+    let age = coarse(view.now - at);
+    if age == "now" {
+        let clock = at.with_timezone(&view.app.start.offset).format("%H:%M");
+        return format!("{words}{full}\n{words}as of {clock}");
+    }
+    format!("{words}{full}\n{words}as of {age} ago")
+}
+
+/// A part of the line in its forms, one to a line, from the longest to the shortest, which is empty where the part may
+/// be left out.
+type Part = (String, Style);
+
+/// The line: no part is cut, and none takes the place of another's shortest form. What room is left then goes to the
+/// longer forms, that of the first part before all.
+fn of_parts<'a>(parts: &[Part], width: usize) -> Line<'a> {
+    let mut row = Row::new(width);
+    row.add(" ", Style::new());
+    let least: usize = parts.iter().map(|(forms, _)| shortest(forms).width()).sum();
+    let mut spare = row.room().saturating_sub(least);
+    for (forms, style) in parts {
+        let room = shortest(forms).width() + spare;
+        let form = forms.split('\n').find(|form| form.width() <= room).unwrap_or_else(|| shortest(forms));
+        spare = room.saturating_sub(form.width());
+        row.push(form, *style);
+    }
+    row.line()
+}
+
+fn shortest(forms: &str) -> &str {
+    forms.rsplit('\n').next().unwrap_or_default()
+}
+
 fn ask_key(view: View<'_>) -> String {
     view.app.told(Context::Views, Action::Refresh)
 }
@@ -49,25 +85,31 @@ fn load_key(view: View<'_>) -> String {
 fn loading<'a>(view: View<'_>, under_way: UnderWay, width: usize) -> Line<'a> {
     let theme = view.theme;
     let wanted = view.app.views.query().range;
-    let of = if under_way.range == wanted { String::new() } else { format!(" of {}", under_way.range) };
+    let is_wanted = under_way.range == wanted;
+    let of = if is_wanted { String::new() } else { format!(" of {}", under_way.range) };
     let mut row = Row::new(width);
     row.push(" ", theme.text);
-    let stops = format!(" · {} stops", view.app.told(Context::Views, Action::Close));
-    let end = if under_way.stopping { " · stopping after this answer" } else { &stops };
+    let end = if under_way.stopping {
+        " · stopping after this answer\n · stopping".to_owned()
+    } else {
+        format!(" · {} stops", view.app.told(Context::Views, Action::Close))
+    };
     let Some(progress) = under_way.progress else {
-        row.push(format!("loading all pages{of}…"), theme.working).push(end, theme.muted);
-        return row.line();
+        let loading = format!("loading all pages{of}…\nloading all pages…");
+        return of_parts(&[(loading, theme.working), (end, theme.muted)], width);
     };
     let rows = format!(" · {} rows", count(progress.rows));
     let requests = format!(" · {}", plural(progress.requests as usize, "request"));
     let share = progress.share.map(|share| format!("{} of views", percent(share)));
-    let said = format!("{}{rows}{requests}{end}", share.clone().unwrap_or_else(|| "share not known".to_owned()));
+    let said = share.clone().unwrap_or_else(|| "share not known".to_owned());
+    let said = [said.as_str(), &rows, &requests, end.lines().next().unwrap_or_default()].concat();
     let lead = format!("loading all pages{of}  ");
     if width < lead.width() + said.width() + 2 {
         // What has no room goes: first the words before it, then the requests.
         let share = progress.share.map_or_else(|| "?".to_owned(), percent);
-        row.push(format!("loading {share}{rows}"), theme.working).push(end, theme.muted);
-        return row.line();
+        let dates = if is_wanted { String::new() } else { format!(" of {}", dates(view, under_way.range, width)) };
+        let loading = format!("loading {share}{dates}\nloading {share}");
+        return of_parts(&[(loading, theme.working), (rows + "\n", theme.working), (end, theme.muted)], width);
     }
     row.push(lead, theme.working);
     let bar = row.room().saturating_sub(said.width() + 2).min(BAR.0);
@@ -87,95 +129,96 @@ fn cells_share(cells: usize, all: usize) -> f64 {
 fn of_report<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let views = &app.views;
-    let as_of = as_of(view, report.as_of);
     if !views.is_current() {
-        return of_another(view, &format!("{}, all pages", dates(view, report.range, width)), &as_of, width);
+        let dates = dates(view, report.range, width);
+        return of_another(view, &format!("{dates}, all pages\n{dates}"), report.as_of, width);
     }
-    let mut row = Row::new(width);
-    row.push(" ", theme.text);
     let failure = views.trouble(now);
-    let goes_on =
-        views.all.broken_off(report.range).map(|rows| format!("{} goes on after {} rows", load_key(view), count(rows)));
+    let limit = failure.and_then(|failure| limit_of(view, failure));
+    let mut parts: Vec<Part> = Vec::new();
     if report.complete {
         let fresh = report.range.is_fresh(report.as_of, now);
-        row.push(format!("all pages {as_of}"), if fresh { theme.muted } else { theme.warning });
-        match goes_on {
-            Some(goes_on) => row.push(format!("; {goes_on}"), theme.muted),
-            None if !fresh && failure.is_none() => row.push(format!("; {} asks anew", ask_key(view)), theme.muted),
-            None => &mut row,
-        };
+        let whole = as_of_forms(view, "all pages ", report.as_of);
+        let whole = format!("{whole}\n{}", shortest(&whole).replace(" pages", ""));
+        parts.push((whole, if fresh { theme.muted } else { theme.warning }));
+        match views.all.broken_off(report.range).filter(|_| limit.is_none()) {
+            Some(rows) => parts.push((goes_on(view, "; ", rows), theme.muted)),
+            None if !fresh && failure.is_none() => {
+                parts.push((format!("; {} asks anew", ask_key(view)), theme.muted));
+            }
+            None => {}
+        }
     } else {
         let share = views.loaded_share().map(|share| format!(", {} of views", percent(share))).unwrap_or_default();
-        row.push(format!("! not all pages: {} rows{share}", count(report.rows.len())), theme.warning);
-        row.push(format!("; {} goes on", load_key(view)), theme.muted);
-        if let Some(from) = failure.and_then(|failure| limited_until(view, failure)) {
-            row.push(from.goes_on(), theme.warning);
+        let rows = format!("{} rows", count(report.rows.len()));
+        let lacks =
+            format!("! not all pages: {rows}{share}\n! not all pages: {rows}\n! not all: {rows}\n! not all pages");
+        parts.push((lacks, theme.warning));
+        let key = load_key(view);
+        match &limit {
+            Some(Limit { from, .. }) => parts.push((format!("; {key} goes on {from}\n; {key} {from}"), theme.warning)),
+            None => parts.push((format!("; {key} goes on\n"), theme.muted)),
         }
-        row.push(format!("  {as_of}"), theme.muted);
+        parts.push((as_of_forms(view, "  ", report.as_of) + "\n", theme.muted));
     }
-    if let Some(failure) = failure.filter(|failure| report.complete || limited_until(view, failure).is_none()) {
-        row.push("  ", theme.text);
-        let words = failure_words(view, failure, row.room());
-        row.push(words, theme.warning);
+    if let Some(failure) = failure.filter(|_| report.complete || limit.is_none()) {
+        parts.push((failure_words(view, failure, "  "), theme.warning));
     }
-    row.line()
+    of_parts(&parts, width)
 }
 
 fn of_answer<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let views = &app.views;
-    let mut row = Row::new(width);
-    let Some(shown) = views.load().shown() else { return row.line() };
-    let as_of = as_of(view, shown.as_of);
+    let Some(shown) = views.load().shown() else { return Line::default() };
     if !views.is_current() {
         let (query, wanted) = (shown.value.query, views.query());
-        let page = if query.limit == wanted.limit {
-            format!("page {}", query.page)
-        } else {
-            format!("page {} at {} per page", query.page, query.limit)
+        let page = format!("page {}", query.page);
+        let size = if query.limit == wanted.limit { String::new() } else { format!(" at {} per page", query.limit) };
+        let dates = dates(view, query.range, width);
+        let forms = match query.page {
+            _ if query.range == wanted.range => format!("{page}{size}\n{page}"),
+            1 => dates,
+            _ => format!("{dates}, {page}{size}\n{dates}, {page}\n{dates}"),
         };
-        let shown = if query.range == wanted.range {
-            page
-        } else if query.page > 1 {
-            format!("{}, {page}", dates(view, query.range, width))
-        } else {
-            dates(view, query.range, width)
-        };
-        return of_another(view, &shown, &as_of, width);
+        return of_another(view, &forms, shown.as_of, width);
     }
-    row.push(" ", theme.text);
-    match views.load() {
-        Load::Loading { .. } => row.push(format!("asking again…  {as_of}"), theme.muted),
-        _ => row.push(as_of, theme.muted),
-    };
-    if let Some(rows) = views.all.broken_off(views.query().range) {
-        row.push(format!("   {} goes on after {} rows", load_key(view), count(rows)), theme.muted);
+    let asking = if matches!(views.load(), Load::Loading { .. }) { "asking again…  " } else { "" };
+    let mut parts: Vec<Part> = vec![(as_of_forms(view, asking, shown.as_of), theme.muted)];
+    let failure = views.trouble(now);
+    let is_limited = failure.is_some_and(|failure| limit_of(view, failure).is_some());
+    if let Some(rows) = views.all.broken_off(views.query().range).filter(|_| !is_limited) {
+        parts.push((goes_on(view, "   ", rows), theme.muted));
     }
-    if let Some(failure) = views.trouble(now) {
-        row.push("  ", theme.text);
-        let words = failure_words(view, failure, row.room());
-        row.push(words, theme.warning);
+    if let Some(failure) = failure {
+        parts.push((failure_words(view, failure, "  "), theme.warning));
     }
-    row.line()
+    of_parts(&parts, width)
+}
+
+/// That a load which was broken off can go on, if there is room for it: the footer has its key.
+fn goes_on(view: View<'_>, gap: &str, rows: usize) -> String {
+    let key = load_key(view);
+    format!("{gap}{key} goes on after {} rows\n{gap}{key} goes on\n", count(rows))
 }
 
 /// What is listed where that is not what was asked for: it comes first, since the dates above are of something else;
 /// then why.
-fn of_another<'a>(view: View<'_>, shown: &str, as_of: &str, width: usize) -> Line<'a> {
+fn of_another<'a>(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
-    let mut row = Row::new(width);
-    row.push(format!(" shows {shown}"), theme.warning).push(" · ", theme.muted);
+    let shown = format!("shows {}\n{}", shown.replace('\n', "\nshows "), shortest(shown));
     let why = match (app.views.trouble(now), app.views.load()) {
         (_, Load::Loading { .. }) => "loading…".to_owned(),
-        (Some(failure), _) => failure_words(view, failure, row.room()),
+        (Some(failure), _) => failure_words(view, failure, ""),
         (None, _) => format!("{} asks", ask_key(view)),
     };
-    row.push(why, theme.warning);
-    let as_of = format!("  {as_of}");
-    if row.room() >= as_of.width() {
-        row.push(as_of, theme.muted);
-    }
-    row.line()
+    let parts = [
+        (shown, theme.warning),
+        (" · ".to_owned(), theme.muted),
+        (why, theme.warning),
+        (as_of_forms(view, "  ", as_of) + "\n", theme.muted),
+    ];
+    of_parts(&parts, width)
 }
 
 /// A range in as few cells as tell it; without its year only where that is the present one.
@@ -190,71 +233,43 @@ fn dates(view: View<'_>, range: DateRange, width: usize) -> String {
     format!("{}{gap}{}", from.format(format), to.format(format))
 }
 
-/// When requests are possible again, while they are not.
-enum Until {
-    Clock(String),
-    /// Less than a minute.
-    Soon(String),
+/// When requests are possible again, while they are not: `from 14:12 on`, `until 14:12`, or `in 50s`, `for 50s`.
+struct Limit {
+    from: String,
+    until: String,
 }
 
-impl Until {
-    fn goes_on(&self) -> String {
-        match self {
-            Self::Clock(at) => format!(" from {at} on"),
-            Self::Soon(left) => format!(" in {left}"),
-        }
+fn limit_of(view: View<'_>, failure: &Failure) -> Option<Limit> {
+    let FailureKind::Limited { until: at } = failure.kind else { return None };
+    let left = at - view.now;
+    if left.num_seconds() >= 60 {
+        let clock = at.with_timezone(&view.app.start.offset).format("%H:%M");
+        return Some(Limit { from: format!("from {clock} on"), until: format!("until {clock}") });
     }
+    let seconds = until(left);
+    (at > view.now).then(|| Limit { from: format!("in {seconds}"), until: format!("for {seconds}") })
 }
 
-fn limited_until(view: View<'_>, failure: &Failure) -> Option<Until> {
-    match failure.kind {
-        FailureKind::Limited { until: at } if at > view.now => {
-            let left = at - view.now;
-            Some(if left.num_seconds() < 60 {
-                Until::Soon(until(left))
-            } else {
-                Until::Clock(at.with_timezone(&view.app.start.offset).format("%H:%M").to_string())
-            })
-        }
-        _ => None,
+/// Why there is nothing newer, from the whole sentence to what has room anywhere; the footer has said the sentence.
+fn failure_words(view: View<'_>, failure: &Failure, gap: &str) -> String {
+    let r = ask_key(view);
+    if let Some(Limit { until, .. }) = limit_of(view, failure) {
+        let told = |action| view.app.told(Context::Views, action);
+        let (trend, kept) = (told(Action::Trend), told(Action::ListKept));
+        let used_up = format!("{gap}limit used up {until}");
+        return format!(
+            "{used_up}; {trend}, {kept} and what is cached can still be seen\n{used_up}, {r} asks then\n{used_up}\n\
+             {gap}limited {until}"
+        );
     }
-}
-
-/// Why there is nothing newer: the whole sentence where it has room, else the longest form that does. None is cut
-/// where anything at all can be said; the footer has said the whole sentence.
-fn failure_words(view: View<'_>, failure: &Failure, room: usize) -> String {
-    let mut forms: Vec<String> = Vec::new();
-    match limited_until(view, failure) {
-        Some(limit) => {
-            let (used_up, none) = match limit {
-                Until::Clock(at) => (format!("limit used up until {at}"), format!("no requests until {at}")),
-                Until::Soon(left) => (format!("limit used up for {left}"), format!("no requests for {left}")),
-            };
-            let told = |action| view.app.told(Context::Views, action);
-            let (trend, kept) = (told(Action::Trend), told(Action::ListKept));
-            forms.push(format!("{used_up}; {trend}, {kept} and what is cached can still be seen"));
-            forms.extend([
-                format!("{used_up}, {} asks then", ask_key(view)),
-                used_up,
-                none,
-                "limit used up".to_owned(),
-            ]);
-        }
-        None => {
-            forms.push(failure.sentence.to_string());
-            let r = ask_key(view);
-            let kind = match failure.kind {
-                FailureKind::Offline => "offline",
-                FailureKind::KeyRefused => "key refused",
-                FailureKind::NotFound => "not found",
-                FailureKind::Limited { .. } => "limit used up",
-                FailureKind::Service => "no usable answer",
-                FailureKind::Store => "record failed",
-                FailureKind::Local => "failed here",
-            };
-            forms.extend([format!("{kind}, {r} tries again"), format!("{kind}, {r} again"), kind.to_owned()]);
-        }
-    }
-    let last = forms.last().cloned().unwrap_or_default();
-    forms.into_iter().find(|form| form.width() <= room).unwrap_or(last)
+    let kind = match failure.kind {
+        FailureKind::Offline => "offline",
+        FailureKind::KeyRefused => "key refused",
+        FailureKind::NotFound => "not found",
+        FailureKind::Limited { .. } => "limit used up",
+        FailureKind::Service => "no usable answer",
+        FailureKind::Store => "record failed",
+        FailureKind::Local => "failed here",
+    };
+    format!("{gap}{}\n{gap}{kind}, {r} tries again\n{gap}{kind}, {r} again\n{gap}{kind}", failure.sentence)
 }
