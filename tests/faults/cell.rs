@@ -48,10 +48,12 @@ struct Desk {
     news: mpsc::Receiver<News>,
     /// The job that is there already.
     row: JobRow,
+    query: ViewsQuery,
     views: Stamped<ViewsPage>,
 }
 
-fn query() -> ViewsQuery {
+/// What the dashboard asks for today. A cell that runs into the next day goes on with what it began with.
+pub(crate) fn query() -> ViewsQuery {
     ViewsQuery { range: DateRange::last_days(7, chrono::Utc::now().date_naive()), limit: 50, page: 1 }
 }
 
@@ -76,7 +78,13 @@ pub(crate) fn service(server: &Server) -> Scope {
 }
 
 /// A record that knows a job, and page views of that moment.
-pub(crate) async fn seed(scope: &Scope, operation: Operation, folder: &Path, now: Time) -> (Store, JobRow) {
+pub(crate) async fn seed(
+    scope: &Scope,
+    operation: Operation,
+    folder: &Path,
+    query: ViewsQuery,
+    now: Time,
+) -> (Store, JobRow) {
     let (store, _) = Store::open(folder, now).expect("a store");
     let link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
     // A new job is none that is known.
@@ -94,7 +102,7 @@ pub(crate) async fn seed(scope: &Scope, operation: Operation, folder: &Path, now
     let row = store.track(scope, job, now).await.expect("written");
     let page = PageRow { path: CleanText::line("/kept"), counts: Counts::default() };
     let page = ViewsPage { totals: Counts::default(), rows: vec![page], has_more: Some(false) };
-    store.save_views(scope, query(), &page, now).await.expect("written");
+    store.save_views(scope, query, &page, now).await.expect("written");
     (store, row)
 }
 
@@ -102,8 +110,9 @@ impl Desk {
     async fn begin(server: &Server, fault: &Fault, operation: Operation, folder: &Path) -> Self {
         let scope = service(server);
         let now: Time = chrono::SubsecRound::trunc_subsecs(chrono::Utc::now(), 3);
-        let (store, row) = seed(&scope, operation, folder, now).await;
-        let views = store.cached_views(&scope, query()).await.expect("read").expect("kept");
+        let query = query();
+        let (store, row) = seed(&scope, operation, folder, query, now).await;
+        let views = store.cached_views(&scope, query).await.expect("read").expect("kept");
         let key = ApiKey::new(KEY).expect("a key");
         let client = Client::new(scope.clone(), key, options(fault.hasty)).expect("a client");
         let (sender, news) = mpsc::channel(4096);
@@ -119,7 +128,7 @@ impl Desk {
             news: sender,
         };
         let engine = Engine::start(setup).await.expect("an engine");
-        Self { engine, store, scope, news, row, views }
+        Self { engine, store, scope, news, row, query, views }
     }
 
     /// What becomes of a prompt that was handed over.
@@ -203,9 +212,9 @@ impl Desk {
 
     async fn views(&self) -> Result<Outcome, Wrong> {
         let before = self.engine.service_now();
-        let result = self.engine.load_views(query(), true).await;
+        let result = self.engine.load_views(self.query, true).await;
         let now = self.engine.service_now();
-        let kept = self.engine.cached_views(query()).await.ok_or("no views are kept")?;
+        let kept = self.engine.cached_views(self.query).await.ok_or("no views are kept")?;
         let budget = self.store.budget(&self.scope, Limited::Views, now).await.expect("read");
         match result {
             Ok(loaded) => {

@@ -1,7 +1,7 @@
 //! What the dashboard shows of a fault: the real one on a real record, with the keys pressed that a user would press, drawn
 //! at three sizes.
 
-use crate::cell::{Wrong, check, folder, options, seed, service};
+use crate::cell::{Wrong, check, folder, options, query, seed, service};
 use crate::desk::Desk;
 use crate::list::{Fault, KEY, Outcome};
 use crate::server::Server;
@@ -27,7 +27,7 @@ pub(crate) async fn run(fault: &Fault, operation: Operation, expected: &Outcome)
     let (server, folder) = (Server::start(wire.clone()).await, folder());
     let scope = service(&server);
     let hours_ago = chrono::Utc::now() - chrono::TimeDelta::hours(3);
-    seed(&scope, operation, folder.path(), hours_ago).await;
+    seed(&scope, operation, folder.path(), query(), hours_ago).await;
     let mut desk = Desk::begin_by(options(fault.hasty), scope, KEY, folder.path()).await;
     desk.input(Event::Resize(SIZES[0].0, SIZES[0].1));
     act(&mut desk, operation);
