@@ -102,11 +102,13 @@ pub struct Job {
 /// The number of a pull request in a link such as `https://github.com/acme/docs/pull/1423`.
 pub fn pr_number(link: &str) -> Option<u64> {
     // Byte by byte: this is asked of every row of a list in each frame.
+    let is_slash = |byte: &u8| *byte == b'/';
     let end = link.bytes().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(link.len());
-    let (before, number) = link.get(..end)?.trim_end_matches('/').rsplit_once('/')?;
-    let number = number.parse().ok()?;
-    let part = before.rsplit_once('/').map_or(before, |(_, part)| part);
-    matches!(part, "pull" | "pulls" | "merge_requests" | "pull-requests").then_some(number)
+    let end = link.as_bytes().get(..end)?.iter().rposition(|byte| !is_slash(byte))? + 1;
+    let slash = link.as_bytes().get(..end)?.iter().rposition(is_slash)?;
+    let number = link.get(slash + 1..end)?.parse().ok()?;
+    let part = link.as_bytes().get(..slash)?.rsplit(is_slash).next()?;
+    matches!(part, b"pull" | b"pulls" | b"merge_requests" | b"pull-requests").then_some(number)
 }
 
 #[cfg(test)]
