@@ -26,12 +26,20 @@ fn cells_of(part: f64, width: usize) -> usize {
     if part <= 0.0 || width == 0 {
         return 0;
     }
-    // Widths are far below 2³²: the search for the nearest number of cells stays exact.
-    let nearest = (0..=width).min_by(|a, b| {
-        let off = |n: usize| (as_f64(n as u64) / as_f64(width as u64) - part.min(1.0)).abs();
-        off(*a).total_cmp(&off(*b))
-    });
-    nearest.unwrap_or(0).max(1)
+    // The first number of cells that is as long, by halves, or the one before it, whichever is nearer. Widths are far below
+    // 2³²: that stays exact.
+    let (part, of_whole) = (part.min(1.0), |cells: usize| as_f64(cells as u64) / as_f64(width as u64));
+    let (mut low, mut high) = (1, width);
+    while low < high {
+        let middle = low.midpoint(high);
+        if of_whole(middle) < part {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    let is_nearer_before = part - of_whole(low - 1) <= of_whole(low) - part;
+    if is_nearer_before { (low - 1).max(1) } else { low }
 }
 
 /// Cells for `value` on a scale that ends at `full` in `width` cells; something is never nothing.
@@ -134,6 +142,18 @@ mod tests {
         assert_eq!(bar(50, 50, 100.0, 10), "█████▒▒▒▒▒");
         assert_eq!(bar(20, 20, 100.0, 10), "██▒▒");
         assert_eq!(bar(0, 0, 100.0, 10), "");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_other_number_of_cells_is_nearer_to_the_part(part in 0.0..1.2_f64, cells in 0_usize..200, width in 0_usize..200) {
+            let exact = as_f64(cells as u64) / as_f64(width.max(1) as u64);
+            for part in [part, exact, exact + 0.5 / as_f64(width.max(1) as u64)] {
+                let off = |n: usize| (as_f64(n as u64) / as_f64(width as u64) - part.min(1.0)).abs();
+                let nearest = (0..=width).min_by(|a, b| off(*a).total_cmp(&off(*b))).unwrap_or(0).max(1);
+                proptest::prop_assert_eq!(cells_of(part, width), if part <= 0.0 || width == 0 { 0 } else { nearest });
+            }
+        }
     }
 
     #[test]

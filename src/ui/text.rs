@@ -75,7 +75,7 @@ fn paint_over(buffer: &mut Buffer, row: Rect, line: &Line<'_>, under: Under) {
         }
         let style = if is_styled { line.style.patch(span.style) } else { span.style };
         let drawn = paint_ascii(buffer, rest, &span.content, style, under);
-        let width = match drawn.or_else(|| paint_sign(buffer, rest, &span.content, style)) {
+        let width = match drawn.or_else(|| paint_signs(buffer, rest, &span.content, style)) {
             Some(width) => width,
             None if span.width() == 0 => 0,
             None => {
@@ -145,12 +145,20 @@ fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, under: 
     is_whole.then_some(drawn)
 }
 
-/// The same for a single sign of one cell.
-fn paint_sign(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Option<u16> {
-    let mut chars = text.chars();
-    let sign = chars.next().filter(|sign| chars.next().is_none() && sign.width() == Some(1))?;
-    buffer.cell_mut(row.as_position())?.set_char(sign).set_style(style);
-    Some(1)
+/// The same for a single sign of one cell, and for a bar: lines, blocks and shapes join nothing that comes behind them.
+fn paint_signs(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Option<u16> {
+    let sign = text.chars().next().filter(|sign| sign.width() == Some(1))?;
+    let length = sign.len_utf8();
+    let is_bar = || matches!(sign, '\u{2500}'..='\u{25ff}') && text.chars().all(|next| next == sign);
+    if text.len() > length && !is_bar() {
+        return None;
+    }
+    let mut drawn = 0;
+    for cell in cells_of(buffer, row)?.iter_mut().take(text.len() / length) {
+        cell.set_char(sign).set_style(style);
+        drawn += 1;
+    }
+    Some(drawn)
 }
 
 /// Parts that most rows have at most.
@@ -273,7 +281,10 @@ mod tests {
 
         #[test]
         fn a_line_is_drawn_as_ratatui_draws_it(
-            texts in proptest::collection::vec(prop_oneof!["[ -~]{0,12}", " {1,9}", "\\PC{0,6}", "[ -~日é]{0,9}"], 0..5),
+            texts in proptest::collection::vec(
+                prop_oneof!["[ -~]{0,12}", " {1,9}", "\\PC{0,6}", "[ -~日é]{0,9}", "█{1,30}|─{1,9}|[─▒\u{25fd}]{2}|🇦{1,4}"],
+                0..5,
+            ),
             (x, width) in (0_u16..12, 0_u16..30),
             (styled, over) in (proptest::bool::ANY, proptest::bool::ANY),
         ) {

@@ -12,7 +12,7 @@ use crate::app::keymap::{Action, Context};
 use crate::app::views::columns::{AIR, Cell, Columns};
 use crate::app::views::table::{Change, Column, Figures, Kind, Metric, Shown, Then};
 use crate::model::views::as_f64;
-use crate::ui::text::{Row, fit, fit_end, left, right};
+use crate::ui::text::{Row, cells, fit, fit_end, left, right};
 use crate::ui::{View, bars, put};
 use ratatui::Frame;
 use ratatui::style::Style;
@@ -102,13 +102,13 @@ fn row<'a>(columns: &Columns, view: View<'_>, shown: &Shown<'_>) -> Line<'a> {
         (false, false) => theme.text,
     };
     let mut row = Row::new(columns.width);
-    row.push(if selected { "▌" } else { " " }, theme.mark);
+    row.add(if selected { "▌" } else { " " }, theme.mark);
     if columns.marks {
-        row.push(if shown.marked { "*" } else { " " }, theme.mark);
+        row.add(if shown.marked { "*" } else { " " }, theme.mark);
     }
     if columns.rank > 0 {
         let (place, style) = place(columns, view, shown);
-        row.push(right(&place, columns.rank), style).push("  ", theme.text);
+        row.right(place, columns.rank, style).add("  ", theme.text);
     }
     name(columns, &mut row, view, shown, text);
     let mark = if shown.adds_up { " " } else { "≠" };
@@ -117,12 +117,12 @@ fn row<'a>(columns: &Columns, view: View<'_>, shown: &Shown<'_>) -> Line<'a> {
         let width = width - sign;
         let (said, style) = cell_text(*cell, &shown.figures, view, text);
         // What is cut still stands apart from the column before.
-        row.push(right(&fit(&said, width - 1), width), style);
-        row.push(if sign > 0 { mark } else { "" }, theme.warning);
+        row.right(if cells(&said) < width { said } else { fit(&said, width - 1) }, width, style);
+        row.add(if sign > 0 { mark } else { "" }, theme.warning);
     }
-    row.push(left(if columns.signed.is_none() { mark } else { "" }, AIR), theme.warning);
+    row.left(if columns.signed.is_none() { mark } else { "" }, AIR, theme.warning);
     for Span { content, style, .. } in bars::of(&shown.figures, table.metric(), table.scale(), columns.bar, theme) {
-        row.push(content, if is_stale(view) { theme.muted } else { style });
+        row.add(content, if is_stale(view) { theme.muted } else { style });
     }
     row.line()
 }
@@ -145,18 +145,18 @@ fn place(columns: &Columns, view: View<'_>, shown: &Shown<'_>) -> (String, Style
 
 /// The path, or in a tree what the folders around it don't say; with a folder its number of pages.
 fn name(columns: &Columns, row: &mut Row<'_>, view: View<'_>, shown: &Shown<'_>, text: Style) {
-    let indent = " ".repeat((shown.depth * 2).min(columns.path / 2));
+    let indent = (shown.depth * 2).min(columns.path / 2);
     let (sign, pages) = match shown.kind {
         Kind::Folder(folder) => (if folder.open { "▾ " } else { "▸ " }, format!(" {} pages", count(folder.pages))),
         Kind::Page { .. } if view.app.views.table.is_tree() => ("  ", String::new()),
         Kind::Page { .. } => ("", String::new()),
     };
     let pages = if columns.path < 24 { String::new() } else { pages };
-    let room = columns.path.saturating_sub(indent.len() + sign.width() + pages.len() + 1);
+    let room = columns.path.saturating_sub(indent + sign.width() + pages.len() + 1);
     let name = fit_end(shown.name, room);
-    let used = indent.len() + sign.width() + name.width() + pages.len();
-    row.push(indent, text).push(sign, view.theme.key).push(name, text).push(pages, view.theme.muted);
-    row.push(" ".repeat(columns.path.saturating_sub(used)), text);
+    let used = indent + sign.width() + cells(&name) + pages.len();
+    row.left("", indent, text).add(sign, view.theme.key).add(name, text).add(pages, view.theme.muted);
+    row.left("", columns.path.saturating_sub(used), text);
 }
 
 fn head_style(metric: Metric, view: View<'_>) -> Style {

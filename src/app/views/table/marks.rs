@@ -11,6 +11,8 @@ use std::collections::HashSet;
 pub(super) struct Marks {
     /// Marked or not, by entry.
     marked: Vec<bool>,
+    /// How many of them are: each frame tells of those that are hidden.
+    count: usize,
     /// Marked pages that are not among the present ones.
     away: HashSet<CleanText>,
     /// Where a range begins: a path, or that of a folder.
@@ -42,6 +44,7 @@ impl Marks {
         self.marked = (0..short(pages.len())).map(is_marked).collect();
         let found = (0..short(pages.len())).filter(|entry| self.has(*entry)).filter_map(|entry| pages.row(entry));
         let found: Vec<&CleanText> = found.map(|row| &row.path).collect();
+        self.count = found.len();
         found.into_iter().for_each(|path| {
             self.away.remove(path);
         });
@@ -49,8 +52,9 @@ impl Marks {
 
     fn set(&mut self, entries: &[u32], marked: bool) {
         for entry in entries {
-            if let Some(kept) = self.marked.get_mut(*entry as usize) {
+            if let Some(kept) = self.marked.get_mut(*entry as usize).filter(|kept| **kept != marked) {
                 *kept = marked;
+                self.count = if marked { self.count + 1 } else { self.count.saturating_sub(1) };
             }
         }
     }
@@ -64,8 +68,7 @@ impl Table {
 
     /// How many marked pages the filter hides.
     pub fn marks_hidden(&self) -> usize {
-        let all = self.marks.marked.iter().filter(|marked| **marked).count();
-        all.saturating_sub(self.marked())
+        self.marks.count.saturating_sub(self.marked())
     }
 
     /// Marks the selected page or takes its mark away, and goes one down; on a folder for all pages in it that pass the
