@@ -26,8 +26,8 @@ fn cells_of(part: f64, width: usize) -> usize {
     if part <= 0.0 || width == 0 {
         return 0;
     }
-    // The first number of cells that is as long, by halves, or the one before it, whichever is nearer. Widths are far below
-    // 2³²: that stays exact.
+    // The least number of cells that is at least as long, found by bisection, or the one before it, whichever is nearer.
+    // Widths are far below 2³²: that stays exact.
     let (part, of_whole) = (part.min(1.0), |cells: usize| as_f64(cells as u64) / as_f64(width as u64));
     let (mut low, mut high) = (1, width);
     while low < high {

@@ -227,6 +227,11 @@ fn fail(world: &mut World, kind: FailureKind) {
     world.tell(Msg::Views { query: world.app.views.query(), result: Err(failure), old: None });
 }
 
+fn load_failed(world: &mut World, kind: FailureKind) {
+    let ended = LoadEnded::Failed(Failure::new(kind, SENTENCE));
+    world.tell(Msg::LoadEnded { range: week(), end: LoadEnd { report: None, ended, requests: 1 } });
+}
+
 fn yesterday() -> Time {
     now() - TimeDelta::hours(20)
 }
@@ -243,7 +248,7 @@ static PART: LazyLock<Arc<Report>> =
 #[test]
 fn how_old_the_views_are_and_why_is_never_cut() {
     type Scene = (&'static str, fn(&mut World, FailureKind));
-    let scenes: [Scene; 7] = [
+    let scenes: [Scene; 11] = [
         ("one answer", |world, kind| {
             answer(world, Recalled::default());
             world.keys("r");
@@ -258,11 +263,29 @@ fn how_old_the_views_are_and_why_is_never_cut() {
             answer(world, Recalled { broken_off: Some(4), ..Recalled::default() });
             world.keys("r");
         }),
+        ("asking again after a load failed", |world, kind| {
+            answer(world, Recalled::default());
+            load_failed(world, kind);
+            world.keys("r");
+        }),
+        ("loading another year", |world, _| {
+            answer(world, Recalled::default());
+            (0..50).for_each(|_| world.keys("["));
+            answer(world, Recalled::default());
+            world.keys("a y ]");
+        }),
+        ("loading some of another year", |world, _| {
+            answer(world, Recalled::default());
+            (0..50).for_each(|_| world.keys("["));
+            answer(world, Recalled::default());
+            world.keys("a y");
+            let range = world.app.views.query().range;
+            world.keys("]");
+            told(world, range, 12_500, 50, 0.62);
+        }),
         ("all pages", |world, kind| {
             looking(world, |range| whole(report(range, 60, 0, yesterday())));
-            let ended = LoadEnded::Failed(Failure::new(kind, SENTENCE));
-            let end = LoadEnd { report: None, ended, requests: 1 };
-            world.tell(Msg::LoadEnded { range: week(), end });
+            load_failed(world, kind);
         }),
         ("not all pages", |world, kind| {
             looking(world, |_| Recalled { report: Some(PART.clone()), broken_off: Some(4), ..Recalled::default() });
@@ -274,6 +297,11 @@ fn how_old_the_views_are_and_why_is_never_cut() {
             (0..50).for_each(|_| world.keys("["));
             answer(world, Recalled::default());
             world.keys("]");
+            fail(world, kind);
+        }),
+        ("50 per page", |world, kind| {
+            answer(world, Recalled::default());
+            world.keys("L 2 0 0 Enter");
             fail(world, kind);
         }),
         ("another size of page", |world, kind| {
@@ -300,7 +328,16 @@ fn how_old_the_views_are_and_why_is_never_cut() {
             build(&mut world, *kind);
             let screen = text(&render(&world.app, Depth::None));
             let line = screen.lines().nth(2).unwrap_or_default();
-            let is_told = line.contains(words) || line.contains(SENTENCE) || *scene == "asking again";
+            let is_told = match *scene {
+                "asking again" => line.contains("asking again…"),
+                "loading another year" | "loading some of another year" => {
+                    line.contains("25-") && line.contains("stops")
+                }
+                scene => {
+                    let is_there = scene != "50 per page" || line.contains(scene);
+                    is_there && (line.contains(words) || line.contains(SENTENCE))
+                }
+            };
             assert!(is_told && !line.ends_with('…'), "{scene}, {words}, {width} columns: {line}");
         }
     }

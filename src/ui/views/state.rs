@@ -39,7 +39,7 @@ pub(super) fn as_of(view: View<'_>, as_of: Time) -> String {
     if age == "now" { format!("as of {clock}") } else { format!("as of {clock}, {age} ago") }
 }
 
-/// The same behind some words, and in few cells: there the age alone says of another day what its date would.
+/// The same behind some words, and in few cells: the age alone, or of a moment ago the clock.
 fn as_of_forms(view: View<'_>, words: &str, at: Time) -> String {
     let full = as_of(view, at);
     let age = coarse(view.now - at);
@@ -95,7 +95,12 @@ fn loading<'a>(view: View<'_>, under_way: UnderWay, width: usize) -> Line<'a> {
         format!(" · {} stops", view.app.told(Context::Views, Action::Close))
     };
     let Some(progress) = under_way.progress else {
-        let loading = format!("loading all pages{of}…\nloading all pages…");
+        let loading = if is_wanted {
+            "loading all pages…".to_owned()
+        } else {
+            let dates = dates(view, under_way.range, width);
+            format!("loading all pages{of}…\nloading all pages of {dates}…\nloading {dates}…")
+        };
         return of_parts(&[(loading, theme.working), (end, theme.muted)], width);
     };
     let rows = format!(" · {} rows", count(progress.rows));
@@ -105,10 +110,10 @@ fn loading<'a>(view: View<'_>, under_way: UnderWay, width: usize) -> Line<'a> {
     let said = [said.as_str(), &rows, &requests, end.lines().next().unwrap_or_default()].concat();
     let lead = format!("loading all pages{of}  ");
     if width < lead.width() + said.width() + 2 {
-        // What has no room goes: first the words before it, then the requests.
+        // What has no room goes: first the words before it and the requests, then the rows.
         let share = progress.share.map_or_else(|| "?".to_owned(), percent);
         let dates = if is_wanted { String::new() } else { format!(" of {}", dates(view, under_way.range, width)) };
-        let loading = format!("loading {share}{dates}\nloading {share}");
+        let loading = format!("loading {share}{dates}\n{share}{dates}");
         return of_parts(&[(loading, theme.working), (rows + "\n", theme.working), (end, theme.muted)], width);
     }
     row.push(lead, theme.working);
@@ -177,14 +182,21 @@ fn of_answer<'a>(view: View<'_>, width: usize) -> Line<'a> {
         let size = if query.limit == wanted.limit { String::new() } else { format!(" at {} per page", query.limit) };
         let dates = dates(view, query.range, width);
         let forms = match query.page {
+            same if query.range == wanted.range && same == wanted.page => {
+                format!("{page}{size}\n{} per page", query.limit)
+            }
             _ if query.range == wanted.range => format!("{page}{size}\n{page}"),
             1 => dates,
             _ => format!("{dates}, {page}{size}\n{dates}, {page}\n{dates}"),
         };
         return of_another(view, &forms, shown.as_of, width);
     }
-    let asking = if matches!(views.load(), Load::Loading { .. }) { "asking again…  " } else { "" };
-    let mut parts: Vec<Part> = vec![(as_of_forms(view, asking, shown.as_of), theme.muted)];
+    let how_old = if matches!(views.load(), Load::Loading { .. }) {
+        as_of_forms(view, "asking again…  ", shown.as_of) + "\nasking again…"
+    } else {
+        as_of_forms(view, "", shown.as_of)
+    };
+    let mut parts: Vec<Part> = vec![(how_old, theme.muted)];
     let failure = views.trouble(now);
     let is_limited = failure.is_some_and(|failure| limit_of(view, failure).is_some());
     if let Some(rows) = views.all.broken_off(views.query().range).filter(|_| !is_limited) {
