@@ -248,7 +248,7 @@ static PART: LazyLock<Arc<Report>> =
 #[test]
 fn how_old_the_views_are_and_why_is_never_cut() {
     type Scene = (&'static str, fn(&mut World, FailureKind));
-    let scenes: [Scene; 11] = [
+    let scenes: [Scene; 12] = [
         ("one answer", |world, kind| {
             answer(world, Recalled::default());
             world.keys("r");
@@ -282,6 +282,11 @@ fn how_old_the_views_are_and_why_is_never_cut() {
             let range = world.app.views.query().range;
             world.keys("]");
             told(world, range, 12_500, 50, 0.62);
+        }),
+        ("stopping", |world, _| {
+            let range = loading(world);
+            told(world, range, 12_500, 50, 0.62);
+            world.keys("Esc");
         }),
         ("all pages", |world, kind| {
             looking(world, |range| whole(report(range, 60, 0, yesterday())));
@@ -330,6 +335,7 @@ fn how_old_the_views_are_and_why_is_never_cut() {
             let line = screen.lines().nth(2).unwrap_or_default();
             let is_told = match *scene {
                 "asking again" => line.contains("asking again…"),
+                "stopping" => line.contains("62%") && line.contains(" · stopping"),
                 "loading another year" | "loading some of another year" => {
                     line.contains("25-") && line.contains("stops")
                 }
