@@ -2,9 +2,8 @@
 
 use super::{View, boxed, cursor};
 use crate::app::format::count;
-use crate::app::keymap::{Action, Context};
 use crate::app::overlay::{Ask, Question, Value};
-use crate::app::question::{GAP, NO, YES};
+use crate::app::question::SEPARATOR;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -33,17 +32,17 @@ pub(super) fn ask(frame: &mut Frame<'_>, view: View<'_>, ask: &Ask, area: Rect) 
 
 pub(super) fn question(frame: &mut Frame<'_>, view: View<'_>, question: &Question) {
     let theme = view.theme;
-    let key = view.app.told(Context::Question, Action::Yes);
-    let place = question.place(view.app.geometry(), &key);
+    let answers = view.app.answers(question);
+    let place = question.place(view.app.geometry(), &answers);
     boxed(frame, place.area, Line::styled(" Are you sure? ", theme.title), theme.focus);
     let text = Paragraph::new(question.text.as_str()).wrap(Wrap { trim: true });
     frame.render_widget(text, place.text);
-    let answers = Line::from(vec![
-        Span::styled(key, theme.key),
-        Span::raw(YES),
-        Span::raw(" ".repeat(GAP)),
-        Span::styled(NO[0], theme.key),
-        Span::raw(NO[1]),
+    let line = Line::from(vec![
+        Span::styled(answers.yes_key, theme.key),
+        Span::raw(format!(" {}", answers.yes)),
+        Span::styled(SEPARATOR, theme.muted),
+        Span::styled(answers.no_key, theme.key),
+        Span::raw(format!(" {}", answers.no)),
     ]);
-    frame.render_widget(answers, place.answers);
+    frame.render_widget(line, place.answers);
 }

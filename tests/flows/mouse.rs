@@ -54,11 +54,11 @@ async fn all_pages_are_loaded_after_a_question_and_sorted_by_clicks() {
     click_on(&mut desk, "load all");
     assert!(matches!(desk.app.overlays.last(), Some(Overlay::Question(_))), "the price is said first");
     let asked = sim.requests(Operation::Views);
-    click_on(&mut desk, "anything else");
+    click_on(&mut desk, "cancel");
     assert!(desk.app.overlays.is_empty());
     assert_eq!(sim.requests(Operation::Views), asked);
     click_on(&mut desk, "load all");
-    click_on(&mut desk, "y yes");
+    click_on(&mut desk, "y load all");
     desk.until("all pages", |desk| desk.app.views.table.report().is_some_and(|report| report.complete)).await;
     let first = |desk: &Desk| desk.app.views.table.shown_pages().next().expect("a page").path.to_string();
     let by_total = first(&desk);

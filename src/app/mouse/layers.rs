@@ -3,7 +3,7 @@
 
 use super::super::batch::Step;
 use super::super::geometry::Geometry;
-use super::super::keymap::{Action, Context};
+use super::super::keymap::Action;
 use super::super::overlay::Overlay;
 use super::super::text_input::TextInput;
 use super::super::views::card::CardLine;
@@ -59,19 +59,19 @@ impl App {
     }
 
     fn hit_layer(&mut self, g: Geometry, at: Position) -> Hit {
-        let (yes, title) = (self.told(Context::Question, Action::Yes), g.all_jobs_title());
+        if let Some(Overlay::Question(question)) = self.overlays.last() {
+            let place = question.place(g, &self.answers(question));
+            if place.yes.contains(at) {
+                return Hit::Take(Action::Yes);
+            }
+            if place.no.contains(at) {
+                self.overlays.pop();
+            }
+            return Hit::Chosen;
+        }
+        let title = g.all_jobs_title();
         let to = |by: isize| move |at: usize, total: usize| super::super::scroll::moved(at, by, total);
         let by = match self.overlays.last_mut() {
-            Some(Overlay::Question(question)) => {
-                let place = question.place(g, &yes);
-                if place.yes.contains(at) {
-                    return Hit::Take(Action::Yes);
-                }
-                if place.no.contains(at) {
-                    self.overlays.pop();
-                }
-                return Hit::Chosen;
-            }
             Some(Overlay::Palette(open)) => {
                 let rows = g.palette_rows();
                 let by = distance(g.palette_lines(), at, open.visible(rows).map(|(_, chosen)| chosen));

@@ -457,7 +457,7 @@ fn an_answer_is_clicked_and_beside_it_nothing_is_answered() {
         let keys = vec![JobKey(1), JobKey(2)];
         let yes_means = super::super::overlay::Consequence::Bulk(super::super::bulk::Bulk::Dismiss, keys);
         let question = super::super::overlay::Question { text, yes: yes_means };
-        let place = question.place(app.geometry(), "y");
+        let place = question.place(app.geometry(), &app.answers(&question));
         app.overlays.push(Overlay::Question(question));
         for (column, row) in [(place.text.x, place.text.y), (0, 3), (place.no.right() + 2, place.no.y)] {
             assert!(click(&mut app, column, row).is_empty());
