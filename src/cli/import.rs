@@ -16,6 +16,14 @@ use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// How often the progress of an import is shown.
+const TICK: Duration = Duration::from_millis(200);
+/// Bytes of a file that is checked at once.
+const SHORT: u64 = 4 << 20;
 
 /// What `--json` gives.
 pub(super) const JSON: &str = "\
@@ -47,9 +55,9 @@ pub(super) async fn run(
     out: &mut Out,
 ) -> Result<Code, Refusal> {
     let folder = data_folder(flags, environment)?;
-    let lines = looked_over(&folder, &options.file)?;
+    let lines = looked_over(&folder, &options.file, out)?;
     let store = open(&folder, options.dry_run, out)?;
-    let imported = store.import(BufReader::new(lines), only(flags), options.dry_run, Utc::now()).await;
+    let imported = import(&store, lines, flags, options, out).await;
     store.close().await;
     let imported = imported.map_err(|error| refused(&folder, &options.file, &error))?;
     if !imported.has_end {
@@ -66,43 +74,106 @@ pub(super) async fn run(
     Ok(Code::Done)
 }
 
+/// Imports the lines, and shows how far it is.
+async fn import(
+    store: &Store,
+    lines: File,
+    flags: &Flags,
+    options: &Options,
+    out: &mut Out,
+) -> Result<Imported, ImportError> {
+    let total = lines.metadata().map_or(0, |found| found.len());
+    let read = Arc::new(AtomicU64::new(0));
+    let counted = BufReader::new(Counted { from: lines, read: Arc::clone(&read) });
+    let import = store.import(counted, only(flags), options.dry_run, Utc::now());
+    tokio::pin!(import);
+    loop {
+        tokio::select! {
+            biased;
+            imported = &mut import => {
+                out.clear_live();
+                return imported;
+            }
+            () = tokio::time::sleep(TICK) => match percent(read.load(Ordering::Relaxed), total) {
+                Some(100) => out.live("Importing: saving…"),
+                share => out.live(&progress("Importing", share)),
+            },
+        }
+    }
+}
+
 /// The lines in a file that can be read again, all looked over: nobody is kept from the store while they come in.
-fn looked_over(folder: &Path, file: &Path) -> Result<File, Refusal> {
+fn looked_over(folder: &Path, file: &Path, out: &mut Out) -> Result<File, Refusal> {
     let fails = |error: ImportError| refused(folder, file, &error);
-    let (mut lines, checked) = if file == Path::new("-") {
-        let mut spool = spool(folder).map_err(|error| fails(error.into()))?;
-        (spool.try_clone().map_err(|error| fails(error.into()))?, check(io::stdin().lock(), Some(&mut spool)))
+    let from: Box<dyn Read> = if file == Path::new("-") {
+        Box::new(io::stdin().lock())
     } else {
         let mut found = File::open(file).map_err(|error| fails(error.into()))?;
-        if found.metadata().is_ok_and(|found| found.is_file()) {
-            let checked = check(&mut found, None);
-            (found, checked)
-        } else {
-            let mut spool = spool(folder).map_err(|error| fails(error.into()))?;
-            (spool.try_clone().map_err(|error| fails(error.into()))?, check(found, Some(&mut spool)))
+        let about = found.metadata().ok().filter(std::fs::Metadata::is_file);
+        if let Some(about) = about {
+            check(&mut found, None, about.len(), out).map_err(fails)?;
+            found.rewind().map_err(|error| fails(error.into()))?;
+            return Ok(found);
         }
+        Box::new(found)
     };
-    checked.map_err(fails)?;
+    let mut spool = spool(folder).map_err(|error| fails(error.into()))?;
+    let mut lines = spool.try_clone().map_err(|error| fails(error.into()))?;
+    check(from, Some(&mut spool), 0, out).map_err(fails)?;
     lines.rewind().map_err(|error| fails(error.into()))?;
     Ok(lines)
 }
 
-fn check(from: impl Read, copy: Option<&mut File>) -> Result<(), ImportError> {
-    check_import(BufReader::new(Copied { from, copy }), Utc::now()).map(|_| ())
+/// Checks all lines; `total` is how many bytes there are, 0 if that is unknown.
+fn check(from: impl Read, copy: Option<&mut File>, total: u64, out: &mut Out) -> Result<(), ImportError> {
+    let checked = check_import(BufReader::new(Checked { from, copy, read: 0, total, out }), Utc::now()).map(|_| ());
+    out.clear_live();
+    checked
 }
 
-/// Reads, and writes what it read into a copy.
-struct Copied<'a, R> {
+/// How much of `total` is done, in percent; none if the total is unknown.
+fn percent(done: u64, total: u64) -> Option<u64> {
+    done.saturating_mul(100).checked_div(total)
+}
+
+fn progress(what: &str, percent: Option<u64>) -> String {
+    percent.map_or_else(|| format!("{what}…"), |percent| format!("{what}: {percent} %"))
+}
+
+/// Reads, writes what it read into a copy, and shows how far it is.
+struct Checked<'a, R> {
     from: R,
     copy: Option<&'a mut File>,
+    read: u64,
+    total: u64,
+    out: &'a mut Out,
 }
 
-impl<R: Read> Read for Copied<'_, R> {
+impl<R: Read> Read for Checked<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.from.read(buffer)?;
         if let Some(copy) = &mut self.copy {
             copy.write_all(buffer.get(..read).unwrap_or_default())?;
         }
+        self.read = self.read.saturating_add(u64::try_from(read).unwrap_or(0));
+        // A short file is checked before anybody could read how far that is.
+        if self.read > SHORT {
+            self.out.live(&progress("Checking the file", percent(self.read, self.total)));
+        }
+        Ok(read)
+    }
+}
+
+/// Reads, and counts the bytes for whoever shows them.
+struct Counted {
+    from: File,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(buffer)?;
+        self.read.fetch_add(u64::try_from(read).unwrap_or(0), Ordering::Relaxed);
         Ok(read)
     }
 }

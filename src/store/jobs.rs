@@ -3,7 +3,7 @@
 //!
 //! Every change goes through [`put`] or [`touch`], which give the row its next revision in the same transaction.
 
-use super::columns::{self, JOB, JOB_WITHOUT_PAGES, Ms, STATE, Shared, ms, status_word, text};
+use super::columns::{self, JOB, JOB_WITHOUT_PAGES, Ms, STATE, Shared, status_word, text};
 use super::error::StoreError;
 use super::{Applied, Changes, Fetched, drafts, local, memory, merge, pages, prompts, prune_jobs, scopes};
 use crate::model::Time;
@@ -13,7 +13,9 @@ use crate::model::log::{LogEntry, LogKind};
 use crate::model::prompt::{EventKind, JobEvent};
 use crate::model::row::{FirstRows, Group, JobKey, JobRow, Left};
 use crate::model::text::CleanText;
-use rusqlite::{Connection, OptionalExtension as _, Params, Transaction, params};
+use rusqlite::types::{ToSqlOutput, Value};
+use rusqlite::{Connection, OptionalExtension as _, Params, Transaction, params, params_from_iter};
+use std::sync::LazyLock;
 
 type R<T> = Result<T, StoreError>;
 
@@ -47,14 +49,18 @@ pub(super) fn first(connection: &Connection, scope: &Scope, limit: u32) -> R<Fir
     let mut first = FirstRows::default();
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(first) };
     first.sizes = sizes(connection, scope)?;
-    // Queued jobs stand in the order of the line, all others with the newest first.
-    let sql = format!(
-        "SELECT {JOB} FROM job INDEXED BY job_by_need WHERE scope = ?1 AND merged_into IS NULL
-         ORDER BY need, turn, CASE need WHEN 2 THEN key ELSE -key END LIMIT ?2"
-    );
-    first.rows = rows(connection, &sql, [scope, i64::from(limit)])?;
+    first.rows = rows(connection, &first_rows_sql(), [scope, i64::from(limit)])?;
     first.thread = first.rows.first().map(|row| prompts::thread_of_current(connection, row.key)).transpose()?;
     Ok(first)
+}
+
+/// The query for the first rows: queued jobs in the order of the queue, all others with the newest first. The index has every
+/// part of the order, so that only these rows are read.
+pub(super) fn first_rows_sql() -> String {
+    format!(
+        "SELECT {JOB} FROM job INDEXED BY job_by_need WHERE scope = ?1 AND merged_into IS NULL
+         ORDER BY need, turn, CASE need WHEN 2 THEN key ELSE -key END LIMIT ?2"
+    )
 }
 
 /// How many rows each group of the scope has, in the order of `Group` in the model; rows that were merged into others are
@@ -183,39 +189,95 @@ pub(super) fn set_first_line(tx: &Transaction<'_>, key: JobKey, title: &CleanTex
     Ok(())
 }
 
+/// Columns that a row of the model fills, in the order of [`facts`]; title, tags and note are written by `local`.
+const FACTS: [&str; 15] = [
+    "id",
+    "status",
+    "repository",
+    "git_ref",
+    "model",
+    "pr_link",
+    "created_at",
+    "archived_at",
+    "started_at",
+    "finished_at",
+    "changed_at",
+    "checked_at",
+    "looked_at",
+    "gone",
+    "dismissed",
+];
+
+/// The values of [`FACTS`].
+fn facts(row: &JobRow) -> [ToSqlOutput<'_>; FACTS.len()] {
+    let time = |time: Option<Time>| time.map_or(NULL, |time| time.timestamp_millis().into());
+    [
+        word(row.id.as_ref().map(JobId::as_str)),
+        word(row.status.as_ref().map(status_word)),
+        word(text(row.repository.as_deref())),
+        word(text(row.git_ref.as_ref())),
+        word(text(row.model.as_deref())),
+        word(text(row.pr_link.as_ref())),
+        time(Some(row.created_at)),
+        time(row.archived_at),
+        time(Some(row.started_at)),
+        time(row.finished_at),
+        time(Some(row.changed_at)),
+        time(row.checked_at),
+        time(row.looked_at),
+        row.gone.into(),
+        row.dismissed.into(),
+    ]
+}
+
+const NULL: ToSqlOutput<'static> = ToSqlOutput::Owned(Value::Null);
+
+fn word(word: Option<&str>) -> ToSqlOutput<'_> {
+    word.map_or(NULL, Into::into)
+}
+
 /// Writes the row as it is given, except for its title, tags and note (`local` does), and gives it as it then stands.
 pub(super) fn put(tx: &Transaction<'_>, row: &JobRow) -> R<JobRow> {
-    tx.prepare_cached(
-        "UPDATE job SET id = ?2, status = ?3, repository = ?4, git_ref = ?5, model = ?6, pr_link = ?7,
-             created_at = ?8, archived_at = ?9, started_at = ?10, finished_at = ?11, changed_at = ?12,
-             checked_at = ?13, looked_at = ?14, gone = ?15, dismissed = ?16
-         WHERE key = ?1",
-    )?
-    .execute(params![
-        row.key.0,
-        row.id.as_ref().map(JobId::as_str),
-        row.status.as_ref().map(status_word),
-        text(row.repository.as_deref()),
-        text(row.git_ref.as_ref()),
-        text(row.model.as_deref()),
-        text(row.pr_link.as_ref()),
-        Ms(row.created_at),
-        ms(row.archived_at),
-        Ms(row.started_at),
-        ms(row.finished_at),
-        Ms(row.changed_at),
-        ms(row.checked_at),
-        ms(row.looked_at),
-        row.gone,
-        row.dismissed,
-    ])?;
+    static UPDATE: LazyLock<String> = LazyLock::new(|| {
+        let columns: Vec<String> = FACTS.iter().zip(2..).map(|(column, at)| format!("{column} = ?{at}")).collect();
+        format!("UPDATE job SET {} WHERE key = ?1", columns.join(", "))
+    });
+    let key = [row.key.0.into()].into_iter();
+    tx.prepare_cached(&UPDATE)?.execute(params_from_iter(key.chain(facts(row))))?;
     touch(tx, row.key)
+}
+
+/// A new row with all that is known of the job but its pages, in one statement. `name` is the title that it has until the
+/// user gives it one. If a prompt of the thread is not delivered, the row needs [`touch`] once that is written.
+pub(super) fn insert_whole(tx: &Transaction<'_>, scope: i64, name: &CleanText, row: &JobRow) -> R<JobKey> {
+    static INSERT: LazyLock<String> = LazyLock::new(|| {
+        let places: Vec<String> = (7..7 + FACTS.len()).map(|at| format!("?{at}")).collect();
+        format!(
+            "INSERT INTO job (scope, title, own_title, tags, note, revision, {}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, {})",
+            FACTS.join(", "),
+            places.join(", ")
+        )
+    });
+    let words: [ToSqlOutput<'_>; 6] = [
+        scope.into(),
+        name.as_str().into(),
+        word(row.named.then_some(row.title.as_str())),
+        columns::joined_tags(&row.tags).map_or(NULL, |tags| ToSqlOutput::Owned(Value::Text(tags))),
+        word(text(row.note.as_ref())),
+        next_revision(tx)?.into(),
+    ];
+    tx.prepare_cached(&INSERT)?.execute(params_from_iter(words.into_iter().chain(facts(row))))?;
+    Ok(JobKey(tx.last_insert_rowid()))
+}
+
+fn next_revision(tx: &Transaction<'_>) -> R<i64> {
+    let mut next = tx.prepare_cached("UPDATE revision SET value = value + 1 RETURNING value")?;
+    Ok(next.query_row([], |row| row.get(0))?)
 }
 
 /// Gives the row its next revision, the state of its most pressing prompt and its place in the line.
 pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> R<JobRow> {
-    let revision: i64 =
-        tx.prepare_cached("UPDATE revision SET value = value + 1 RETURNING value")?.query_row([], |row| row.get(0))?;
+    let revision = next_revision(tx)?;
     tx.prepare_cached(&format!(
         "UPDATE job SET revision = ?2, undelivered = (
              SELECT {STATE} FROM prompt WHERE job = ?1 AND state NOT IN ('accepted', 'dismissed')

@@ -140,9 +140,23 @@ fn insert(tx: &Transaction<'_>, key: JobKey, kind: PromptKind, text: &str, now: 
 
 /// Writes down a prompt as it stood elsewhere. What may be sent by itself is decided before (`model::backup::join`).
 pub(super) fn take_in(tx: &Transaction<'_>, key: JobKey, told: &PromptRecord) -> R<PromptId> {
-    let id = insert(tx, key, told.kind, &told.text, told.written_at)?;
-    becomes(tx, id, &told.delivery, told)?;
-    Ok(id)
+    let (state, held, until) = columns_of(&told.delivery);
+    tx.prepare_cached(
+        "INSERT INTO prompt (job, kind, text, state, held, until, reason, written_at, sent_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?
+    .execute(params![
+        key.0,
+        kind_word(told.kind),
+        told.text,
+        state,
+        held,
+        until,
+        text(told.delivery.reason()),
+        Ms(told.written_at),
+        ms(told.sent_at),
+    ])?;
+    Ok(PromptId(tx.last_insert_rowid()))
 }
 
 /// What a file tells of a prompt takes the place of what was known; it stands at `delivery`.
@@ -160,19 +174,24 @@ fn title(text: &str) -> R<CleanText> {
 
 /// Puts the prompt into a state. Only `Sending` has an instance, which `sending` writes.
 pub(super) fn set(tx: &Transaction<'_>, id: PromptId, to: &Delivery) -> R<()> {
-    let until = match to {
-        Delivery::Queued { until } => *until,
-        _ => None,
-    };
-    let (state, held) = match to.kind() {
-        DeliveryKind::Paused => (DeliveryKind::Queued, true),
-        other => (other, false),
-    };
+    let (state, held, until) = columns_of(to);
     tx.prepare_cached(
         "UPDATE prompt SET state = ?2, held = ?3, until = ?4, reason = ?5, instance = NULL WHERE id = ?1",
     )?
-    .execute(params![id.0, state.word(), held, ms(until), text(to.reason())])?;
+    .execute(params![id.0, state, held, until, text(to.reason())])?;
     Ok(())
+}
+
+/// A delivery as it lies in the columns state, held and until: a paused prompt is a queued one that is held.
+fn columns_of(delivery: &Delivery) -> (&'static str, bool, Option<Ms>) {
+    let until = match delivery {
+        Delivery::Queued { until } => *until,
+        _ => None,
+    };
+    match delivery.kind() {
+        DeliveryKind::Paused => (DeliveryKind::Queued.word(), true, None),
+        other => (other.word(), false, ms(until)),
+    }
 }
 
 /// Whether a prompt before this one in the thread is not through.

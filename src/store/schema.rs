@@ -12,7 +12,7 @@ use std::time::Duration;
 const FIRST_ROWS: &str = include_str!("../../assets/schema/0005_first_rows.sql");
 
 /// All migrations, oldest first: the first one makes schema 1.
-pub(super) const MIGRATIONS: [&str; 7] = [
+pub(super) const MIGRATIONS: [&str; 8] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
@@ -20,6 +20,7 @@ pub(super) const MIGRATIONS: [&str; 7] = [
     FIRST_ROWS,
     include_str!("../../assets/schema/0006_counts.sql"),
     include_str!("../../assets/schema/0007_loading.sql"),
+    include_str!("../../assets/schema/0008_whole_order.sql"),
 ];
 
 /// What a sound file of the known schema has.
@@ -99,10 +100,9 @@ pub(super) fn stand_in(connection: &Connection, found: i64) -> Result<(), StoreE
     Ok(())
 }
 
-/// What a connection needs before its first statement. Pages that were read are kept by the system as well, so few of them
-/// are kept twice (512 kB); what a transaction wrote is not spilled to the disk before there are 2 MB of it. `EXTRA` waits until
-/// the journal's end is on disk as well, in whatever mode: one that came back after a power failure would undo a transaction
-/// that is over, and have a prompt sent that was sent already.
+/// What a connection needs before its first statement. `EXTRA` waits until the journal's end is on disk as well, in whatever
+/// mode: one that came back after a power failure would undo a transaction that is over, and have a prompt sent that was
+/// sent already.
 pub(super) fn prepare(connection: &Connection) -> Result<(), StoreError> {
     connection.busy_timeout(BUSY)?;
     // All statements of the room stay prepared.
@@ -114,11 +114,29 @@ pub(super) fn prepare(connection: &Connection) -> Result<(), StoreError> {
          PRAGMA synchronous = EXTRA;
          PRAGMA fullfsync = ON;
          PRAGMA temp_store = MEMORY;
-         PRAGMA cache_size = -512;
-         PRAGMA cache_spill = 512;
          PRAGMA cell_size_check = ON;
          PRAGMA trusted_schema = OFF;",
     )?;
+    set_cache(connection, Cache::Usual)
+}
+
+/// How many pages a connection keeps in memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Cache {
+    Usual,
+    /// One transaction writes most of the file: with the usual cache, each row would wait for pages of the indexes that were
+    /// written out and read again.
+    Bulk,
+}
+
+/// Sets the size of the page cache, and when pages that a transaction changed are written before its end. Pages that were
+/// read are kept by the system as well, so few of them are kept twice.
+pub(super) fn set_cache(connection: &Connection, cache: Cache) -> Result<(), StoreError> {
+    let (read_kb, changed_pages) = match cache {
+        Cache::Usual => (512, 512),
+        Cache::Bulk => (96 << 10, 24 << 10),
+    };
+    connection.execute_batch(&format!("PRAGMA cache_size = -{read_kb}; PRAGMA cache_spill = {changed_pages};"))?;
     Ok(())
 }
 

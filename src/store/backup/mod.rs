@@ -9,7 +9,7 @@ mod write;
 pub use lines::{ImportError, LINE_MAX, check};
 
 use super::error::StoreError;
-use super::{R, Store};
+use super::{R, Store, schema};
 use crate::model::Time;
 use crate::model::backup::Totals;
 use crate::model::endpoint::Scope;
@@ -89,6 +89,7 @@ impl Store {
             return Err(StoreError::ReadOnly.into());
         }
         let work = move |db: &mut rusqlite::Connection| {
+            schema::set_cache(db, schema::Cache::Bulk)?;
             let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let imported = take_in::import(&tx, lines, &only, now);
             if imported.is_ok() && !dry_run {
@@ -97,6 +98,8 @@ impl Store {
                 // Not asked for: on a full disk SQLite has taken it back already, and why is what matters.
                 drop(tx);
             }
+            // It is on disk: a larger cache than usual does no harm.
+            let _ = schema::set_cache(db, schema::Cache::Usual);
             Ok(imported)
         };
         self.handle.bare(work).await?

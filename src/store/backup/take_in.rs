@@ -11,6 +11,7 @@ use crate::store::error::StoreError;
 use crate::store::{drafts, jobs, local, pages, prompts, scopes};
 use rusqlite::{Connection, Transaction};
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::BufRead;
 
 type R<T> = Result<T, StoreError>;
@@ -35,10 +36,19 @@ pub(super) fn import(
     Ok(import.done)
 }
 
+/// A job that was in the store before the import.
+#[derive(Debug)]
+struct Candidate {
+    key: JobKey,
+    has_id: bool,
+    /// Hash of the text of its prompt, so that jobs of the same moment need not be read one after the other.
+    text: u64,
+}
+
 /// Jobs by the moment at which the prompt that creates them was written: what tells them apart before they have an id.
 #[derive(Debug, Default)]
 struct Known {
-    by_prompt: HashMap<(i64, i64), Vec<JobKey>>,
+    by_prompt: HashMap<(i64, i64), Vec<Candidate>>,
     /// Jobs that a line of this file was found to be.
     found: HashSet<JobKey>,
 }
@@ -47,15 +57,24 @@ impl Known {
     fn read(connection: &Connection) -> R<Self> {
         let mut known = Self::default();
         let mut ask = connection.prepare(
-            "SELECT job.scope, prompt.written_at, job.key FROM prompt JOIN job ON job.key = prompt.job
+            "SELECT job.scope, prompt.written_at, job.key, job.id IS NOT NULL, prompt.text
+             FROM prompt JOIN job ON job.key = prompt.job
              WHERE prompt.kind = 'create' ORDER BY job.id IS NOT NULL, job.key",
         )?;
         let mut rows = ask.query([])?;
         while let Some(row) = rows.next()? {
-            known.by_prompt.entry((row.get(0)?, row.get(1)?)).or_default().push(JobKey(row.get(2)?));
+            let text = hash(row.get_ref(4)?.as_str().unwrap_or_default());
+            let candidate = Candidate { key: JobKey(row.get(2)?), has_id: row.get(3)?, text };
+            known.by_prompt.entry((row.get(0)?, row.get(1)?)).or_default().push(candidate);
         }
         Ok(known)
     }
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 struct Import<'a> {
@@ -67,11 +86,11 @@ struct Import<'a> {
 impl Import<'_> {
     fn job(&mut self, record: JobRecord) -> R<()> {
         let scope = scopes::ensure(self.tx, &record.scope)?;
-        let row = match self.find(scope, &record)? {
+        let key = match self.find(scope, &record)? {
             None => self.add(scope, &record)?,
-            Some(row) => self.join(row, &record)?,
+            Some(row) => self.join(row, &record)?.key,
         };
-        self.known.found.insert(row.key);
+        self.known.found.insert(key);
         Ok(())
     }
 
@@ -96,9 +115,14 @@ impl Import<'_> {
     fn find_by_prompt(&self, scope: i64, record: &JobRecord, told: &PromptRecord) -> R<Option<JobRow>> {
         let moment = (scope, told.written_at.timestamp_millis());
         let candidates = self.known.by_prompt.get(&moment).map_or(&[][..], Vec::as_slice);
+        let text = hash(&told.text);
+        let only_one = candidates.len() == 1;
+        // An id stays: two jobs with an id each are two.
+        let may_be =
+            |known: &&Candidate| !(known.has_id && record.row.id.is_some()) && (known.text == text || only_one);
         let mut of_that_moment = None;
-        for key in candidates {
-            let Some(row) = jobs::find(self.tx, jobs::current(self.tx, *key)?)? else { continue };
+        for candidate in candidates.iter().filter(may_be) {
+            let Some(row) = jobs::find(self.tx, jobs::current(self.tx, candidate.key)?)? else { continue };
             if self.known.found.contains(&row.key) || (row.id.is_some() && record.row.id.is_some()) {
                 continue;
             }
@@ -108,7 +132,7 @@ impl Import<'_> {
             of_that_moment = Some(row);
         }
         // The only one of that moment: its text was changed on one side.
-        let Some(row) = of_that_moment.filter(|_| candidates.len() == 1) else { return Ok(None) };
+        let Some(row) = of_that_moment.filter(|_| only_one) else { return Ok(None) };
         let thread = prompts::thread(self.tx, row.key)?;
         let mut known = thread.prompts.iter().filter(|known| known.kind == PromptKind::Create);
         let is_it = known.any(|known| join::outcome(known, told) != Told::Another);
@@ -121,15 +145,10 @@ impl Import<'_> {
         Ok(prompts::thread(self.tx, key)?.prompts.iter().any(is_it))
     }
 
-    fn add(&mut self, scope: i64, record: &JobRecord) -> R<JobRow> {
-        let told = &record.row;
-        let key = jobs::insert(self.tx, scope, &record.name(), told.created_at)?;
-        let row = JobRow { key, ..told.clone() };
-        local::write(self.tx, &row)?;
-        if !told.named {
-            jobs::set_first_line(self.tx, key, &told.title)?;
-        }
-        pages::write(self.tx, key, &told.pages)?;
+    fn add(&mut self, scope: i64, record: &JobRecord) -> R<JobKey> {
+        let name = if record.row.named { &record.name() } else { &record.row.title };
+        let key = jobs::insert_whole(self.tx, scope, name, &record.row)?;
+        pages::write(self.tx, key, &record.row.pages)?;
         for prompt in &record.prompts {
             self.add_prompt(key, prompt)?;
         }
@@ -138,7 +157,10 @@ impl Import<'_> {
             self.draft(scope, DraftSlot::FollowUp(key), draft, &[])?;
         }
         self.done.jobs_added += 1;
-        jobs::put(self.tx, &row)
+        if record.prompts.iter().any(|prompt| prompt.delivery.kind().holds_the_rest()) {
+            jobs::touch(self.tx, key)?;
+        }
+        Ok(key)
     }
 
     fn add_prompt(&mut self, key: JobKey, told: &PromptRecord) -> R<()> {

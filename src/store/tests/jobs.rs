@@ -238,6 +238,9 @@ async fn the_questions_asked_all_the_time_are_answered_from_an_index() {
     assert!(queued.contains("prompt_queued") && !queued.contains("SCAN job"), "{queued}");
     let sent = plan(crate::store::local::SENT.replace("?1", "1")).await;
     assert!(sent.contains("prompt_by_sent") && !sent.contains("TEMP B-TREE"), "{sent}");
+    let first = plan(crate::store::jobs::first_rows_sql().replace("?1", "1").replace("?2", "45")).await;
+    let sorts = first.replace("group_concat(ORDER BY)", "").contains("ORDER BY");
+    assert!(first.contains("job_by_need") && !sorts, "{first}");
 }
 
 #[tokio::test]
