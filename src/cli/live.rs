@@ -33,13 +33,14 @@ pub(super) const STATUSES: [(&str, &str); 15] = [
     ("done", "over and looked at"),
     ("dismissed", "put away"),
 ];
-const SPANS: [(&str, &str); 6] = [
+const SPANS: [(&str, &str); 7] = [
     ("7d", "today and the six days before it"),
     ("30d", "30 days up to today"),
     ("90d", "90 days up to today"),
-    ("yesterday", "one day"),
-    ("month", "this month"),
-    ("quarter", "this quarter"),
+    ("yesterday", "the last complete day"),
+    ("week", "the last complete week, Monday to Sunday"),
+    ("month", "the last complete month"),
+    ("quarter", "the last complete quarter"),
 ];
 /// Characters of a title beside its id.
 const TITLE: usize = 60;

@@ -208,7 +208,10 @@ fn what_makes_no_sense_is_said_and_nothing_is_asked() {
     let world = world(&[]);
     for (words, sentence) in [
         (&["--last", "0d"][..], "docdeck: --last: from 1 to 3660 days. Nothing was asked.\n"),
-        (&["--last", "soon"], "--last: soon is no date: write 2026-11-20, 2026-10, 2026-q3, 7d or last month"),
+        (
+            &["--last", "soon"],
+            "--last: soon is not a date: write 2026-11-20, 2026-10, 2026-q3, 2026-w47, 7d or last week",
+        ),
         (&["--from", "2026-11-05", "--to", "2026-11-01"], "--from, --to: 2026-11-05 comes after 2026-11-01"),
         (&["--from", "2026-02-30"], "February 2026 has 28 days, so there is no 30"),
         (&["--from", "2999-01-01", "--to", "2999-01-02"], "2999-01-01 has not come yet"),

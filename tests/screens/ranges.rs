@@ -181,14 +181,15 @@ fn every_preset_and_step_prints_its_range_whole_at_every_size() {
     for size in SIZES {
         let mut world = World::new(size);
         looking(&mut world);
-        for keys in ["", "d", "d", "d", "[", "[", "]", "]", "d", "d", "d", "[", "["] {
+        for keys in ["", "d", "d", "d", "[", "]", "d", "[", "[", "]", "]", "d", "d", "[", "]", "d", "d", "d", "[", "["]
+        {
             world.keys(keys);
             let range = world.app.views.query().range;
             let shown = text(&render(&world.app, Depth::None));
             let line = shown.lines().nth(1).expect("the range's line");
             assert!(line.contains(&format!("{} … {}", range.from(), range.to())) && line.contains("UTC"), "{line}");
             assert_eq!(line.contains("partial"), range.contains(now().date_naive()), "{line}");
-            let name = world.app.views.range_name().unwrap_or_else(|| "custom".to_owned());
+            let name = world.app.views.range_name(now().date_naive()).unwrap_or_else(|| "custom".to_owned());
             assert!(
                 size.0 < 80 || line.contains(&format!("[{name}]")) || line.contains(&format!("‹ {name} ›")),
                 "{line}"

@@ -624,5 +624,5 @@ fn a_range_is_chosen_by_its_name() {
     let only = app.range_line(80, at(1)).1;
     assert!(matches!(only.as_slice(), [name] if name.choice == Choice::Next), "{only:?}");
     click(&mut app, u16::try_from(only[0].at + 2).expect("a cell"), 1);
-    assert_eq!(app.views.range_name().as_deref(), Some("30d"));
+    assert_eq!(app.views.range_name(at(1).date_naive()).as_deref(), Some("30d"));
 }

@@ -1,19 +1,25 @@
-//! Which range is shown: the presets, the period before and after, a range of one's own.
+//! The range on screen: presets, the previous and the next period, custom ranges.
 
 use super::super::{App, Effect, Tone};
 use super::Views;
 use crate::model::Time;
 use crate::model::period::{DateRange, Period, Preset};
+use chrono::NaiveDate;
 
 impl Views {
-    /// The preset in force.
+    /// The chosen preset; after midnight, the range on screen may still be the one that it meant the day before.
     pub fn preset(&self) -> Option<Preset> {
         self.preset
     }
 
-    /// What the range is called: a preset's name, a month or quarter, else none.
-    pub fn range_name(&self) -> Option<String> {
-        self.preset.map(|preset| preset.name().to_owned()).or_else(|| self.period.name())
+    /// The preset whose days are on screen.
+    pub fn preset_on(&self, today: NaiveDate) -> Option<Preset> {
+        self.preset.filter(|preset| preset.range(today) == self.query.range)
+    }
+
+    /// The name of the range: that of its preset, week, month or quarter; none for other days.
+    pub fn range_name(&self, today: NaiveDate) -> Option<String> {
+        self.preset_on(today).map(|preset| preset.name().to_owned()).or_else(|| self.period.name())
     }
 
     /// The next preset; the first one after a range of one's own.
@@ -76,7 +82,7 @@ mod tests {
     }
 
     fn shown(views: &Views) -> (String, Option<String>) {
-        (views.query().range.to_string(), views.range_name())
+        (views.query().range.to_string(), views.range_name(now().date_naive()))
     }
 
     fn named(range: &str, name: &str) -> (String, Option<String>) {
@@ -86,13 +92,16 @@ mod tests {
     #[test]
     fn the_presets_go_round() {
         let mut views = Views::new(now());
-        let names: Vec<_> = (0..7)
+        let names: Vec<_> = Preset::ALL
+            .iter()
             .filter_map(|_| {
                 views.next_preset(now());
-                views.range_name()
+                views.range_name(now().date_naive())
             })
             .collect();
-        assert_eq!(names, ["30d", "90d", "month", "last month", "quarter", "last quarter", "7d"]);
+        let weeks = ["yesterday", "week", "last week"];
+        let months = ["month", "last month", "quarter", "last quarter"];
+        assert_eq!(names, [["30d", "90d"].as_slice(), &weeks, &months, &["7d"]].concat());
     }
 
     #[test]
@@ -103,6 +112,27 @@ mod tests {
         views.step(1, now());
         assert_eq!(views.preset(), Some(Preset::SevenDays));
         assert!(views.step(1, now()).is_none(), "nothing after today");
+    }
+
+    #[test]
+    fn weeks_step_by_whole_weeks_and_come_back_to_today() {
+        let mut views = Views::new(now());
+        views.choose(Preset::ThisWeek.period(now().date_naive()), Some(Preset::ThisWeek), now());
+        assert_eq!(shown(&views), named("2026-11-16 … 2026-11-20", "week"));
+        views.step(-1, now());
+        assert_eq!(shown(&views), named("2026-11-09 … 2026-11-15", "last week"));
+        views.step(-1, now());
+        assert_eq!(shown(&views), named("2026-11-02 … 2026-11-08", "2026-W45"));
+        views.step(2, now());
+        assert_eq!(shown(&views), named("2026-11-16 … 2026-11-20", "week"));
+    }
+
+    #[test]
+    fn a_preset_is_not_named_once_the_days_on_screen_are_others() {
+        let views = Views::new(now());
+        let tomorrow = now().date_naive().succ_opt().expect("a day");
+        assert_eq!((views.preset(), views.preset_on(tomorrow)), (Some(Preset::SevenDays), None));
+        assert_eq!(views.range_name(tomorrow), None, "seven days up to yesterday");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which days: `--from`, `--to`, `--last`, read by the rules of the dashboard's own field.
+//! The range of `docdeck views`: `--from`, `--to` and `--last`, read by the rules of the dashboard's range field.
 
 use crate::cli::live;
 use crate::cli::out::Out;
@@ -13,13 +13,14 @@ const LAST: &str = "7d";
 /// The days, inclusive, UTC.
 #[derive(Debug, Args)]
 pub(super) struct Days {
-    /// First day, YYYY-MM-DD in UTC; a month (2026-10) or a quarter (2026-q3) begins with its first
+    /// First day, YYYY-MM-DD in UTC; a week (2026-w47), month (2026-10) or quarter (2026-q3) alone means all of it
     #[arg(long, value_name = "D")]
     from: Option<String>,
-    /// Last day, included; today when left out
+    /// Last day, included; today if left out after a single first day
     #[arg(long, value_name = "D", requires = "from")]
     to: Option<String>,
-    /// Days up to today (30d), or month, quarter, "last month", "last quarter", yesterday [default: 7d]
+    /// Days up to today (30d), or yesterday, or the last complete week, month or quarter; "this week" and the like run up
+    /// to today [default: 7d]
     #[arg(long, value_name = "SPAN", conflicts_with_all = ["from", "to"], add = live::spans())]
     last: Option<String>,
 }
@@ -47,21 +48,25 @@ impl Days {
     /// # Errors
     /// What is wrong with it (2).
     pub(super) fn range(&self, today: NaiveDate) -> Result<Asked, Refusal> {
-        if let Some(from) = self.from.as_deref().filter(|_| self.to.is_none()) {
-            // Alone it is refused for itself, and not for an end that nobody wrote.
-            parse_period(from, today).map_err(|what| refused("--from", &what))?;
-        }
-        if let Some(days) = self.last.as_deref().map(str::trim).filter(|last| is_number(last)) {
+        let last = self.last.as_deref().map(|last| last.trim().to_lowercase());
+        let last = last.as_deref();
+        if let Some(days) = last.filter(|last| is_number(last)) {
             return Err(refused("--last", &format!("write {days}d for {days} days")));
         }
-        let (option, typed) = match (&self.from, &self.to, &self.last) {
-            // One date alone would be one day.
-            (Some(from), to, _) => ("--from, --to", format!("{from} {}", to.as_deref().unwrap_or("today"))),
-            (None, _, Some(last)) => ("--last", last.clone()),
-            (None, _, None) => ("--last", LAST.to_owned()),
+        let (option, typed) = match (&self.from, &self.to, last) {
+            (Some(from), Some(to), _) => ("--from, --to", format!("{from} {to}")),
+            (Some(from), None, _) => {
+                let alone = parse_period(from, today).map_err(|what| refused("--from", &what))?;
+                // A single day is a first day; a week, month or quarter is meant as a whole.
+                let is_day = alone.period.whole().days() == 1;
+                ("--from", if is_day { format!("{from} today") } else { from.clone() })
+            }
+            // The word means the last complete one, as `yesterday` does.
+            (None, _, Some(unit @ ("week" | "month" | "quarter"))) => ("--last", format!("last {unit}")),
+            (None, _, last) => ("--last", last.unwrap_or(LAST).to_owned()),
         };
         match parse_period(&typed, today) {
-            Ok(read) => Ok(Asked { range: read.range, cut: read.cut.filter(|_| self.to.is_some()) }),
+            Ok(read) => Ok(Asked { range: read.range, cut: read.cut.filter(|_| self.from.is_some()) }),
             Err(what) => Err(refused(option, &what)),
         }
     }
@@ -93,7 +98,31 @@ mod tests {
         assert_eq!(read(Some("2026-11-01"), Some("2026-11-03"), None).as_deref(), Ok("2026-11-01 … 2026-11-03"));
         assert_eq!(read(Some("2026-11-01"), None, None).as_deref(), Ok("2026-11-01 … 2026-11-20"));
         assert_eq!(read(Some("2026-09"), Some("2026-10"), None).as_deref(), Ok("2026-09-01 … 2026-10-31"));
+        assert_eq!(read(Some("2026-11-05"), None, None).as_deref(), Ok("2026-11-05 … 2026-11-20"));
         assert_eq!(read(Some("2026-11-01"), Some("2026-12-24"), None).as_deref(), Ok("2026-11-01 … 2026-11-20"));
+    }
+
+    #[test]
+    fn a_week_month_or_quarter_alone_means_all_of_it_up_to_today() {
+        let alone = |from: &str| read(Some(from), None, None).expect("a range");
+        assert_eq!(alone("2026-q3"), "2026-07-01 … 2026-09-30");
+        assert_eq!(alone("2026-Q3"), "2026-07-01 … 2026-09-30");
+        assert_eq!(alone("2026-09"), "2026-09-01 … 2026-09-30");
+        assert_eq!(alone("2026-w46"), "2026-11-09 … 2026-11-15");
+        assert_eq!(alone("2026-q4"), "2026-10-01 … 2026-11-20", "it goes on");
+        assert_eq!(alone("last week"), "2026-11-09 … 2026-11-15");
+    }
+
+    #[test]
+    fn the_last_week_month_and_quarter_are_complete_ones() {
+        let last = |span: &str| read(None, None, Some(span)).expect("a range");
+        assert_eq!(last("yesterday"), "2026-11-19 … 2026-11-19");
+        assert_eq!(last("week"), "2026-11-09 … 2026-11-15");
+        assert_eq!(last("last week"), "2026-11-09 … 2026-11-15");
+        assert_eq!(last("month"), "2026-10-01 … 2026-10-31");
+        assert_eq!(last("quarter"), "2026-07-01 … 2026-09-30");
+        assert_eq!(last("this week"), "2026-11-16 … 2026-11-20");
+        assert_eq!(last("this month"), "2026-11-01 … 2026-11-20");
     }
 
     #[test]

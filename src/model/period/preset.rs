@@ -1,4 +1,4 @@
-//! Periods: what a range was chosen as, which decides what it is called and where the period before it lies.
+//! Periods: what a range was chosen as, which decides its name and where its previous period lies.
 
 use super::DateRange;
 use chrono::{Datelike as _, Days, NaiveDate};
@@ -8,6 +8,8 @@ use chrono::{Datelike as _, Days, NaiveDate};
 enum Unit {
     /// Any days; the period before has as many.
     Days,
+    /// One ISO week, Monday first.
+    Week,
     /// One month of the calendar.
     Month,
     /// One quarter of the calendar.
@@ -23,9 +25,11 @@ pub struct Period {
 }
 
 impl Period {
-    /// These days; a whole month or quarter steps as such.
+    /// These days; a whole week, month or quarter steps as such.
     pub fn days(range: DateRange) -> Self {
-        if range == DateRange::month_of(range.from()) {
+        if range == DateRange::week_of(range.from()) {
+            Self { whole: range, unit: Unit::Week }
+        } else if range == DateRange::month_of(range.from()) {
             Self { whole: range, unit: Unit::Month }
         } else if range == DateRange::quarter_of(range.from()) {
             Self { whole: range, unit: Unit::Quarter }
@@ -37,6 +41,11 @@ impl Period {
     /// Today and the days before it, `days` in all; they step as days, also where they happen to be a whole month.
     pub fn last_days(days: u32, today: NaiveDate) -> Self {
         Self { whole: DateRange::last_days(days, today), unit: Unit::Days }
+    }
+
+    /// The ISO week that the day lies in.
+    pub fn week(day: NaiveDate) -> Self {
+        Self { whole: DateRange::week_of(day), unit: Unit::Week }
     }
 
     /// The month that the day lies in.
@@ -62,7 +71,7 @@ impl Period {
     /// The period right before (`-1`) or after (`1`), by `steps` of them; none beyond the calendar.
     pub fn step(&self, steps: i32) -> Option<Self> {
         let months = match self.unit {
-            Unit::Days => return self.whole.step(steps).map(|whole| Self { whole, unit: Unit::Days }),
+            Unit::Days | Unit::Week => return self.whole.step(steps).map(|whole| Self { whole, unit: self.unit }),
             Unit::Month => 1,
             Unit::Quarter => 3,
         };
@@ -77,11 +86,12 @@ impl Period {
         Preset::ALL.into_iter().find(|preset| preset.period(today) == *self)
     }
 
-    /// The name of a month or quarter, like `2026-09` and `2026-Q3`; none for other days.
+    /// The name of a week, month or quarter, like `2026-W47`, `2026-09` and `2026-Q3`; none for other days.
     pub fn name(&self) -> Option<String> {
         let from = self.whole.from();
         match self.unit {
             Unit::Days => None,
+            Unit::Week => Some(format!("{}", from.format("%G-W%V"))),
             Unit::Month => Some(format!("{}", from.format("%Y-%m"))),
             Unit::Quarter => Some(format!("{:04}-Q{}", from.year(), from.month0() / 3 + 1)),
         }
@@ -101,6 +111,11 @@ pub enum Preset {
     SevenDays,
     ThirtyDays,
     NinetyDays,
+    Yesterday,
+    /// From this week's Monday to today.
+    ThisWeek,
+    /// Monday to Sunday.
+    LastWeek,
     /// From the first of this month to today.
     ThisMonth,
     LastMonth,
@@ -111,10 +126,13 @@ pub enum Preset {
 
 impl Preset {
     /// In the order in which the key goes through them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::SevenDays,
         Self::ThirtyDays,
         Self::NinetyDays,
+        Self::Yesterday,
+        Self::ThisWeek,
+        Self::LastWeek,
         Self::ThisMonth,
         Self::LastMonth,
         Self::ThisQuarter,
@@ -127,6 +145,9 @@ impl Preset {
             Self::SevenDays => "7d",
             Self::ThirtyDays => "30d",
             Self::NinetyDays => "90d",
+            Self::Yesterday => "yesterday",
+            Self::ThisWeek => "week",
+            Self::LastWeek => "last week",
             Self::ThisMonth => "month",
             Self::LastMonth => "last month",
             Self::ThisQuarter => "quarter",
@@ -148,6 +169,9 @@ impl Preset {
             Self::SevenDays => Period::last_days(7, today),
             Self::ThirtyDays => Period::last_days(30, today),
             Self::NinetyDays => Period::last_days(90, today),
+            Self::Yesterday => Period::last_days(1, today.pred_opt().unwrap_or(today)),
+            Self::ThisWeek => Period::week(today),
+            Self::LastWeek => Period::week(day_before(DateRange::week_of(today))),
             Self::ThisMonth => Period::month(today),
             Self::LastMonth => Period::month(day_before(DateRange::month_of(today))),
             Self::ThisQuarter => Period::quarter(today),
@@ -176,13 +200,16 @@ mod tests {
     }
 
     #[test]
-    fn months_and_quarters_run_to_today_and_the_last_ones_are_whole() {
+    fn weeks_months_and_quarters_run_to_today_and_the_last_ones_are_whole() {
         assert_eq!(
             ranges("2026-11-20"),
             [
                 "2026-11-14 … 2026-11-20",
                 "2026-10-22 … 2026-11-20",
                 "2026-08-23 … 2026-11-20",
+                "2026-11-19 … 2026-11-19",
+                "2026-11-16 … 2026-11-20",
+                "2026-11-09 … 2026-11-15",
                 "2026-11-01 … 2026-11-20",
                 "2026-10-01 … 2026-10-31",
                 "2026-10-01 … 2026-11-20",
@@ -194,6 +221,9 @@ mod tests {
     #[test]
     fn on_the_first_of_january_the_last_ones_lie_in_the_year_before() {
         let range = |preset: Preset| preset.range(day("2027-01-01")).to_string();
+        assert_eq!(range(Preset::Yesterday), "2026-12-31 … 2026-12-31");
+        assert_eq!(range(Preset::ThisWeek), "2026-12-28 … 2027-01-01");
+        assert_eq!(range(Preset::LastWeek), "2026-12-21 … 2026-12-27");
         assert_eq!(range(Preset::ThisMonth), "2027-01-01 … 2027-01-01");
         assert_eq!(range(Preset::LastMonth), "2026-12-01 … 2026-12-31");
         assert_eq!(range(Preset::ThisQuarter), "2027-01-01 … 2027-01-01");
@@ -212,6 +242,21 @@ mod tests {
         let back = september.step(2).expect("a month");
         assert_eq!(back.range(today), Some(Preset::ThisMonth.range(today)));
         assert_eq!(back.step(1).expect("a month").range(today), None, "nothing after today");
+    }
+
+    #[test]
+    fn weeks_run_from_monday_to_sunday_and_have_their_iso_number() {
+        let today = day("2027-01-01");
+        let week = Preset::ThisWeek.period(today);
+        assert_eq!(week.name().as_deref(), Some("2026-W53"), "ISO years begin with a week");
+        let before = week.step(-1).expect("a week");
+        assert_eq!((before.preset(today), before.name().as_deref()), (Some(Preset::LastWeek), Some("2026-W52")));
+        let monday = day("2026-11-16");
+        assert_eq!(Preset::ThisWeek.range(monday).days(), 1, "a week begins with Monday");
+        assert_eq!(Preset::LastWeek.range(day("2026-11-22")).to_string(), "2026-11-09 … 2026-11-15");
+        let range = |from: &str, to: &str| DateRange::new(day(from), day(to)).expect("a range");
+        assert_eq!(Period::days(range("2026-11-09", "2026-11-15")), Period::week(day("2026-11-11")));
+        assert_eq!(Period::days(range("2026-11-10", "2026-11-16")).name(), None, "seven days, but no ISO week");
     }
 
     #[test]
@@ -248,7 +293,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn stepping_back_and_forth_returns(today in any_day(), n in 0_usize..7, steps in 1_i32..40) {
+        fn stepping_back_and_forth_returns(today in any_day(), n in 0_usize..Preset::ALL.len(), steps in 1_i32..40) {
             let period = Preset::ALL[n].period(today);
             let back = period.step(-steps).expect("in the calendar");
             prop_assert_eq!(back.step(steps), Some(period));
@@ -268,8 +313,9 @@ mod tests {
                 let range = preset.range(today);
                 prop_assert!(range.from() <= range.to() && range.to() <= today);
                 prop_assert_eq!(preset.period(today).range(today), Some(range));
-                let last = matches!(preset, Preset::LastMonth | Preset::LastQuarter);
-                prop_assert_eq!(range.contains(today), !last);
+                let is_past =
+                    matches!(preset, Preset::Yesterday | Preset::LastWeek | Preset::LastMonth | Preset::LastQuarter);
+                prop_assert_eq!(range.contains(today), !is_past);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Ranges of days: inclusive for people, exclusive at the end on the wire, always UTC (api.md: dateTo is exclusive).
 
 use crate::model::Time;
-use chrono::{Datelike as _, Days, Months, NaiveDate, NaiveTime, TimeDelta};
+use chrono::{Datelike as _, Days, Months, NaiveDate, NaiveTime, TimeDelta, Weekday};
 use std::fmt;
 
 /// Seconds of a day.
@@ -67,6 +67,15 @@ impl DateRange {
     /// The days of it that are no later than this one; none when it begins after it.
     pub fn until(&self, last: NaiveDate) -> Option<Self> {
         Self::new(self.from, self.to.min(last))
+    }
+
+    /// The whole ISO week that the day lies in, Monday first.
+    pub fn week_of(day: NaiveDate) -> Self {
+        let week = day.week(Weekday::Mon);
+        Self {
+            from: week.checked_first_day().unwrap_or(NaiveDate::MIN),
+            to: week.checked_last_day().unwrap_or(NaiveDate::MAX),
+        }
     }
 
     /// The whole month that the day lies in.

@@ -2,7 +2,7 @@
 
 use super::{DateRange, Period, Preset};
 use crate::model::text::CleanText;
-use chrono::{Datelike as _, NaiveDate};
+use chrono::{Datelike as _, NaiveDate, Weekday};
 
 /// Most days that `30d` may ask for: ten years.
 const MOST_DAYS: u32 = 3660;
@@ -28,7 +28,7 @@ pub enum RangeError {
     Nothing,
     #[error("{0} is not a whole date yet: YYYY-MM-DD")]
     Unfinished(CleanText),
-    #[error("{0} is no date: write 2026-11-20, 2026-10, 2026-q3, 7d or last month")]
+    #[error("{0} is not a date: write 2026-11-20, 2026-10, 2026-q3, 2026-w47, 7d or last week")]
     Unknown(CleanText),
     #[error("there is no month {0:02}")]
     NoMonth(u32),
@@ -36,6 +36,8 @@ pub enum RangeError {
     NoDay { month: String, days: u32, day: u32 },
     #[error("there is no quarter {0}: q1 to q4")]
     NoQuarter(u32),
+    #[error("{year} has no week {week}")]
+    NoWeek { year: i32, week: u32 },
     #[error("{0} is one too many: a range has a first and a last day")]
     TooMany(CleanText),
     #[error("from 1 to {MOST_DAYS} days")]
@@ -46,9 +48,9 @@ pub enum RangeError {
     Future { from: NaiveDate, today: NaiveDate },
 }
 
-/// Reads a typed range: two dates, or one for a single day, apart by spaces, `..`, `…`, `/` or `to`; a month (`2026-10`)
-/// or a quarter (`2026-q3`), also as one end; `7d`; `yesterday`; `last month` and the like. A range that goes on after
-/// today is cut there.
+/// Reads a typed range: two dates, or one for a single day, separated by spaces, `..`, `…`, `/` or `to`; a month
+/// (`2026-10`), a quarter (`2026-q3`) or an ISO week (`2026-w47`), also as one end; `7d`; `yesterday`; `last week` and the
+/// like. A range that ends after today is cut at today.
 ///
 /// # Errors
 /// What is wrong with it, as a phrase to be shown.
@@ -95,6 +97,9 @@ fn cut(period: Period, today: NaiveDate) -> Result<Typed, RangeError> {
 
 fn preset(words: &[&str]) -> Option<Preset> {
     match words {
+        ["yesterday"] => Some(Preset::Yesterday),
+        ["week"] | ["this", "week"] => Some(Preset::ThisWeek),
+        ["last", "week"] => Some(Preset::LastWeek),
         ["month"] | ["this", "month"] => Some(Preset::ThisMonth),
         ["last", "month"] => Some(Preset::LastMonth),
         ["quarter"] | ["this", "quarter"] => Some(Preset::ThisQuarter),
@@ -110,7 +115,7 @@ fn days(word: &str) -> Result<Option<u32>, RangeError> {
     days.map(Some).ok_or(RangeError::Days)
 }
 
-/// One end of a range, or all of it: a day, a month or a quarter.
+/// One end of a range, or all of it: a day, a week, a month or a quarter.
 fn end(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
     let parts: Vec<&str> = word.split('-').collect();
     match parts.as_slice() {
@@ -121,6 +126,14 @@ fn end(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
             let n: u32 = n.parse().map_err(|_| unknown(word))?;
             let month = (1..=4).contains(&n).then(|| n * 3).ok_or(RangeError::NoQuarter(n))?;
             Ok(Period::quarter(first_of(year, month).ok_or_else(|| unknown(word))?))
+        }
+        [year, week] if is_year(year) && week.starts_with('w') => {
+            let Some(week) = week.strip_prefix('w').filter(|week| is_number(week)) else {
+                return Err(unfinished(word));
+            };
+            let (Ok(year), Ok(week)) = (year.parse(), week.parse()) else { return Err(unknown(word)) };
+            let monday = NaiveDate::from_isoywd_opt(year, week, Weekday::Mon).filter(|day| day.year() > 0);
+            Ok(Period::week(monday.ok_or(RangeError::NoWeek { year, week })?))
         }
         [year, month] if is_year(year) && is_two(month) => {
             let first = first_of(year, checked_month(month)?).ok_or_else(|| unknown(word))?;
@@ -221,6 +234,11 @@ mod tests {
             ("2026-q3", "2026-07-01 … 2026-09-30"),
             ("2026-Q4", "2026-10-01 … 2026-11-20"),
             ("yesterday", "2026-11-19 … 2026-11-19"),
+            ("this week", "2026-11-16 … 2026-11-20"),
+            ("last week", "2026-11-09 … 2026-11-15"),
+            ("2026-w46", "2026-11-09 … 2026-11-15"),
+            ("2026-W47", "2026-11-16 … 2026-11-20"),
+            ("2026-w01 2026-w02", "2025-12-29 … 2026-01-11"),
             ("2026-09 to 2026-10", "2026-09-01 … 2026-10-31"),
             ("2026-11-18 today", "2026-11-18 … 2026-11-20"),
             ("2028-02-29", "2028-02-29 has not come yet: today is 2026-11-20 UTC"),
@@ -240,12 +258,15 @@ mod tests {
             ("2026-02-30 2026-03-01", "February 2026 has 28 days, so there is no 30"),
             ("2026-11-00", "November 2026 has 30 days, so there is no 00"),
             ("2026-q5", "there is no quarter 5: q1 to q4"),
+            ("2026-w54", "2026 has no week 54"),
+            ("2025-w53", "2025 has no week 53"),
+            ("2026-w", "2026-w is not a whole date yet: YYYY-MM-DD"),
             ("0d", "from 1 to 3660 days"),
             ("99999999999d", "from 1 to 3660 days"),
             ("2026-03-01 2026-02-01", "2026-03-01 comes after 2026-02-01: the earlier date goes first"),
             ("2026-12-01 2026-12-03", "2026-12-01 has not come yet: today is 2026-11-20 UTC"),
             ("2026-11-01 2026-11-02 x", "x is one too many: a range has a first and a last day"),
-            ("soon", "soon is no date: write 2026-11-20, 2026-10, 2026-q3, 7d or last month"),
+            ("soon", "soon is not a date: write 2026-11-20, 2026-10, 2026-q3, 2026-w47, 7d or last week"),
         ] {
             assert_eq!(read(typed), said, "{typed}");
         }

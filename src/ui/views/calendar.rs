@@ -25,7 +25,8 @@ use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 
 /// What can be typed; the longest one that fits is shown.
-const EXAMPLES: [&str; 3] = ["2026-11-01 2026-11-20, 2026-10, 2026-q3, 7d", "2026-11-01 2026-11-20, 7d", "2026-10, 7d"];
+const EXAMPLES: [&str; 3] =
+    ["2026-11-01 2026-11-20, 2026-q3, last week, 7d", "2026-11-01 2026-11-20, 7d", "2026-10, 7d"];
 const WEEKDAYS: [&str; 7] = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"];
 
 /// The layer with the days to highlight.

@@ -1,6 +1,5 @@
 //! The line of the range and the names of the ranges beside it.
 
-use crate::app::views::presets::Choice;
 use crate::ui::View;
 use crate::ui::text::Row;
 use ratatui::text::Line;
@@ -13,11 +12,7 @@ pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     for name in names {
         let gap = name.at.saturating_sub(width - row.room());
         row.push(" ".repeat(gap), theme.muted);
-        if name.choice == Choice::Next {
-            row.push("‹ ", theme.muted).push(name.text, theme.mark).push(" ›", theme.muted);
-        } else {
-            row.push(name.text, if name.on { theme.mark } else { theme.muted });
-        }
+        row.push(name.text, if name.on { theme.mark } else { theme.muted });
     }
     row.line()
 }
