@@ -118,13 +118,13 @@ pub(super) struct Desk {
 #[derive(Debug)]
 pub(super) enum Happening {
     News(Box<News>),
-    /// Ctrl-C, SIGTERM or SIGHUP.
+    /// Ctrl-C, or another signal that asks to end.
     Interrupted,
     /// The moment that was waited for has come.
     Late,
 }
 
-/// Ctrl-C, SIGTERM or SIGHUP came first.
+/// Ctrl-C, or another signal that asks to end, came first.
 #[derive(Debug)]
 pub(super) struct Interrupted;
 
@@ -301,7 +301,7 @@ impl Desk {
     /// send meanwhile.
     fn obey(&mut self, signal: Signal) -> bool {
         match signal {
-            Signal::Interrupt | Signal::Terminate | Signal::Hangup => {
+            Signal::Interrupt | Signal::Quit | Signal::Terminate | Signal::Hangup => {
                 self.hasty = true;
                 true
             }

@@ -45,6 +45,7 @@ mod which;
 
 use crate::config::Flags;
 use crate::config::environment::Environment;
+use crate::runtime;
 use arguments::{Arguments, Command};
 use code::Code;
 use out::Out;
@@ -53,6 +54,8 @@ use std::process::ExitCode;
 
 /// Reads the arguments, does what they say, gives the exit code.
 pub fn main() -> ExitCode {
+    // Before the environment is read, which may hold the key.
+    runtime::core_dump::forbid();
     if completions::answer() {
         return ExitCode::SUCCESS;
     }

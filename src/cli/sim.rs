@@ -2,10 +2,11 @@
 
 use super::code::Code;
 use super::refusal::Refusal;
+use crate::runtime::signals::{EndSignals, Signal};
 use crate::sim::{Sim, SimOptions};
 use std::io::{self, Write};
 
-/// Serves until Ctrl-C or SIGTERM.
+/// Serves until Ctrl-C, or another signal that asks to end.
 pub(super) async fn run(options: SimOptions) -> Result<Code, Refusal> {
     let port = options.port;
     let sim = Sim::start(options)
@@ -23,24 +24,12 @@ pub(super) async fn run(options: SimOptions) -> Result<Code, Refusal> {
 }
 
 /// How it is ended, by a signal that is listened for from now on.
-#[cfg(unix)]
 fn ended() -> io::Result<impl Future<Output = Code>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
+    let mut signals = EndSignals::listen()?;
     Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => Code::Interrupted,
-            _ = terminate.recv() => Code::Done,
+        match signals.next().await {
+            Signal::Interrupt => Code::Interrupted,
+            _ => Code::Done,
         }
-    })
-}
-
-#[cfg(not(unix))]
-fn ended() -> io::Result<impl Future<Output = Code>> {
-    Ok(async {
-        // Without a handler Ctrl-C ends the process by itself.
-        let _ = tokio::signal::ctrl_c().await;
-        Code::Interrupted
     })
 }

@@ -295,7 +295,7 @@ impl Dashboard {
         if let Some(loan) = &mut self.loan {
             match signal {
                 // Typed for the program that has the terminal; its group is ours.
-                Signal::Interrupt | Signal::Continue => return,
+                Signal::Interrupt | Signal::Quit | Signal::Continue => return,
                 Signal::Stop => {
                     self.release_leases();
                     stop_group();
@@ -312,8 +312,8 @@ impl Dashboard {
         // What ended the program may be told to us after its end.
         let echo = self.returned.is_some_and(|at| at.elapsed() < ECHO);
         match signal {
-            Signal::Interrupt if echo => {}
-            Signal::Terminate | Signal::Hangup | Signal::Interrupt => {
+            Signal::Interrupt | Signal::Quit if echo => {}
+            Signal::Terminate | Signal::Hangup | Signal::Interrupt | Signal::Quit => {
                 let exit = if signal == Signal::Interrupt { Exit::Interrupted } else { Exit::Ended };
                 self.ending = Some(exit);
                 self.handle(Msg::Terminate);

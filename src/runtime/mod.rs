@@ -21,6 +21,7 @@ pub mod answer;
 pub mod clipboard;
 mod console;
 mod copying;
+pub mod core_dump;
 pub mod crash;
 pub mod effects;
 mod encode;
@@ -125,7 +126,7 @@ pub struct Ended {
 pub enum Exit {
     /// The user quit.
     Quit,
-    /// It was asked to end (SIGTERM, SIGHUP), or the terminal is gone.
+    /// It was asked to end by a signal other than SIGINT, or the terminal is gone.
     Ended,
     /// SIGINT from outside.
     Interrupted,

@@ -5,12 +5,15 @@ use std::io;
 /// A signal that matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// SIGTERM.
+    /// SIGTERM; and SIGUSR1, SIGUSR2, SIGALRM and SIGABRT from outside, which would end the program without giving the terminal
+    /// back.
     Terminate,
     /// SIGHUP, or the terminal is gone.
     Hangup,
     /// SIGINT from outside (typed, it comes as a key).
     Interrupt,
+    /// SIGQUIT from outside (typed, it comes as a key).
+    Quit,
     /// SIGTSTP from outside.
     Stop,
     /// SIGCONT.
@@ -18,10 +21,10 @@ pub enum Signal {
 }
 
 #[cfg(unix)]
-pub use unix::{Signals, stop_group};
+pub use unix::{EndSignals, Signals, stop_group};
 
 #[cfg(not(unix))]
-pub use other::{Signals, stop_group};
+pub use other::{EndSignals, Signals, stop_group};
 
 #[cfg(unix)]
 mod unix {
@@ -32,12 +35,58 @@ mod unix {
     use nix::unistd::{getpgrp, getppid, getsid};
     use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
+    /// The signals that ask the program to end, as one stream.
+    #[derive(Debug)]
+    pub struct EndSignals {
+        hangup: Stream,
+        interrupt: Stream,
+        quit: Stream,
+        terminate: Stream,
+        user_1: Stream,
+        user_2: Stream,
+        alarm: Stream,
+        abort: Stream,
+    }
+
+    impl EndSignals {
+        /// Takes the signals over for the rest of the process.
+        ///
+        /// # Errors
+        /// The system refuses a handler.
+        pub fn listen() -> io::Result<Self> {
+            let listen = |number: Number| signal(SignalKind::from_raw(number as i32));
+            Ok(Self {
+                hangup: listen(Number::SIGHUP)?,
+                interrupt: listen(Number::SIGINT)?,
+                quit: listen(Number::SIGQUIT)?,
+                terminate: listen(Number::SIGTERM)?,
+                user_1: listen(Number::SIGUSR1)?,
+                user_2: listen(Number::SIGUSR2)?,
+                alarm: listen(Number::SIGALRM)?,
+                // A call of `abort` in the program itself still ends it: its second signal is not caught.
+                abort: listen(Number::SIGABRT)?,
+            })
+        }
+
+        /// The next one. Nothing is lost when this is dropped while waiting.
+        pub async fn next(&mut self) -> Signal {
+            tokio::select! {
+                _ = self.hangup.recv() => Signal::Hangup,
+                _ = self.interrupt.recv() => Signal::Interrupt,
+                _ = self.quit.recv() => Signal::Quit,
+                _ = self.terminate.recv() => Signal::Terminate,
+                _ = self.user_1.recv() => Signal::Terminate,
+                _ = self.user_2.recv() => Signal::Terminate,
+                _ = self.alarm.recv() => Signal::Terminate,
+                _ = self.abort.recv() => Signal::Terminate,
+            }
+        }
+    }
+
     /// All signals that matter, as one stream.
     #[derive(Debug)]
     pub struct Signals {
-        terminate: Stream,
-        hangup: Stream,
-        interrupt: Stream,
+        end: EndSignals,
         stop: Stream,
         go_on: Stream,
     }
@@ -49,9 +98,7 @@ mod unix {
         /// The system refuses a handler.
         pub fn listen() -> io::Result<Self> {
             Ok(Self {
-                terminate: signal(SignalKind::terminate())?,
-                hangup: signal(SignalKind::hangup())?,
-                interrupt: signal(SignalKind::interrupt())?,
+                end: EndSignals::listen()?,
                 stop: signal(SignalKind::from_raw(Number::SIGTSTP as i32))?,
                 go_on: signal(SignalKind::from_raw(Number::SIGCONT as i32))?,
             })
@@ -60,9 +107,7 @@ mod unix {
         /// The next one. Nothing is lost when this is dropped while waiting.
         pub async fn next(&mut self) -> Signal {
             tokio::select! {
-                _ = self.hangup.recv() => Signal::Hangup,
-                _ = self.terminate.recv() => Signal::Terminate,
-                _ = self.interrupt.recv() => Signal::Interrupt,
+                signal = self.end.next() => signal,
                 _ = self.stop.recv() => Signal::Stop,
                 _ = self.go_on.recv() => Signal::Continue,
             }
@@ -110,6 +155,9 @@ mod other {
             }
         }
     }
+
+    /// The same: nothing else asks to end here.
+    pub type EndSignals = Signals;
 
     /// There is no job control here.
     pub fn stop_group() -> bool {

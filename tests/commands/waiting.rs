@@ -52,7 +52,8 @@ fn when_the_time_is_up_it_says_where_the_jobs_stand_and_ends_with_124() {
 
 #[test]
 fn a_signal_leaves_the_jobs_alone_and_says_so() {
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+    let others = [Signal::QUIT, Signal::USR1, Signal::USR2, Signal::ALARM, Signal::ABORT];
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP].into_iter().chain(others) {
         let world = World::new(&["get=503"]);
         world.faults(&[]);
         let id = tracked(&world, "[sim:seconds=60000]");

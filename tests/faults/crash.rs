@@ -380,3 +380,27 @@ fn killed_while_a_draft_is_typed_what_was_on_disk_is_back_in_the_editor() {
     }
     assert_eq!(world.sim.requests(Operation::Create), 1, "a draft is not sent");
 }
+
+#[test]
+fn ended_by_any_signal_that_can_be_caught_a_draft_younger_than_a_second_is_on_disk() {
+    let world = World::new(&[]);
+    world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
+    let mut typed = String::new();
+    let signals = [Signal::TERM, Signal::QUIT, Signal::USR1, Signal::USR2, Signal::ALARM, Signal::ABORT, Signal::HUP];
+    for (n, signal) in signals.into_iter().enumerate() {
+        let mut pty = dashboard(&world);
+        pty.wait_for_text("before");
+        pty.send("n");
+        pty.wait_for("the draft", |screen| screen.contents().contains("New job") && screen.contents().contains(&typed));
+        let word = format!("word{n} ");
+        typed.push_str(&word);
+        pty.send(&word);
+        pty.wait_for_text(word.trim());
+        pty.signal(signal);
+        assert_eq!(pty.wait_for_end(), 0, "{signal:?}");
+        pty.assert_given_back();
+        let drafts = world.store(async |store, scope| store.drafts(scope).await.expect("drafts"));
+        assert_eq!(drafts.first().map(|draft| draft.text.as_str()), Some(typed.as_str()), "{signal:?}");
+        assert_eq!(integrity(&world.data()), "ok");
+    }
+}

@@ -140,7 +140,8 @@ fn one_cell_is_enough_to_quit() {
 
 #[test]
 fn signals_end_it_cleanly() {
-    for (signal, code) in [(Signal::TERM, 0), (Signal::HUP, 0), (Signal::INT, 130)] {
+    let like_term = [Signal::QUIT, Signal::USR1, Signal::USR2, Signal::ALARM, Signal::ABORT].map(|signal| (signal, 0));
+    for (signal, code) in [(Signal::TERM, 0), (Signal::HUP, 0), (Signal::INT, 130)].into_iter().chain(like_term) {
         let mut pty = demo();
         pty.signal(signal);
         assert_eq!(pty.wait_for_end(), code, "{signal:?}");
@@ -297,6 +298,16 @@ fn ctrl_c_in_the_editor_ends_the_editor_alone() {
     // Before it runs there is nothing that Ctrl-C could end.
     pty.wait_for("the editor at work", |screen| !screen.alternate_screen() && screen.contents().contains("at work"));
     pty.send("\x03");
+    pty.wait_for("the dashboard again", |screen| screen.alternate_screen() && screen.contents().contains("Your text"));
+    leave(pty);
+}
+
+#[test]
+fn ctrl_backslash_in_a_program_that_has_the_terminal_is_for_that_program_alone() {
+    let mut pty = writing("sh -c 'ulimit -c 0; echo at work; exec sleep 600'");
+    pty.send("\x07");
+    pty.wait_for("the editor at work", |screen| !screen.alternate_screen() && screen.contents().contains("at work"));
+    pty.send("\x1c");
     pty.wait_for("the dashboard again", |screen| screen.alternate_screen() && screen.contents().contains("Your text"));
     leave(pty);
 }

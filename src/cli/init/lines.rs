@@ -4,6 +4,7 @@
 use super::super::code::Code;
 use super::super::refusal::Refusal;
 use crate::model::text::gated;
+use crate::runtime::signals::EndSignals;
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
@@ -100,25 +101,13 @@ fn input() -> io::Result<impl Read> {
     Ok(io::stdin())
 }
 
-/// Waits for Ctrl-C or an order to end.
-#[cfg(unix)]
+/// Waits for Ctrl-C, or another signal that asks to end.
 async fn ended() {
-    use tokio::signal::unix::{SignalKind, signal};
-    match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
-        (Ok(mut interrupt), Ok(mut terminate)) => {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
+    match EndSignals::listen() {
+        Ok(mut signals) => {
+            signals.next().await;
         }
-        _ => std::future::pending().await,
-    }
-}
-
-#[cfg(not(unix))]
-async fn ended() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
+        Err(_) => std::future::pending().await,
     }
 }
 
