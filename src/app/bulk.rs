@@ -7,11 +7,11 @@ use super::overlay::{Consequence, Overlay, Question};
 use super::{App, Effect, NewFile, Overwrite, Pane, Tone, format};
 use crate::model::Time;
 use crate::model::change::LocalChange;
-use crate::model::link::WebLink;
+use crate::model::json;
+use crate::model::link::{self, WebLink};
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
-use serde_json::json;
 
 /// What is done to each of several jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -192,7 +192,7 @@ fn left_out(n: usize, one: &str, several: &str) -> String {
 /// What `y` copies of a job.
 fn main_text(row: &JobRow) -> Option<(&'static str, String)> {
     match (&row.pr_link, &row.id) {
-        (Some(link), _) => Some(("link", link.to_string())),
+        (Some(link), _) => Some(("link", link::shown(link).to_string())),
         (None, Some(id)) => Some(("job's id", id.clean().to_string())),
         (None, None) => None,
     }
@@ -203,22 +203,12 @@ fn web_link(row: &JobRow) -> Option<&CleanText> {
     row.pr_link.as_ref().filter(|link| WebLink::parse(link.as_str()).is_some())
 }
 
-/// The service's object, and what only this computer knows (design.md: the command line).
+/// A job as the commands write it, with its note and without its prompt.
 fn exported(row: &JobRow) -> serde_json::Value {
-    let text = |text: Option<&CleanText>| text.map(|text| text.as_str().to_owned());
-    let time = |at: Time| at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true);
-    json!({
-        "id": row.id.as_ref().map(|id| id.as_str()),
-        "status": row.status.as_ref().map(|status| status.word()),
-        "source": { "repository": text(row.repository.as_deref()), "ref": text(row.git_ref.as_ref()) },
-        "model": text(row.model.as_deref()),
-        "prLink": text(row.pr_link.as_ref()),
-        "createdAt": time(row.created_at),
-        "archivedAt": row.archived_at.map(time),
-        "title": row.title.as_str(),
-        "tags": row.tags.iter().map(CleanText::as_str).collect::<Vec<_>>(),
-        "pages": row.pages.iter().map(CleanText::as_str).collect::<Vec<_>>(),
-        "note": text(row.note.as_ref()),
-        "delivery": row.undelivered.unwrap_or(DeliveryKind::Accepted).word(),
-    })
+    let mut job = json::job(row, None);
+    if let Some(fields) = job.as_object_mut() {
+        fields.remove("prompt");
+        fields.insert("note".to_owned(), row.note.as_ref().map(CleanText::as_str).into());
+    }
+    job
 }

@@ -54,7 +54,7 @@ impl App {
     fn value_of(&self, placeholder: Placeholder) -> Option<String> {
         let row = self.jobs.selected();
         match placeholder {
-            Placeholder::Pr => row?.pr_link.as_ref().map(ToString::to_string),
+            Placeholder::Pr => row?.pr_address().map(|link| link.to_string()),
             Placeholder::Id => row?.id.as_ref().map(|id| id.as_str().to_owned()),
             Placeholder::Repository => row?.repository.as_ref().map(ToString::to_string),
             Placeholder::Ref => row?.git_ref.as_ref().map(ToString::to_string),
@@ -112,7 +112,7 @@ mod tests {
         job.pr_link = Some(CleanText::line("https://x/pull/1 $(y)"));
         job.revision += 1;
         app.put(job);
-        let args = ["gh", "pr", "diff", "https://x/pull/1 $(y)", "--id=job-1"].map(str::to_owned).to_vec();
+        let args = ["gh", "pr", "diff", "https://x/pull/1%20$(y)", "--id=job-1"].map(str::to_owned).to_vec();
         assert!(press(&mut app, 'C').contains(&Effect::RunCommand(args.clone())));
         app.pane = crate::app::Pane::Detail;
         assert!(press(&mut app, 'C').contains(&Effect::RunCommand(args)), "in the detail too");

@@ -246,6 +246,7 @@ impl Batch {
                 connection_words(&connection).iter().for_each(|words| tell(words.as_str(), out));
             }
             News::Trouble(failure) => tell(failure.sentence.as_str(), out),
+            News::Notice(text) => tell(text.as_str(), out),
             _ => {}
         }
         Ok(())

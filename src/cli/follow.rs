@@ -14,16 +14,22 @@ use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::engine::Duties;
-use crate::model::prompt::{DeliveryKind, Prompt, PromptKind};
+use crate::model::prompt::{DeliveryKind, PromptKind};
 use crate::model::row::JobRow;
+use crate::model::text::CleanText;
 use clap::Args;
+
+/// Characters of a discarded prompt that are quoted.
+const QUOTED: usize = 60;
 
 /// What `--json` gives, and the exit codes.
 pub(super) const JSON: &str = "\
-Follow-ups to one job go out in order. One that is unconfirmed, refused, not sent or paused holds the rest: then nothing \
-is sent, and it says so (2).
+Follow-ups to one job are sent in order. One that is unconfirmed or paused blocks a new one: then nothing is sent, and \
+the exit code is 2. One that was rejected or not sent is discarded for the new one, since the service did nothing with it; \
+`docdeck show ID` still lists it.
 
-With --json: a JOB as `docdeck jobs --help` tells, plus followUp: {prompt, delivery}; when the exit code is neither 0 nor \
+With --json: a JOB as `docdeck jobs --help` tells, plus followUp: {prompt, delivery} and, if earlier prompts were \
+discarded, discarded: [{prompt, delivery}]; when the exit code is neither 0 nor \
 1, error and exitCode in it. Piped, stdout is the job's id. Exit codes as those of `docdeck new`; 4 as well for a job that \
 is not known here.";
 
@@ -65,9 +71,11 @@ pub(super) async fn run(
 
 async fn send(desk: &mut Desk, row: &JobRow, text: &str, wish: Wish, out: &mut Out) -> Result<Code, Refusal> {
     let thread = desk.store.thread(row.key).await?;
-    let ahead: Vec<&Prompt> = thread.prompts.iter().filter(|prompt| prompt.delivery.kind().holds_the_rest()).collect();
-    if let Some(holding) = ahead.iter().find(|prompt| is_held(prompt.delivery.kind())) {
-        return Err(held(row, holding));
+    let ahead = thread.prompts.iter().map(|prompt| prompt.delivery.kind());
+    let ahead = ahead.filter(|kind| kind.holds_the_rest() && !kind.was_not_carried_out());
+    let ahead: Vec<DeliveryKind> = ahead.collect();
+    if let Some(blocking) = ahead.iter().find(|kind| needs_decision(**kind)) {
+        return Err(blocked(row, *blocking));
     }
     if !ahead.is_empty() {
         tell(
@@ -79,21 +87,30 @@ async fn send(desk: &mut Desk, row: &JobRow, text: &str, wish: Wish, out: &mut O
         );
     }
     let engine = desk.engine.clone();
-    let (prompt, row) = desk.undisturbed(engine.submit_follow_up(row.key, text)).await?;
-    Letter::new(prompt, PromptKind::FollowUp, row).see_off(desk, wish, out).await
+    let (prompt, row, discarded) = desk.undisturbed(engine.supersede_follow_ups(row.key, text)).await?;
+    for one in &discarded {
+        let title = CleanText::title(&one.text, QUOTED);
+        out.note(&format!("Discarded the earlier prompt “{title}”, which was {}.", one.delivery.kind().word()));
+    }
+    Letter::new(prompt, PromptKind::FollowUp, row).in_place_of(discarded).see_off(desk, wish, out).await
 }
 
-/// Whether only the user can bring it further.
-fn is_held(kind: DeliveryKind) -> bool {
-    kind.needs_user() || kind == DeliveryKind::Paused
+/// Whether docdeck does nothing more about a prompt until the user decides, and the service may have carried it out or
+/// still may.
+fn needs_decision(kind: DeliveryKind) -> bool {
+    matches!(kind, DeliveryKind::Unconfirmed | DeliveryKind::Paused)
 }
 
-fn held(row: &JobRow, holding: &Prompt) -> Refusal {
-    let kind = holding.delivery.kind();
-    let key = if kind == DeliveryKind::Paused { "p" } else { "!" };
+fn blocked(row: &JobRow, kind: DeliveryKind) -> Refusal {
+    let what_to_do = if kind == DeliveryKind::Paused {
+        "In the dashboard, `p` on the job sends the paused one, and `x` removes it from the queue. Then run this command \
+         again."
+    } else {
+        "The agent may have received it, so look at the job first. Then press `!` on it in the dashboard to check it, send \
+         it again or discard it, and run this command again."
+    };
     Refusal::unusable(format!(
-        "Nothing was sent: an earlier prompt of job {} is {}, and follow-ups go out in order. `{key}` on it in the \
-         dashboard decides about that one; then send this again.",
+        "Nothing was sent: an earlier prompt of job {} is {}, and follow-ups go out in order. {what_to_do}",
         id(row),
         kind.word()
     ))

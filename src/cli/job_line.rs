@@ -4,7 +4,6 @@ use super::out::{Out, rfc3339};
 use super::table::{Cell, Column, Set, Table};
 use crate::model::Time;
 use crate::model::job::Status;
-use crate::model::link;
 use crate::model::palette::Meaning;
 use crate::model::row::{Group, JobRow};
 
@@ -57,12 +56,12 @@ pub(super) fn write_table<'a>(rows: impl IntoIterator<Item = &'a JobRow>, now: T
         let (word, meaning) = state(row);
         let mark = if row.group() == Group::NeedsYou { "●" } else { "" };
         let from = row.age_from();
-        let link = row.pr_link.as_ref().map(|link| link::shown(link).to_string()).unwrap_or_default();
+        let link = row.pr_address().unwrap_or_default();
         table.row(vec![
             Cell::new(Meaning::Warning, mark),
             Cell::new(Meaning::Muted, id(row)),
             Cell::new(meaning, word),
-            Cell::new(Meaning::Text, pull_request(row)).piped(link),
+            Cell::new(Meaning::Text, pull_request(row)).piped(link.as_str()),
             Cell::new(Meaning::Muted, out.when(from, now)).piped(rfc3339(from)),
             Cell::new(Meaning::Text, row.title.as_str()),
         ]);

@@ -25,7 +25,8 @@ with it. Prompts that are the same as some that wait here, or went out within 24
 asked for. Piped, the ids come on stdout as they are accepted.
 
 With --json: a JOB as `docdeck jobs --help` tells, for a batch {\"jobs\": [JOB, …]}, for --dry-run {\"prompts\", \"known\", \
-\"now\", \"later\", \"laterFrom\", \"lastNotBefore\", \"ahead\", \"usedHere\", \"limit\"}; when the exit code is neither 0 nor 1, error and exitCode in it.
+\"now\", \"later\", \"laterFrom\", \"lastNotBefore\", \"ahead\", \"usedHere\", \"limit\"}. If the service answers two new jobs with the same \
+id, they are one job: stderr tells so, and sharesIdWith lists the other prompts. When the exit code is neither 0 nor 1, error and exitCode in it.
 
 Exit code: 0 accepted, with --wait done; 1 with --wait: the job failed; 2 usage, configuration or store; 3 key refused; 4 \
 not sent or refused; 5 the limit is used up: the prompt is kept, paused; 6 unconfirmed: the answer was lost, so nobody \

@@ -15,7 +15,7 @@ use crate::model::connection::Connection;
 use crate::model::failure::FailureKind;
 use crate::model::json;
 use crate::model::news::News;
-use crate::model::prompt::{Delivery, PromptId, PromptKind};
+use crate::model::prompt::{Delivery, Prompt, PromptId, PromptKind};
 use crate::model::row::JobRow;
 use crate::model::text::CleanText;
 use crate::store::StoreError;
@@ -42,6 +42,8 @@ pub(super) struct Letter {
     delivery: Delivery,
     /// What the record can't do, so that it does not go out.
     unwritten: Option<CleanText>,
+    /// Earlier prompts of the job that were discarded for this one, as they were.
+    discarded: Vec<Prompt>,
 }
 
 /// What the caller wants to wait for.
@@ -67,7 +69,13 @@ enum Stop {
 impl Letter {
     /// On disk, and nothing heard of it yet.
     pub(super) fn new(prompt: PromptId, kind: PromptKind, row: JobRow) -> Self {
-        Self { prompt, kind, row, delivery: Delivery::Queued { until: None }, unwritten: None }
+        let delivery = Delivery::Queued { until: None };
+        Self { prompt, kind, row, delivery, unwritten: None, discarded: Vec::new() }
+    }
+
+    /// In place of these earlier prompts of its job.
+    pub(super) fn in_place_of(self, discarded: Vec<Prompt>) -> Self {
+        Self { discarded, ..self }
     }
 
     /// Follows it to its end, and its job to its end where that is wished; writes the result.
@@ -183,6 +191,10 @@ impl Letter {
                 if failure.kind == FailureKind::Store && matches!(self.delivery, Delivery::Queued { .. }) {
                     self.unwritten = Some(failure.sentence);
                 }
+                return None;
+            }
+            News::Notice(text) => {
+                out.note(text.as_str());
                 return None;
             }
             _ => return None,
@@ -333,6 +345,13 @@ impl Letter {
         }
     }
 
+    /// Whether the service gave the job that this other prompt had created the same id as the one of this prompt.
+    fn shares_its_id_with(&self, other: &Prompt) -> bool {
+        let is_accepted = self.delivery == Delivery::Accepted && other.delivery == Delivery::Accepted;
+        let both_create = self.kind == PromptKind::Create && other.kind == PromptKind::Create;
+        is_accepted && both_create && other.id != self.prompt
+    }
+
     fn is_on_its_way(&self) -> bool {
         self.delivery == Delivery::Sending
     }
@@ -369,9 +388,21 @@ impl Letter {
         let row = desk.store.job(self.row.key).await?;
         let mut job = json::job(row.as_ref().unwrap_or(&self.row), created_by(&thread));
         let own = thread.prompts.iter().find(|prompt| prompt.id == self.prompt);
-        if let (PromptKind::FollowUp, Value::Object(fields), Some(own)) = (self.kind, &mut job, own) {
+        let Value::Object(fields) = &mut job else { return Ok(job) };
+        if let (PromptKind::FollowUp, Some(own)) = (self.kind, own) {
             let follow_up = serde_json::json!({ "prompt": own.text, "delivery": own.delivery.kind().word() });
             fields.insert("followUp".to_owned(), follow_up);
+        }
+        if !self.discarded.is_empty() {
+            let discarded = self.discarded.iter();
+            let discarded =
+                discarded.map(|one| serde_json::json!({ "prompt": one.text, "delivery": one.delivery.kind().word() }));
+            fields.insert("discarded".to_owned(), discarded.collect());
+        }
+        let others = thread.prompts.iter().filter(|prompt| self.shares_its_id_with(prompt));
+        let others: Vec<&str> = others.map(|prompt| prompt.text.as_str()).collect();
+        if !others.is_empty() {
+            fields.insert("sharesIdWith".to_owned(), serde_json::json!(others));
         }
         Ok(job)
     }

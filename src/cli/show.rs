@@ -86,7 +86,7 @@ fn head(row: &JobRow, now: Time, out: &Out) -> Vec<String> {
     };
     let fields = [
         ("id", row.id.as_ref().map(|id| id.clean().to_string())),
-        ("PR", row.pr_link.as_ref().map(|link| link::shown(link).to_string())),
+        ("PR", text(row.pr_address().as_ref())),
         ("repo", text(row.repository.as_deref())),
         ("branch", text(row.git_ref.as_ref())),
         ("model", text(row.model.as_deref())),

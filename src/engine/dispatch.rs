@@ -11,7 +11,8 @@ use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::job::{Job, JobId};
 use crate::model::ledger::Limited;
-use crate::model::log::Operation;
+use crate::model::log::{LogKind, Operation};
+use crate::model::news::News;
 use crate::model::prompt::{Delivery, PromptId, PromptKind};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
@@ -183,10 +184,26 @@ impl Inner {
         let _telling = self.telling();
         let applied = self.settle(prompt, &how).await;
         drop(sending);
-        if let Some(Applied { row, events }) = applied {
+        if let Some(Applied { row, events, shares_id_with }) = applied {
+            if let Some(other) = shares_id_with {
+                self.tell_shared_id(&row, &other).await;
+            }
             self.tell_settled(prompt, how, row.clone(), limited).await;
             self.tell_changes(&row, &events).await;
         }
+    }
+
+    /// Two prompts became one job: whoever waits for either must know that there is no second one.
+    async fn tell_shared_id(&self, row: &JobRow, other: &CleanText) {
+        let id = row.id.as_ref().map(|id| id.clean()).unwrap_or_default();
+        let note = format!("the service gave the id {id} to two new jobs, which are shown as one");
+        self.log(id.clone(), LogKind::Note(CleanText::line(&note))).await;
+        let notice = format!(
+            "The service answered two new jobs with the same id, {id}. They are shown as one job, with both prompts: “{}” and \
+             “{other}”.",
+            row.title
+        );
+        self.tell(News::Notice(CleanText::line(&notice))).await;
     }
 
     fn settled(&self, result: Result<Job, ApiError>) -> Settled {

@@ -31,7 +31,7 @@ use crate::model::job::JobId;
 use crate::model::load::Stamped;
 use crate::model::news::News;
 use crate::model::period::DateRange;
-use crate::model::prompt::{PromptId, Resolution};
+use crate::model::prompt::{Prompt, PromptId, Resolution};
 use crate::model::report::{LoadEnd, LoadOrder, Recalled};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
@@ -177,6 +177,19 @@ impl Engine {
     /// Nothing was written: the text stays with the caller.
     pub async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, JobRow), Failure> {
         self.inner.submit_follow_up(job, text).await
+    }
+
+    /// As [`Engine::submit_follow_up`], and discards the job's prompts that were rejected or not sent, which would block it.
+    /// Returns the discarded ones as they were.
+    ///
+    /// # Errors
+    /// Nothing was written: the text stays with the caller.
+    pub async fn supersede_follow_ups(
+        &self,
+        job: JobKey,
+        text: &str,
+    ) -> Result<(PromptId, JobRow, Vec<Prompt>), Failure> {
+        self.inner.supersede_follow_ups(job, text).await
     }
 
     /// Queues many new jobs on disk, in this order. The instance that holds the dispatch lease paces them to the ledger,

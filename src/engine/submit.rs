@@ -7,7 +7,7 @@ use super::poll::Order;
 use crate::model::change::QueueChange;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::news::News;
-use crate::model::prompt::{Delivery, PromptId, Resolution};
+use crate::model::prompt::{Delivery, Prompt, PromptId, Resolution};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
 use crate::store::StoreError;
@@ -33,6 +33,22 @@ impl Inner {
         refuse_blank(text)?;
         let added = self.store.add_follow_up(job, text, local_now()).await.map_err(unwritten)?;
         Ok(self.hand_over(added).await)
+    }
+
+    pub(super) async fn supersede_follow_ups(
+        &self,
+        job: JobKey,
+        text: &str,
+    ) -> Result<(PromptId, JobRow, Vec<Prompt>), Failure> {
+        refuse_blank(text)?;
+        let superseded = self.store.supersede_follow_ups(job, text, local_now()).await.map_err(unwritten)?;
+        let (prompt, row, discarded) = superseded;
+        for one in &discarded {
+            lock(&self.own).remove(&one.id);
+            self.tell_step(one.id, Delivery::Dismissed, row.clone()).await;
+        }
+        let (prompt, row) = self.hand_over((prompt, row)).await;
+        Ok((prompt, row, discarded))
     }
 
     /// Not handed over as its own: whoever holds the lease sends them, in the order of the line.

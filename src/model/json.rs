@@ -3,6 +3,7 @@
 
 use super::Time;
 use super::job::Status;
+use super::link;
 use super::prompt::{EventKind, JobEvent, Prompt, PromptKind, Thread};
 use super::row::JobRow;
 use super::text::CleanText;
@@ -21,7 +22,7 @@ pub fn job(row: &JobRow, prompt: Option<&str>) -> Value {
         "status": row.status.as_ref().and_then(status),
         "source": { "repository": text(row.repository.as_deref()), "ref": text(row.git_ref.as_ref()) },
         "model": text(row.model.as_deref()),
-        "prLink": text(row.pr_link.as_ref()),
+        "prLink": text(row.pr_address().as_ref()),
         "createdAt": time(row.created_at),
         "archivedAt": row.archived_at.map(time),
         "title": row.title.as_str(),
@@ -65,7 +66,9 @@ fn event(event: &JobEvent) -> Value {
         EventKind::Status { from, to } => {
             json!({ "type": "status", "at": at, "from": from.as_ref().and_then(status), "to": status(to) })
         }
-        EventKind::PullRequest(link) => json!({ "type": "pullRequest", "at": at, "prLink": link.as_str() }),
+        EventKind::PullRequest(link) => {
+            json!({ "type": "pullRequest", "at": at, "prLink": link::shown(link).as_str() })
+        }
         EventKind::Gone => json!({ "type": "gone", "at": at }),
         EventKind::Back => json!({ "type": "back", "at": at }),
     }

@@ -116,6 +116,11 @@ impl DeliveryKind {
         matches!(self, Self::NotSent | Self::Rejected | Self::Unconfirmed)
     }
 
+    /// Whether its end is known, and it is that the service did nothing.
+    pub fn was_not_carried_out(self) -> bool {
+        matches!(self, Self::NotSent | Self::Rejected)
+    }
+
     /// Whether a prompt behind this one has to wait for it (follow-ups go out in order).
     pub fn holds_the_rest(self) -> bool {
         !matches!(self, Self::Accepted | Self::Dismissed)

@@ -2,6 +2,7 @@
 
 use super::Time;
 use super::job::{JobId, Status, pr_number};
+use super::link;
 use super::prompt::{DeliveryKind, Thread};
 use super::text::CleanText;
 use std::sync::Arc;
@@ -189,6 +190,12 @@ impl JobRow {
             Some(status) if status.is_finished() => self.finished_at.unwrap_or(self.created_at),
             _ => self.started_at,
         }
+    }
+
+    /// The address of its pull request as every output writes it: the one that a browser would open, or the service's text
+    /// if that is no web address.
+    pub fn pr_address(&self) -> Option<CleanText> {
+        self.pr_link.as_ref().map(link::shown)
     }
 
     /// The number of its pull request, where the link has the usual form.

@@ -299,7 +299,7 @@ pub(super) fn apply(tx: &Transaction<'_>, key: JobKey, what: &Fetched, now: Time
         Fetched::NotFound => merge::lose(&mut row, now),
     };
     record(tx, row.key, &events)?;
-    Ok(Applied { row: put(tx, &row)?, events })
+    Ok(Applied { row: put(tx, &row)?, events, shares_id_with: None })
 }
 
 /// Takes in a job that was made elsewhere; one that is known gets the answer, and is back on the list.

@@ -57,7 +57,7 @@ use crate::model::ledger::{Budget, Limited};
 use crate::model::load::Stamped;
 use crate::model::log::LogEntry;
 use crate::model::period::DateRange;
-use crate::model::prompt::{DraftSlot, JobEvent, PromptId, PromptKind, Thread};
+use crate::model::prompt::{DraftSlot, JobEvent, Prompt, PromptId, PromptKind, Thread};
 use crate::model::row::{FirstRows, JobKey, JobRow, Left};
 use crate::model::text::CleanText;
 use crate::model::views::{ViewsPage, ViewsQuery};
@@ -140,6 +140,8 @@ pub struct Applied {
     pub row: JobRow,
     /// What changed, empty when nothing did.
     pub events: Vec<JobEvent>,
+    /// Title of the job that an earlier prompt had created, if the service gave this prompt's job the same id.
+    pub shares_id_with: Option<CleanText>,
 }
 
 /// A queued prompt that may go out, as far as its own thread is concerned.
@@ -405,6 +407,13 @@ impl Store {
     pub async fn add_follow_up(&self, job: JobKey, text: &str, now: Time) -> R<(PromptId, JobRow)> {
         let text = text.to_owned();
         self.handle.write(move |tx| prompts::add_follow_up(tx, job, &text, now)).await
+    }
+
+    /// As [`Store::add_follow_up`], and discards the job's prompts that were rejected or not sent, which would block it.
+    /// Returns the discarded ones as they were.
+    pub async fn supersede_follow_ups(&self, job: JobKey, text: &str, now: Time) -> R<(PromptId, JobRow, Vec<Prompt>)> {
+        let text = text.to_owned();
+        self.handle.write(move |tx| prompts::supersede(tx, job, &text, now)).await
     }
 
     /// Asks for the prompt's turn. `instance` names this process (see [`Store::abandon`]); `service_now` is for the

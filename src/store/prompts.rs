@@ -132,6 +132,23 @@ pub(super) fn add_follow_up(tx: &Transaction<'_>, key: JobKey, text: &str, now: 
     Ok((prompt, jobs::touch(tx, key)?))
 }
 
+/// As [`add_follow_up`], in place of the job's prompts that are known not to have been carried out: those that were rejected
+/// or not sent are discarded, so that they don't block the new one. Returns the discarded ones as they were.
+pub(super) fn supersede(
+    tx: &Transaction<'_>,
+    key: JobKey,
+    text: &str,
+    now: Time,
+) -> R<(PromptId, JobRow, Vec<Prompt>)> {
+    let mut discarded = thread(tx, key)?.prompts;
+    discarded.retain(|prompt| prompt.delivery.kind().was_not_carried_out());
+    for prompt in &discarded {
+        set(tx, prompt.id, &Delivery::Dismissed)?;
+    }
+    let (id, row) = add_follow_up(tx, key, text, now)?;
+    Ok((id, row, discarded))
+}
+
 fn insert(tx: &Transaction<'_>, key: JobKey, kind: PromptKind, text: &str, now: Time) -> R<PromptId> {
     tx.prepare_cached("INSERT INTO prompt (job, kind, text, state, written_at) VALUES (?1, ?2, ?3, 'queued', ?4)")?
         .execute(params![key.0, kind_word(kind), text, Ms(now)])?;

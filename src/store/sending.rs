@@ -8,7 +8,7 @@ use super::prompts::{self, Known};
 use super::{Applied, Settled, Turn, jobs, ledgers, merge, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::job::{Job, Status};
+use crate::model::job::{Job, JobId, Status};
 use crate::model::ledger::Limited;
 use crate::model::prompt::{Delivery, DeliveryKind, PromptId, PromptKind};
 use crate::model::row::{JobKey, JobRow};
@@ -67,7 +67,7 @@ pub(super) fn take_turn(tx: &Transaction<'_>, id: PromptId, instance: &str, now:
 /// while the prompt is still where the sender left it. What never reached the service is not counted as used.
 pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: Settled, now: Time) -> R<Applied> {
     let prompt = prompts::get(tx, id)?;
-    let unchanged = |row| Applied { row, events: Vec::new() };
+    let unchanged = |row| Applied { row, events: Vec::new(), shares_id_with: None };
     let to = match how {
         Settled::Accepted(job) => return accept(tx, &prompt, &job, now),
         _ if !matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Unconfirmed) => {
@@ -100,10 +100,12 @@ fn refund(tx: &Transaction<'_>, prompt: &Known) -> R<()> {
 
 fn accept(tx: &Transaction<'_>, prompt: &Known, job: &Job, now: Time) -> R<Applied> {
     let mut events = Vec::new();
+    let mut shares_id_with = None;
     prompts::set(tx, prompt.id, &Delivery::Accepted)?;
     let mut row = jobs::get(tx, prompt.job)?;
     let is_about_this_job = match prompt.kind {
         PromptKind::Create if row.id.is_none() => {
+            shares_id_with = created_before(tx, prompt.job, &job.id)?;
             jobs::join_id(tx, &mut row, &job.id)?;
             true
         }
@@ -127,7 +129,18 @@ fn accept(tx: &Transaction<'_>, prompt: &Known, job: &Job, now: Time) -> R<Appli
             }
         }
     }
-    Ok(Applied { row: jobs::put(tx, &row)?, events })
+    Ok(Applied { row: jobs::put(tx, &row)?, events, shares_id_with })
+}
+
+/// The title of another row with this id whose own prompt created it.
+fn created_before(tx: &Transaction<'_>, key: JobKey, id: &JobId) -> R<Option<CleanText>> {
+    let other = jobs::find_by_id(tx, jobs::scope_of(tx, key)?, id)?;
+    let Some(other) = other.filter(|other| other.key != key) else { return Ok(None) };
+    let mut ask = tx.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND kind = 'create' AND state = 'accepted')",
+    )?;
+    let was_created_here: bool = ask.query_row([other.key.0], |row| row.get(0))?;
+    Ok(was_created_here.then_some(other.title))
 }
 
 /// The unconfirmed new job is this one.

@@ -1,7 +1,7 @@
 //! Requests of somebody else: jobs that docdeck did not make.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 
 /// The body of the answer to a POST.
 pub(crate) fn post(url: &str, key: &str, body: &str) -> String {
@@ -16,4 +16,37 @@ pub(crate) fn post(url: &str, key: &str, body: &str) -> String {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("an answer");
     answer.split_once("\r\n\r\n").expect("a body").1.to_owned()
+}
+
+/// A service on this computer that answers every request with 201 and this body, as long as the tests run; its address.
+pub(crate) fn answering(body: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let length = body.len();
+    let answer = format!(
+        "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    );
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut request = Vec::new();
+            while !is_whole(&request) {
+                let mut part = [0; 4096];
+                match stream.read(&mut part) {
+                    Ok(read @ 1..) => request.extend(part.iter().take(read)),
+                    _ => break,
+                }
+            }
+            // A client that has gone needs no answer.
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    url
+}
+
+fn is_whole(request: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(request);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().filter_map(|line| line.split_once(": "));
+    let mut length = length.filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    body.len() >= length.next().and_then(|(_, length)| length.parse().ok()).unwrap_or(0)
 }

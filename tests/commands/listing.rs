@@ -77,6 +77,44 @@ fn jobs_as_json_are_the_services_objects_with_what_is_known_here() {
 }
 
 #[test]
+fn a_pull_requests_link_is_the_same_in_every_output_whatever_the_service_wrote() {
+    let links = [
+        ("https://github.com/acme/docs/pull/7?a=1&b=2#top", "https://github.com/acme/docs/pull/7?a=1&b=2#top"),
+        ("https://GitHub.com/acme/docs/pull/8", "https://github.com/acme/docs/pull/8"),
+        ("https://g\u{456}thub.com/acme/pull/9", "https://xn--gthub-n2e.com/acme/pull/9"),
+        ("https://github.com/a b/日本", "https://github.com/a%20b/%E6%97%A5%E6%9C%AC"),
+        ("not a link\u{1b}[2J\tat all", "not a link at all"),
+    ];
+    let world = World::new(&[]);
+    world.store(async |store, scope| {
+        let now = chrono::Utc::now();
+        for (n, (link, _)) in links.iter().enumerate() {
+            let job = Job {
+                id: JobId::new(&format!("job-{n}")).expect("an id"),
+                status: Status::Completed,
+                repository: None,
+                git_ref: None,
+                model: None,
+                pr_link: Some(CleanText::line(link)),
+                created_at: Some(now),
+                archived_at: None,
+            };
+            store.track(scope, job, now).await.expect("tracked");
+        }
+    });
+    for (n, (_, expected)) in links.iter().enumerate() {
+        let id = format!("job-{n}");
+        let listed = world.run(&["jobs", "--ascii"]).ends(0).out;
+        let row = listed.lines().find(|line| line.starts_with(&id)).expect("its row");
+        let shown = world.run(&["show", &id, "--json"]).ends(0).json();
+        let jobs = world.run(&["jobs", "--json"]).ends(0).json();
+        let job = jobs["jobs"].as_array().and_then(|jobs| jobs.iter().find(|job| job["id"] == id.as_str()));
+        let links = [row.split('\t').nth(2), shown["prLink"].as_str(), job.and_then(|job| job["prLink"].as_str())];
+        assert_eq!(links, [Some(*expected); 3], "{listed}");
+    }
+}
+
+#[test]
 fn a_status_a_delivery_or_a_group_narrows_the_list() {
     let world = world();
     let ids = |status: &str| {

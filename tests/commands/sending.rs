@@ -1,5 +1,6 @@
 //! `new` and `follow`: on disk before it is sent, sent once, and an exit code for every way in which it can end.
 
+use crate::http;
 use crate::world::{Ran, World};
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{DeliveryKind, Prompt};
@@ -265,6 +266,42 @@ fn a_follow_up_behind_one_that_holds_is_not_sent_and_says_which() {
     assert!(ran.err.contains("an earlier prompt of job") && ran.err.contains("is unconfirmed"), "{}", ran.err);
     assert_eq!(world.sim.requests(Operation::FollowUp), 1);
     assert_eq!(deliveries(&world).len(), 2, "nothing was queued");
+}
+
+#[test]
+fn a_rejected_follow_up_is_discarded_for_the_next_one_and_stays_in_the_thread() {
+    let world = World::new(&["message=400"]);
+    let id = new(&world, &["Do [sim:seconds=6000]"]).ends(0).out.trim_end().to_owned();
+    world.run(&["follow", &id, "Bad wording"]).ends(4);
+    assert_eq!(deliveries(&world), [DeliveryKind::Accepted, DeliveryKind::Rejected]);
+    world.faults(&[]);
+    let ran = world.run(&["follow", &id, "Better wording", "--json"]).ends(0);
+    assert!(ran.err.contains("Discarded the earlier prompt “Bad wording”, which was rejected."), "{ran:?}");
+    let json = ran.json();
+    assert_eq!(
+        (json["followUp"]["delivery"].as_str(), json["delivery"].as_str()),
+        (Some("accepted"), Some("accepted"))
+    );
+    assert_eq!(json["discarded"], serde_json::json!([{ "prompt": "Bad wording", "delivery": "rejected" }]));
+    assert_eq!(deliveries(&world), [DeliveryKind::Accepted, DeliveryKind::Dismissed, DeliveryKind::Accepted]);
+    assert!(world.run(&["show", &id]).ends(0).out.contains("Bad wording"));
+    assert_eq!(world.sim.carried_out(Operation::FollowUp), 1);
+}
+
+#[test]
+fn two_new_jobs_with_the_same_id_are_reported_and_show_both_prompts() {
+    let world = World::new(&[]);
+    let url = http::answering(r#"{"id":"job-7","status":"completed"}"#);
+    let service = [("DOCDECK_BASE_URL", url.as_str())];
+    let first = world.run_with(&["new", "Fix the links", "--json"], &service, "").ends(0);
+    assert_eq!((first.err.as_str(), first.json().get("sharesIdWith")), ("", None));
+    let second = world.run_with(&["new", "Translate the guide", "--json"], &service, "").ends(0);
+    assert!(second.err.contains("answered two new jobs with the same id, job-7"), "{second:?}");
+    assert_eq!(second.json()["sharesIdWith"], serde_json::json!(["Fix the links"]));
+    let shown = world.run_with(&["show", "job-7"], &service, "").ends(0).out;
+    assert!(shown.contains("Fix the links") && shown.contains("Translate the guide"), "{shown}");
+    let log = std::fs::read_to_string(world.data().join("docdeck.log")).expect("a log");
+    assert!(log.contains("the service gave the id job-7 to two new jobs"), "{log}");
 }
 
 #[test]

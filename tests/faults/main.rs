@@ -36,6 +36,7 @@ mod desk;
 
 #[cfg(unix)]
 #[path = "../commands/http.rs"]
+#[expect(dead_code, reason = "made for the commands' tests, which use all of it")]
 mod http;
 #[cfg(unix)]
 #[path = "../terminal/pty.rs"]

@@ -115,6 +115,34 @@ async fn follow_ups_of_a_job_go_out_in_order_and_a_stuck_one_holds_the_rest() {
 }
 
 #[tokio::test]
+async fn a_superseding_follow_up_discards_what_was_not_carried_out_and_waits_for_the_rest() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    for how in [Settled::Rejected(line("no")), Settled::NotSent(line("offline"))] {
+        let prompt = store.follow_up(row.key, "an earlier one", at(1)).await;
+        store.turn(prompt, at(2)).await;
+        store.end(prompt, how, at(3)).await;
+        // A second earlier one can only be sent once the first one is out of its way.
+        let (queued, _, discarded) = store.supersede_follow_ups(row.key, "queued", at(4)).await.expect("written");
+        assert_eq!(discarded.iter().map(|prompt| prompt.id).collect::<Vec<_>>(), [prompt]);
+        assert_eq!(delivery(&store, row.key, prompt).await, Delivery::Dismissed);
+        let (last, _, discarded) = store.supersede_follow_ups(row.key, "last", at(5)).await.expect("written");
+        assert!(discarded.is_empty(), "a queued one stays");
+        assert_eq!(store.in_line().await, [(queued, None)]);
+        for prompt in [queued, last] {
+            store.turn(prompt, at(6)).await;
+            store.end(prompt, Settled::Accepted(answer("j1", Status::Active)), at(7)).await;
+        }
+    }
+    let lost = store.follow_up(row.key, "lost", at(8)).await;
+    store.turn(lost, at(8)).await;
+    store.end(lost, Settled::Unconfirmed(line("lost")), at(9)).await;
+    let (behind, ..) = store.supersede_follow_ups(row.key, "behind", at(10)).await.expect("written");
+    assert_eq!(store.turn(behind, at(11)).await, Turn::Behind, "it may have been carried out, so the user decides");
+    assert!(matches!(delivery(&store, row.key, lost).await, Delivery::Unconfirmed(_)));
+}
+
+#[tokio::test]
 async fn a_follow_up_without_a_job_to_go_to_stays_behind() {
     let store = memory();
     let (create, row) = store.new_job("Fix it", at(0)).await;
