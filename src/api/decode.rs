@@ -108,30 +108,13 @@ fn counts(human: Option<&RawValue>, ai: Option<&RawValue>, total: Option<&RawVal
     Counts { human: count(human), ai: count(ai), total: count(total) }
 }
 
-/// `12`, `12.0` and `1.2e1` are whole numbers; everything else is kept as it came.
+/// A JSON number is a count (`12`, `12.0`, `12.5`, `1.2e1`). Everything else is kept as it came.
 fn count(raw: Option<&RawValue>) -> Count {
     let Some(raw) = raw else {
         return Count::Missing;
     };
-    match integer(raw.get()) {
-        Some(number) => Count::Known(number),
-        None => Count::Odd(CleanText::title(text(raw).as_deref().unwrap_or(raw.get()), LONGEST_NUMBER)),
-    }
-}
-
-/// The whole number that a literal says. What is no number, a quoted one too, can't be parsed as one.
-fn integer(literal: &str) -> Option<i64> {
-    if let Ok(number) = literal.parse() {
-        return Some(number);
-    }
-    if let Some((number, fraction)) = literal.split_once('.')
-        && fraction.bytes().all(|b| b == b'0')
-    {
-        return number.parse().ok();
-    }
-    // Only an exponent is left. Doubles are exact up to 2⁵³; what is larger is not guessed at.
-    let number: f64 = literal.bytes().any(|b| matches!(b, b'e' | b'E')).then(|| literal.parse().ok()).flatten()?;
-    (number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0).then(|| format!("{number:.0}").parse().ok())?
+    Count::from_literal(raw.get())
+        .unwrap_or_else(|| Count::Odd(CleanText::title(text(raw).as_deref().unwrap_or(raw.get()), LONGEST_NUMBER)))
 }
 
 fn flag(raw: &RawValue) -> Option<bool> {

@@ -114,8 +114,17 @@ fn whole_numbers_are_counts_however_they_are_written() {
 }
 
 #[test]
+fn numbers_with_a_fraction_are_counts() {
+    for literal in ["12.5", "1.25e1", "125e-1"] {
+        assert_eq!(count_of(literal).value().map(|count| count.to_string()).as_deref(), Some("12.5"), "{literal}");
+    }
+    assert_eq!(count_of("-1.5").value(), None, "a negative number is kept, but not counted");
+    assert_eq!(count_of(r#""12.5""#), Count::Odd(CleanText::line("12.5")), "a text is no number");
+}
+
+#[test]
 fn what_is_no_count_is_kept_as_received() {
-    for literal in ["9223372036854775808", "123456789012345678901234567890", "12.5", "1e400", "1e17", "true", "[1]"] {
+    for literal in ["9223372036854775808", "123456789012345678901234567890", "1e400", "1e17", "true", "[1]"] {
         assert_eq!(count_of(literal), Count::Odd(CleanText::line(literal)), "{literal}");
     }
     assert_eq!(count_of(r#""12""#), Count::Odd(CleanText::line("12")));
@@ -166,6 +175,7 @@ fn as_many_rows_as_fit_are_read() {
 fn told(body: &str) -> String {
     let number = |count: &Count| match count {
         Count::Known(number) => number.to_string(),
+        Count::Fraction(number) => number.to_string(),
         Count::Odd(text) => format!("“{text}”"),
         Count::Missing => "?".to_owned(),
     };
@@ -207,7 +217,7 @@ fn an_odd_answer_costs_no_more_than_what_is_odd() {
         ),
         (
             r#"{"views":[{"path":7.10,"human":"12","ai":false,"total":12.50},{"path":["/a"],"human":{"a":1}}]}"#,
-            "?/?/? None; 7.10 “12”/“false”/“12.50”; (no path) “{\"a\":1}”/?/?",
+            "?/?/? None; 7.10 “12”/“false”/12.5; (no path) “{\"a\":1}”/?/?",
         ),
         (
             r#"{"views":[{"path":"\ud800\"x"},{"path":"a\\b\"c\u00e9"}]}"#,

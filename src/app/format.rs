@@ -2,6 +2,7 @@
 //! nothing else.
 
 use crate::model::Time;
+use crate::model::views::{Count, ViewCount};
 use chrono::TimeDelta;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -21,6 +22,37 @@ pub fn number(n: impl Into<i128>) -> String {
         out.push(digit);
     }
     out
+}
+
+/// A number of views with its thousands apart and at most one decimal: `13,430`, `12.5`. A small part of a view is `<0.1`,
+/// which is not 0.
+pub fn views(count: ViewCount) -> String {
+    let tenths = count.tenths();
+    if tenths == 0 && !count.is_zero() {
+        return if count < ViewCount::ZERO { "-<0.1" } else { "<0.1" }.to_owned();
+    }
+    match tenths % 10 {
+        0 => number(tenths / 10),
+        tenth => {
+            let sign = if tenths < 0 { "-" } else { "" };
+            format!("{sign}{}.{}", number(tenths.abs() / 10), tenth.abs())
+        }
+    }
+}
+
+/// A mean of views: rounded to a whole number, below 10 with one decimal.
+pub fn mean(count: ViewCount) -> String {
+    if count.abs() < ViewCount::from(10) { views(count) } else { number(count.rounded()) }
+}
+
+/// A count as the screen shows it: `?` if it is missing, and as received if it isn't a number.
+pub fn views_or_received(count: &Count) -> String {
+    match count {
+        Count::Known(n) => number(*n),
+        Count::Fraction(_) => count.signed().map(views).unwrap_or_default(),
+        Count::Odd(text) => text.to_string(),
+        Count::Missing => "?".to_owned(),
+    }
 }
 
 /// A count of things in memory.
@@ -153,6 +185,21 @@ mod tests {
     fn thousands_stand_apart() {
         assert_eq!([0, 999, 1000, -13_430, 1_234_567].map(number), ["0", "999", "1,000", "-13,430", "1,234,567"]);
         assert_eq!(number(i64::MIN), "-9,223,372,036,854,775,808");
+    }
+
+    #[test]
+    fn views_have_one_decimal_at_most_and_a_part_of_one_is_not_0() {
+        let shown =
+            |literal: &str| views(Count::from_literal(literal).and_then(|count| count.signed()).expect("a number"));
+        let literals = ["13430", "12.0", "12.5", "12.04", "12.96", "1234.56", "0.04", "0", "-0.5", "-0.01", "-1234.5"];
+        let texts = ["13,430", "12", "12.5", "12", "13", "1,234.6", "<0.1", "0", "-0.5", "-<0.1", "-1,234.5"];
+        assert_eq!(literals.map(shown), texts);
+    }
+
+    #[test]
+    fn a_mean_is_rounded_and_not_cut() {
+        let of_seven = |sum: u64| mean(ViewCount::from(sum).scaled(1, 7));
+        assert_eq!([7, 20, 69, 76, 7000].map(of_seven), ["1", "2.9", "9.9", "11", "1,000"]);
     }
 
     #[test]

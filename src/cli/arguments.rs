@@ -246,7 +246,7 @@ pub(super) struct World {
     ///
     /// OP: create, get, message, views or all.
     /// Not carried out: refuse, 302, 400, 401, 403, 404, 429, 429-SECONDS, 429-date, 429-bare, 500, 503, 502-html, html.
-    /// Carried out: lost, 500-done, malformed, empty, huge, slow, odd, stuck, endless. First of all waits: latency-MS.
+    /// Carried out: lost, 500-done, malformed, empty, huge, slow, odd, tenths, stuck, endless. First of all waits: latency-MS.
     #[arg(long = "fault", value_name = "OP=KIND[:PROBABILITY]", value_parser = str::parse::<Fault>, verbatim_doc_comment)]
     faults: Vec<Fault>,
 }

@@ -9,6 +9,7 @@ pub mod batch;
 pub mod change;
 pub mod command;
 pub mod connection;
+pub mod count;
 pub mod endpoint;
 pub mod export;
 pub mod failure;

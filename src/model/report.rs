@@ -6,7 +6,7 @@ use super::failure::Failure;
 use super::load::Stamped;
 use super::period::DateRange;
 use super::text::CleanText;
-use super::views::{Count, Counts, PageRow, ViewsPage, as_f64};
+use super::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -60,9 +60,9 @@ impl Report {
         self.share(self.sums().total)
     }
 
-    fn share(&self, loaded: u128) -> Option<f64> {
-        let total = self.totals.total.value()?;
-        (total > 0).then(|| (as_f64(u64::try_from(loaded).unwrap_or(u64::MAX)) / as_f64(total)).min(1.0))
+    fn share(&self, loaded: ViewCount) -> Option<f64> {
+        let total = self.totals.total.value().filter(|total| !total.is_zero())?;
+        Some(loaded.ratio_to(total).min(1.0))
     }
 }
 
@@ -123,7 +123,7 @@ struct Index {
     /// Where each path is.
     places: HashMap<CleanText, usize>,
     /// Total views of all.
-    total: u128,
+    total: ViewCount,
 }
 
 impl Index {
@@ -134,11 +134,11 @@ impl Index {
 
     fn absorb(&mut self, report: &mut Report, answer: ViewsPage, complete: bool, as_of: Time) {
         for row in answer.rows {
-            self.total = self.total.saturating_add(total(&row.counts));
+            self.total = self.total + total(&row.counts);
             match self.places.entry(row.path.clone()) {
                 Entry::Occupied(place) => {
                     let Some(known) = report.rows.get_mut(*place.get()) else { continue };
-                    self.total = self.total.saturating_sub(total(&known.counts));
+                    self.total = self.total - total(&known.counts);
                     known.counts = row.counts;
                     report.moved = report.moved.saturating_add(1);
                 }
@@ -155,23 +155,23 @@ impl Index {
     }
 }
 
-fn total(counts: &Counts) -> u128 {
-    u128::from(counts.total.value().unwrap_or(0))
+fn total(counts: &Counts) -> ViewCount {
+    counts.total.value().unwrap_or_default()
 }
 
 /// Sums over rows; they can't overflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sums {
-    pub human: u128,
-    pub ai: u128,
-    pub total: u128,
+    pub human: ViewCount,
+    pub ai: ViewCount,
+    pub total: ViewCount,
 }
 
 impl Sums {
     /// With these counts added.
     #[must_use]
     pub fn with(self, counts: &Counts) -> Self {
-        let add = |sum: u128, count: &Count| sum.saturating_add(u128::from(count.value().unwrap_or(0)));
+        let add = |sum: ViewCount, count: &Count| sum + count.value().unwrap_or_default();
         Self {
             human: add(self.human, &counts.human),
             ai: add(self.ai, &counts.ai),
@@ -285,7 +285,7 @@ mod tests {
         report.absorb(answer(vec![row("/b", 6, 0), row("/c", 4, 0)], 20), true, at);
         assert_eq!(report.rows, [row("/a", 9, 1), row("/b", 6, 0), row("/c", 4, 0)]);
         assert_eq!((report.moved, report.answers, report.complete), (1, 2, true));
-        assert_eq!(report.sums(), Sums { human: 19, ai: 1, total: 20 });
+        assert_eq!(report.sums(), Sums { human: 19.into(), ai: 1.into(), total: 20.into() });
     }
 
     #[test]
@@ -324,7 +324,7 @@ mod tests {
         let odd = Counts { human: Count::Known(-3), ai: Count::Missing, total: Count::Known(i64::MAX) };
         let rows = vec![PageRow { path: CleanText::line("/a"), counts: odd }; 1];
         let report = Report::begin(range(), ViewsPage { rows, ..ViewsPage::default() }, true, Time::default());
-        assert_eq!(report.sums().human, 0);
+        assert_eq!(report.sums().human, ViewCount::ZERO);
         assert_eq!(report.loaded_share(), None, "no totals, no share");
     }
 }

@@ -1,5 +1,7 @@
 //! Page views as the service counts them (api.md: page views), as tolerantly as they may come.
 
+pub use super::count::{Count, Fraction, ViewCount};
+
 use super::period::DateRange;
 use super::text::CleanText;
 
@@ -7,28 +9,6 @@ use super::text::CleanText;
 pub const LIMIT_MIN: u32 = 1;
 pub const LIMIT_MAX: u32 = 250;
 pub const LIMIT_DEFAULT: u32 = 50;
-
-/// One number of the service. What is no whole number in range is kept as received.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Count {
-    /// A whole number (`12` or `12.0`); a negative one is kept and marked on the screen.
-    Known(i64),
-    /// Something else: a fraction, a number beyond 64 bits, text.
-    Odd(CleanText),
-    /// Not in the answer. Not the same as 0.
-    #[default]
-    Missing,
-}
-
-impl Count {
-    /// The number to draw and to sum with; none for what is not a count.
-    pub fn value(&self) -> Option<u64> {
-        match self {
-            Self::Known(n) => u64::try_from(*n).ok(),
-            Self::Odd(_) | Self::Missing => None,
-        }
-    }
-}
 
 /// Human, AI and total views of a page or of the site.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -42,20 +22,20 @@ impl Counts {
     /// Share of AI in human + AI, 0 to 1; none where there are no views or no counts.
     pub fn ai_share(&self) -> Option<f64> {
         let (human, ai) = (self.human.value()?, self.ai.value()?);
-        let sum = human.checked_add(ai)?;
-        (sum > 0).then(|| as_f64(ai) / as_f64(sum))
+        let sum = human + ai;
+        (!sum.is_zero()).then(|| ai.ratio_to(sum))
     }
 
     /// Whether the three numbers are counts and the total is the sum of the other two.
     pub fn add_up(&self) -> bool {
         match (self.human.value(), self.ai.value(), self.total.value()) {
-            (Some(human), Some(ai), Some(total)) => human.checked_add(ai) == Some(total),
+            (Some(human), Some(ai), Some(total)) => (human + ai).nearly_equals(total),
             _ => false,
         }
     }
 }
 
-/// A count as a float for drawing and shares: exact up to 2⁵³, near enough above.
+/// A number of cells or pieces as a float, for drawing: exact up to 2⁵³, near enough above.
 pub fn as_f64(n: u64) -> f64 {
     let (high, low) = (u32::try_from(n >> 32).unwrap_or(u32::MAX), u32::try_from(n & 0xffff_ffff).unwrap_or(0));
     f64::from(high) * 4_294_967_296.0 + f64::from(low)

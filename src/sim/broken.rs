@@ -61,6 +61,7 @@ pub(super) fn spoil(kind: FaultKind, reply: Reply) -> Response {
         FaultKind::Huge if is_good => reply.with_body(huge),
         FaultKind::Slow if is_good => reply.with_body(slow),
         FaultKind::Odd if is_good => Reply { body: changed(&reply.body, make_odd), ..reply }.into_response(),
+        FaultKind::Tenths if is_good => Reply { body: changed(&reply.body, make_tenths), ..reply }.into_response(),
         FaultKind::Stuck | FaultKind::Endless if is_good => {
             Reply { body: changed(&reply.body, say_more), ..reply }.into_response()
         }
@@ -75,7 +76,7 @@ fn changed(body: &Bytes, change: impl FnOnce(&mut Value)) -> Bytes {
     Bytes::from(value.to_string())
 }
 
-/// Page views of which many are no counts. Other answers have no rows.
+/// Page views of which many can't be right. Other answers have no rows.
 fn make_odd(answer: &mut Value) {
     let rows = answer.get_mut("views").and_then(Value::as_array_mut).into_iter().flatten();
     for (row, kind) in rows.filter_map(Value::as_object_mut).zip((0..5).cycle()) {
@@ -87,6 +88,21 @@ fn make_odd(answer: &mut Value) {
             _ => None,
         };
     }
+}
+
+/// Page views with a tenth of each number, as the schema of the service allows: a count is a JSON number. They still add up.
+fn make_tenths(answer: &mut Value) {
+    let make = |counts: &mut Value| {
+        for name in ["human", "ai", "total"] {
+            if let Some(number) = counts.get_mut(name)
+                && let Some(count) = number.as_f64()
+            {
+                *number = Value::from(count / 10.0);
+            }
+        }
+    };
+    answer.get_mut("totals").into_iter().for_each(make);
+    answer.get_mut("views").and_then(Value::as_array_mut).into_iter().flatten().for_each(make);
 }
 
 /// Page views that say that there is more. Other answers have no such word.
@@ -163,6 +179,14 @@ mod tests {
         assert_eq!(rows[1], serde_json::json!({"path": "/b", "human": 12.5, "ai": 1, "total": 5}));
         assert_eq!(rows[2], serde_json::json!({"path": "/c", "human": 3, "total": 4}));
         assert_eq!((&answer["totals"]["total"], &answer["hasMore"]), (&Value::from(10), &Value::from(false)));
+    }
+
+    #[test]
+    fn tenths_are_fractions_that_add_up() {
+        let answer = after(VIEWS, make_tenths);
+        assert_eq!(answer["totals"], serde_json::json!({"human": 0.9, "ai": 0.1, "total": 1.0}));
+        assert_eq!(answer["views"][1], serde_json::json!({"path": "/b", "human": 0.4, "ai": 0.1, "total": 0.5}));
+        assert_eq!(after(r#"{"id":"j"}"#, make_tenths), serde_json::json!({"id": "j"}));
     }
 
     #[test]

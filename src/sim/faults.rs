@@ -48,9 +48,12 @@ pub enum FaultKind {
     Huge,
     /// `slow`: carried out, the answer trickles, eight bytes a second.
     Slow,
-    /// `odd`: carried out, and in an answer of page views four rows of five have a number that is no count (a fraction,
-    /// one that is missing, one beyond 64 bits, a negative one).
+    /// `odd`: carried out, and in an answer of page views four rows of five have a number that can't be right (a
+    /// fraction that isn't in the total, one that is missing, one beyond 64 bits, a negative one).
     Odd,
+    /// `tenths`: carried out, and every number of an answer of page views is a tenth of what it would be, so that most of
+    /// them have a fraction.
+    Tenths,
     /// `stuck`: carried out, but page views begin at the first row whatever the offset, and there is always more.
     Stuck,
     /// `endless`: carried out, but page views always say that there is more.
@@ -66,7 +69,7 @@ pub enum RetryAfter {
     Absent,
 }
 
-const PLAIN: [(&str, FaultKind); 22] = [
+const PLAIN: [(&str, FaultKind); 23] = [
     ("lost", FaultKind::Lost),
     ("refuse", FaultKind::Refuse),
     ("400", FaultKind::Status(400)),
@@ -87,6 +90,7 @@ const PLAIN: [(&str, FaultKind); 22] = [
     ("huge", FaultKind::Huge),
     ("slow", FaultKind::Slow),
     ("odd", FaultKind::Odd),
+    ("tenths", FaultKind::Tenths),
     ("stuck", FaultKind::Stuck),
     ("endless", FaultKind::Endless),
 ];

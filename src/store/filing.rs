@@ -57,7 +57,7 @@ struct Columns {
     human: Option<i64>,
     ai: Option<i64>,
     total: Option<i64>,
-    /// All three as received, where one of them is no number.
+    /// All three as received, if one of them isn't a whole number: the columns hold integers only.
     odd: Option<String>,
 }
 

@@ -24,6 +24,7 @@ type WrittenCounts<'a> = [WrittenCount<'a>; 3];
 #[serde(untagged)]
 enum WrittenCount<'a> {
     Known(i64),
+    Fraction(f64),
     Odd(&'a str),
     Missing(()),
 }
@@ -75,6 +76,7 @@ fn json(value: &impl Serialize) -> Result<String, StoreError> {
 fn written(counts: &Counts) -> WrittenCounts<'_> {
     [&counts.human, &counts.ai, &counts.total].map(|count| match count {
         Count::Known(n) => WrittenCount::Known(*n),
+        Count::Fraction(n) => WrittenCount::Fraction(n.get()),
         Count::Odd(text) => WrittenCount::Odd(text.as_str()),
         Count::Missing => WrittenCount::Missing(()),
     })
@@ -109,7 +111,7 @@ impl<'de> Deserialize<'de> for ReadCount {
             type Value = ReadCount;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number, a text or null")
+                f.write_str("a number, a text or null")
             }
 
             fn visit_i64<E: Error>(self, number: i64) -> Result<ReadCount, E> {
@@ -120,8 +122,8 @@ impl<'de> Deserialize<'de> for ReadCount {
                 Ok(ReadCount(i64::try_from(number).map_or(Count::Missing, Count::Known)))
             }
 
-            fn visit_f64<E: Error>(self, _: f64) -> Result<ReadCount, E> {
-                Ok(ReadCount(Count::Missing))
+            fn visit_f64<E: Error>(self, number: f64) -> Result<ReadCount, E> {
+                Ok(ReadCount(Count::from_f64(number).unwrap_or_default()))
             }
 
             fn visit_bool<E: Error>(self, _: bool) -> Result<ReadCount, E> {

@@ -7,10 +7,10 @@
 use super::View;
 use super::text::Row;
 use super::views::{count_text, mark};
-use crate::app::format::number;
+use crate::app::format::views;
 use crate::model::about::{After, PageViews};
 use crate::model::period::DateRange;
-use crate::model::views::{Count, Counts, as_f64};
+use crate::model::views::{Count, Counts};
 
 /// A range of whole days.
 pub(super) fn days(range: DateRange) -> String {
@@ -24,14 +24,14 @@ pub(super) fn change(now: &Count, before: &Count) -> Option<String> {
         return Some("same".to_owned());
     }
     let sign = if now > before { "▲" } else { "▼" };
-    if before == 0 {
+    if before.is_zero() {
         return Some(format!("{sign} from 0"));
     }
-    let percent = (as_f64(now) / as_f64(before) - 1.0).abs() * 100.0;
+    let percent = (now.ratio_to(before) - 1.0).abs() * 100.0;
     let text = match percent {
         ..9.95 => format!("{percent:.1}%"),
         // So many views from so few that the percentage says nothing.
-        10_000.0.. => format!("from {}", number(before)),
+        10_000.0.. => format!("from {}", views(before)),
         _ => format!("{percent:.0}%"),
     };
     Some(format!("{sign} {text}"))

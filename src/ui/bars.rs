@@ -1,9 +1,9 @@
 //! Bars: human `█` and AI `▒` side by side or each alone, told apart without any colour; a plain total is `■`.
 
 use super::theme::Theme;
-use crate::app::format::number;
+use crate::app::format::{number, views};
 use crate::app::views::table::{Figures, Metric, Scale, Then};
-use crate::model::views::{Counts, as_f64};
+use crate::model::views::{Counts, ViewCount, as_f64};
 use ratatui::style::Style;
 use ratatui::text::Span;
 use unicode_width::UnicodeWidthStr;
@@ -43,8 +43,8 @@ fn cells_of(part: f64, width: usize) -> usize {
 }
 
 /// Cells for `value` on a scale that ends at `full` in `width` cells; something is never nothing.
-pub(super) fn cells(value: u64, full: f64, width: usize) -> usize {
-    if full <= 0.0 { 0 } else { cells_of(as_f64(value) / full, width) }
+pub(super) fn cells(value: ViewCount, full: f64, width: usize) -> usize {
+    if full <= 0.0 { 0 } else { cells_of(value.as_f64() / full, width) }
 }
 
 /// The bar of a page or of a folder by the metric on a scale, in at most `width` cells. Nothing is drawn of what is no
@@ -61,36 +61,41 @@ pub(super) fn of(
     }
     let part = match (scale, metric) {
         (Scale::Linear(full), Metric::Total) => {
-            return stacked(figures.counts, as_f64(full), width, theme).into();
+            return stacked(figures.counts, full.as_f64(), width, theme).into();
         }
         (Scale::Share, _) => figures.counts.ai_share().unwrap_or(0.0),
         (scale, metric) => metric.length(figures.counts).map_or(0.0, |views| scale.part(views)),
     };
     // A single view lies at the very start of a log scale; it is something all the same.
-    let something = metric.length(figures.counts).is_some_and(|views| views > 0);
+    let something = metric.length(figures.counts).is_some_and(|views| !views.is_zero());
     let (sign, style) = look(metric, theme);
     vec![Span::styled(sign.repeat(cells_of(part, width).max(usize::from(something && width > 0))), style)]
 }
 
 /// A stacked bar on a scale that ends at `full`, in at most `width` cells. Nothing is drawn of what is no count.
 pub(super) fn stacked(counts: &Counts, full: f64, width: usize, theme: &Theme) -> [Span<'static>; 2] {
-    let (human, ai) = (counts.human.value().unwrap_or(0), counts.ai.value().unwrap_or(0));
-    let whole = cells(human.saturating_add(ai), full, width);
-    let human_cells = match (human, ai) {
-        (0, _) => 0,
-        (_, 0) => whole,
-        _ if whole < 2 => usize::from(human >= ai),
-        _ => cells(human, as_f64(human) + as_f64(ai), whole).min(whole - 1),
-    };
+    let (human, ai) = (counts.human.value().unwrap_or_default(), counts.ai.value().unwrap_or_default());
+    let whole = cells(human + ai, full, width);
+    let human_cells = human_part(human, ai, whole);
     [Span::styled(HUMAN.repeat(human_cells), theme.human), Span::styled(AI.repeat(whole - human_cells), theme.ai)]
+}
+
+/// How many of the cells of a stacked bar are human; neither part disappears as long as there is room for both.
+pub(super) fn human_part(human: ViewCount, ai: ViewCount, whole: usize) -> usize {
+    match (human.is_zero(), ai.is_zero()) {
+        (true, _) => 0,
+        (_, true) => whole,
+        _ if whole < 2 => usize::from(human >= ai).min(whole),
+        _ => cells(human, (human + ai).as_f64(), whole).min(whole - 1),
+    }
 }
 
 /// A printed scale, `total 0 ──── 13,430`, in exactly `width` cells: where there is little room without the metric's name,
 /// and then without its start.
 pub(super) fn scale(metric: Metric, scale: Scale, width: usize) -> String {
     let (log, start, end) = match scale {
-        Scale::Linear(full) => ("", "0", number(full)),
-        Scale::Log(full) => ("log ", "1", number(full)),
+        Scale::Linear(full) => ("", "0", views(full)),
+        Scale::Log(full) => ("log ", "1", views(full)),
         Scale::Share => ("", "0", "100%".to_owned()),
     };
     let named = format!("{log}{} {start}", metric.name());
@@ -113,12 +118,16 @@ pub(super) fn plain_scale(full: &str, width: usize) -> String {
     if line < 2 { super::text::right(full, width) } else { format!("0 {} {full}", "─".repeat(line)) }
 }
 
-/// A number in at most six cells, rounded down: `9,999`, `13k`, `1,204m`, `9e18`.
-pub(super) fn short(n: u64) -> String {
+/// A number in at most six cells, rounded: `9,999`, `13k`, `1,204m`, `9e18`; below 1,000 with one decimal at most.
+pub(super) fn short(count: ViewCount) -> String {
+    if count < ViewCount::from(999) {
+        return views(count);
+    }
+    let n = count.rounded();
     match n {
         ..10_000 => number(n),
-        10_000..10_000_000 => format!("{}k", number(n / 1000)),
-        10_000_000..10_000_000_000 => format!("{}m", number(n / 1_000_000)),
+        10_000..9_999_500 => format!("{}k", number((n + 500) / 1000)),
+        9_999_500..9_999_500_000 => format!("{}m", number((n + 500_000) / 1_000_000)),
         _ => {
             let digits = n.to_string();
             format!("{}e{}", digits.chars().next().unwrap_or('0'), digits.len() - 1)
@@ -165,13 +174,15 @@ mod tests {
 
     #[test]
     fn the_scale_fills_its_width() {
-        let linear = |width| scale(Metric::Total, Scale::Linear(13_430), width);
+        let linear = |width| scale(Metric::Total, Scale::Linear(13_430.into()), width);
         assert_eq!(linear(24), "total 0 ───────── 13,430");
         assert_eq!(linear(14), "0 ───── 13,430");
         assert_eq!([6, 5].map(linear), ["13,430", "  13k"]);
-        assert_eq!(scale(Metric::Total, Scale::Log(13_430), 8), " log 13k");
-        assert_eq!([9_999, 1_204_000_000, u64::MAX].map(short), ["9,999", "1,204m", "1e19"]);
-        assert_eq!(scale(Metric::Ai, Scale::Log(99), 15), "log AI 1 ─── 99");
+        assert_eq!(scale(Metric::Total, Scale::Log(13_430.into()), 8), " log 13k");
+        let numbers = [9_999, 10_600, 1_204_000_000, u64::MAX].map(|n| short(n.into()));
+        assert_eq!(numbers, ["9,999", "11k", "1,204m", "1e19"], "rounded, not cut");
+        assert_eq!(short(ViewCount::parse("12.5").expect("a number")), "12.5");
+        assert_eq!(scale(Metric::Ai, Scale::Log(99.into()), 15), "log AI 1 ─── 99");
         assert_eq!(scale(Metric::Share, Scale::Share, 15), "AI % 0 ─── 100%");
     }
 
@@ -183,22 +194,22 @@ mod tests {
 
     #[test]
     fn each_metric_has_a_look_of_its_own_and_a_log_scale_is_never_stacked() {
-        assert_eq!(plain(5, 5, Metric::Human, Scale::Linear(10)), "█████");
-        assert_eq!(plain(5, 5, Metric::Ai, Scale::Linear(10)), "▒▒▒▒▒");
-        assert_eq!(plain(50, 50, Metric::Total, Scale::Log(10_000)), "■■■■■");
+        assert_eq!(plain(5, 5, Metric::Human, Scale::Linear(10.into())), "█████");
+        assert_eq!(plain(5, 5, Metric::Ai, Scale::Linear(10.into())), "▒▒▒▒▒");
+        assert_eq!(plain(50, 50, Metric::Total, Scale::Log(10_000.into())), "■■■■■");
         assert_eq!(plain(60, 40, Metric::Share, Scale::Share), "▒▒▒▒");
     }
 
     #[test]
     fn on_a_log_scale_one_view_is_drawn_and_none_is_not() {
-        assert_eq!(plain(1, 0, Metric::Human, Scale::Log(10_000)), "█");
-        assert_eq!(plain(0, 1, Metric::Human, Scale::Log(10_000)), "");
+        assert_eq!(plain(1, 0, Metric::Human, Scale::Log(10_000.into())), "█");
+        assert_eq!(plain(0, 1, Metric::Human, Scale::Log(10_000.into())), "");
     }
 
     #[test]
     fn the_old_numbers_of_a_page_that_is_gone_have_no_bar() {
         let before = Counts { human: Count::Known(9), ai: Count::Known(9), total: Count::Known(18) };
         let figures = Figures { counts: &before, then: Then::Gone(&before) };
-        assert!(of(&figures, Metric::Total, Scale::Linear(18), 10, &Theme::new(Depth::None)).is_empty());
+        assert!(of(&figures, Metric::Total, Scale::Linear(18.into()), 10, &Theme::new(Depth::None)).is_empty());
     }
 }

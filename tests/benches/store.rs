@@ -169,7 +169,10 @@ async fn load(store: &Store, back: u64, bodies: &[Vec<u8>]) {
 
 /// An answer as the service writes it.
 fn body(page: &ViewsPage) -> Vec<u8> {
-    let number = |count: &Count| count.value().unwrap_or_default();
+    let number = |count: &Count| match count {
+        Count::Known(n) => n.unsigned_abs(),
+        _ => 0,
+    };
     let counts = |of: &Counts| CountsBody { human: number(&of.human), ai: number(&of.ai), total: number(&of.total) };
     let row = |row: &PageRow| PageBody { path: row.path.to_string(), counts: counts(&row.counts) };
     let body = ViewsBody {

@@ -16,7 +16,7 @@ use docdeck::app::{Msg, Screen};
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{Recalled, Report};
 use docdeck::model::text::CleanText;
-use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
+use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
 use stage::{Stage, input, now};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -88,8 +88,8 @@ fn report(pages: i64, salt: i64) -> Arc<Report> {
         PageRow { path: CleanText::line(&path), counts }
     };
     let rows: Vec<PageRow> = (0..pages).map(page).collect();
-    let sum: i64 = rows.iter().filter_map(|row| row.counts.total.value()).filter_map(|n| i64::try_from(n).ok()).sum();
-    let totals = Counts { human: Count::Known(0), ai: Count::Known(sum), total: Count::Known(sum) };
+    let sum: ViewCount = rows.iter().filter_map(|row| row.counts.total.value()).sum();
+    let totals = Counts { human: Count::Known(0), ai: sum.into(), total: sum.into() };
     let week = DateRange::last_days(7, now().date_naive());
     let range = if salt == 0 { Some(week) } else { week.before() }.expect("in the calendar");
     Arc::new(Report::begin(range, ViewsPage { totals, rows, has_more: None }, true, now()))

@@ -82,6 +82,7 @@ fn counts() -> impl Strategy<Value = Counts> {
     let count = || {
         prop_oneof![
             3 => any::<i64>().prop_map(Count::Known),
+            3 => any::<f64>().prop_map(|number| Count::from_f64(number).unwrap_or_default()),
             1 => Just(Count::Missing),
             1 => line().prop_map(Count::Odd),
         ]

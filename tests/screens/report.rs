@@ -46,8 +46,9 @@ fn earlier() -> Vec<PageRow> {
 
 fn report(world: &World, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
     let sums = rows.iter().fold((0, 0), |(human, ai), row| {
-        let add = |sum: i64, count: &Count| {
-            sum.saturating_add(count.value().and_then(|n| i64::try_from(n).ok()).unwrap_or(0))
+        let add = |sum: i64, count: &Count| match count {
+            Count::Known(n) => sum.saturating_add((*n).max(0)),
+            _ => sum,
         };
         (add(human, &row.counts.human), add(ai, &row.counts.ai))
     });
@@ -211,6 +212,7 @@ fn numbers_that_are_wide_or_odd_are_shown_as_received() {
             counts: Counts { human, ai, total },
         };
         let known = Count::Known;
+        let fraction = |literal: &str| Count::from_literal(literal).expect("a number");
         let huge = Count::Odd(CleanText::line("99999999999999999999"));
         let rows = vec![
             odd("/most", known(i64::MAX), known(0), known(i64::MAX)),
@@ -220,7 +222,7 @@ fn numbers_that_are_wide_or_odd_are_shown_as_received() {
             odd("/sum", known(10), known(5), known(99)),
             odd("/negative", known(-3), known(5), known(2)),
             odd("/missing", Count::Missing, known(7), known(7)),
-            odd("/fraction", Count::Odd(CleanText::line("1.5")), known(1), Count::Odd(CleanText::line("2.5"))),
+            odd("/fraction", fraction("1.5"), known(1), fraction("2.5")),
         ];
         let now = report(world, rows, true);
         world.app.views.table.show_report(now, None);

@@ -12,7 +12,7 @@ use docdeck::model::news::News;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{LoadEnd, LoadEnded, LoadProgress, Recalled, Report};
 use docdeck::model::text::CleanText;
-use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
+use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
 use docdeck::ui::{Depth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -95,9 +95,9 @@ fn site(range: DateRange, week: i64) -> Report {
             PageRow { path: CleanText::line(path), counts: counts(human, ai) }
         })
         .collect();
-    let sum = |part: fn(&Counts) -> &Count| rows.iter().filter_map(|row| part(&row.counts).value()).sum::<u64>();
-    let whole = |n: u64| i64::try_from(n).expect("small");
-    let totals = counts(whole(sum(|counts| &counts.human)), whole(sum(|counts| &counts.ai)));
+    let sum = |part: fn(&Counts) -> &Count| rows.iter().filter_map(|row| part(&row.counts).value()).sum::<ViewCount>();
+    let (human, ai) = (sum(|counts| &counts.human), sum(|counts| &counts.ai));
+    let totals = Counts { human: human.into(), ai: ai.into(), total: (human + ai).into() };
     let mut report =
         Report::begin(range, ViewsPage { totals, rows, has_more: Some(false) }, true, now() - TimeDelta::minutes(3));
     report.answers = 5;

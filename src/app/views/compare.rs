@@ -39,9 +39,8 @@ impl Before<'_> {
 
 /// Change of a count in percent of what it was; none where either is no count or it was nothing.
 pub fn change(before: &Count, now: &Count) -> Option<f64> {
-    use crate::model::views::as_f64;
     let (before, now) = (before.value()?, now.value()?);
-    (before > 0).then(|| (as_f64(now) / as_f64(before) - 1.0) * 100.0)
+    (!before.is_zero()).then(|| (now.ratio_to(before) - 1.0) * 100.0)
 }
 
 impl All {

@@ -11,9 +11,9 @@ use crate::model::Time;
 use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
-use crate::model::views::Counts;
+use crate::model::views::{Counts, ViewCount};
 use ratatui::layout::{Position, Rect};
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ impl MovedBy {
         }
     }
 
-    fn of(self, counts: &Counts) -> Option<u64> {
+    fn of(self, counts: &Counts) -> Option<ViewCount> {
         self.metric().count(counts)?.value()
     }
 }
@@ -60,15 +60,15 @@ impl MovedBy {
 pub struct Mover {
     pub path: CleanText,
     /// None for a new page: it is not among all pages of the other range.
-    pub before: Option<u64>,
+    pub before: Option<ViewCount>,
     /// None for a page that is gone: it is not among all pages of this range.
-    pub now: Option<u64>,
+    pub now: Option<ViewCount>,
 }
 
 impl Mover {
     /// By how much it moved.
-    pub fn delta(&self) -> i128 {
-        i128::from(self.now.unwrap_or(0)) - i128::from(self.before.unwrap_or(0))
+    pub fn delta(&self) -> ViewCount {
+        self.now.unwrap_or_default() - self.before.unwrap_or_default()
     }
 }
 
@@ -97,9 +97,9 @@ impl Half {
         self.movers.iter().enumerate().skip(self.top).take(rows).map(move |(at, mover)| (mover, at == selected))
     }
 
-    /// The largest number in it.
-    pub fn largest(&self) -> u64 {
-        self.movers.iter().flat_map(|mover| [mover.before, mover.now]).flatten().max().unwrap_or(0)
+    /// All numbers in it.
+    pub fn numbers(&self) -> impl Iterator<Item = ViewCount> {
+        self.movers.iter().flat_map(|mover| [mover.before, mover.now]).flatten()
     }
 
     /// Pages below the visible ones.
@@ -114,9 +114,9 @@ impl Half {
 
 /// A page on its way into a half.
 struct Moved {
-    delta: i128,
-    then: Option<u64>,
-    after: Option<u64>,
+    delta: ViewCount,
+    then: Option<ViewCount>,
+    after: Option<ViewCount>,
     pair: Pair,
 }
 
@@ -186,12 +186,12 @@ impl Movers {
                 odd += 1;
                 continue;
             };
-            let delta = i128::from(after.unwrap_or(0)) - i128::from(then.unwrap_or(0));
+            let delta = after.unwrap_or_default() - then.unwrap_or_default();
             let moved = Moved { delta, then, after, pair };
-            match delta {
-                1.. => gained.push(moved),
-                ..=-1 => lost.push(moved),
-                0 => {}
+            match delta.cmp(&ViewCount::ZERO) {
+                Ordering::Greater => gained.push(moved),
+                Ordering::Less => lost.push(moved),
+                Ordering::Equal => {}
             }
         }
         (self.gained, self.lost) = (self.most(gained), self.most(lost));
@@ -202,7 +202,7 @@ impl Movers {
     /// Those that moved most, by path where they moved alike.
     fn most(&self, mut moved: Vec<Moved>) -> Half {
         if moved.len() > KEPT {
-            moved.select_nth_unstable_by_key(KEPT, |moved| Reverse(moved.delta.unsigned_abs()));
+            moved.select_nth_unstable_by_key(KEPT, |moved| Reverse(moved.delta.abs()));
             moved.truncate(KEPT);
         }
         let [before, now] = &self.reports;
@@ -213,7 +213,7 @@ impl Movers {
         });
         let mut movers: Vec<Mover> = movers.collect();
         movers.sort_by(|a, b| {
-            let by_size = b.delta().unsigned_abs().cmp(&a.delta().unsigned_abs());
+            let by_size = b.delta().abs().cmp(&a.delta().abs());
             by_size.then_with(|| a.path.as_str().cmp(b.path.as_str()))
         });
         Half { movers, ..Half::default() }
@@ -323,7 +323,7 @@ mod tests {
     }
 
     fn told(half: &Half) -> Vec<(&str, i128)> {
-        half.visible(99).map(|(mover, _)| (mover.path.as_str(), mover.delta())).collect()
+        half.visible(99).map(|(mover, _)| (mover.path.as_str(), mover.delta().rounded())).collect()
     }
 
     #[test]
@@ -333,8 +333,8 @@ mod tests {
         let movers = Movers::new(before.clone(), now.clone(), MovedBy::Human);
         assert_eq!(told(&movers.gained), [("/a", 90), ("/new", 8)]);
         assert_eq!(told(&movers.lost), [("/b", -30), ("/gone", -7)]);
-        assert_eq!(movers.gained.movers.get(1).map(|mover| (mover.before, mover.now)), Some((None, Some(8))));
-        assert_eq!(movers.lost.movers.get(1).map(|mover| (mover.before, mover.now)), Some((Some(7), None)));
+        assert_eq!(movers.gained.movers.get(1).map(|mover| (mover.before, mover.now)), Some((None, Some(8.into()))));
+        assert_eq!(movers.lost.movers.get(1).map(|mover| (mover.before, mover.now)), Some((Some(7.into()), None)));
         let by_ai = Movers::new(before.clone(), now.clone(), MovedBy::Ai);
         assert_eq!(told(&by_ai.gained), [("/b", 90), ("/new", 1)]);
         assert!(by_ai.lost.is_empty(), "a page without AI views that is gone lost none");
@@ -369,7 +369,7 @@ mod tests {
                 .collect()
         };
         let movers = Movers::new(report(&rows(1), true), report(&rows(2), true), MovedBy::Human);
-        let deltas: Vec<i128> = movers.gained.visible(999).map(|(mover, _)| mover.delta()).collect();
+        let deltas: Vec<i128> = movers.gained.visible(999).map(|(mover, _)| mover.delta().rounded()).collect();
         assert_eq!(deltas, (350..600).rev().collect::<Vec<i128>>());
     }
 

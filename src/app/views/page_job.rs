@@ -12,7 +12,7 @@ use crate::model::period::DateRange;
 use crate::model::prompt::DraftSlot;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, PageRow, as_f64};
+use crate::model::views::{Count, Counts, PageRow, ViewCount};
 use std::collections::{HashMap, HashSet};
 
 /// Pages that a title or a notice names; more are counted.
@@ -192,8 +192,8 @@ impl App {
         }
         let sum = |count: fn(&Counts) -> &Count| sum(&rows, pages, count);
         let (human, ai) = (sum(|counts| &counts.human), sum(|counts| &counts.ai));
-        let said = |of: Option<u64>, count: fn(&Counts) -> &Count| match (of, pages) {
-            (Some(n), _) => format::number(n),
+        let said = |of: Option<ViewCount>, count: fn(&Counts) -> &Count| match (of, pages) {
+            (Some(n), _) => format::views(n),
             (None, [page]) => rows.get(page).map_or_else(String::new, |row| received(count(&row.counts))),
             (None, _) => UNKNOWN.to_owned(),
         };
@@ -202,10 +202,8 @@ impl App {
         values.total = Some(said(sum(|counts| &counts.total), |counts| &counts.total));
         values.share = Some("an unknown share".to_owned());
         let (Some(human), Some(ai)) = (human, ai) else { return values };
-        values.share = match human.checked_add(ai) {
-            Some(whole) if whole > 0 => Some(format!("{:.0}%", as_f64(ai) / as_f64(whole) * 100.0)),
-            _ => None,
-        };
+        let whole = human + ai;
+        values.share = (!whole.is_zero()).then(|| format!("{:.0}%", ai.ratio_to(whole) * 100.0));
         if let Some(before) = self.views.table.before() {
             values.change = change(before, pages, human, ai);
         }
@@ -219,10 +217,9 @@ const UNKNOWN: &str = "an unknown number of";
 /// A number in a sentence: what is no count is told as it came.
 fn received(count: &Count) -> String {
     match count {
-        Count::Known(n) if *n >= 0 => format::number(*n),
-        Count::Known(n) => format!("{} (as received)", format::number(*n)),
-        Count::Odd(text) => format!("{text} (as received)"),
         Count::Missing => UNKNOWN.to_owned(),
+        count if count.value().is_some() => format::views_or_received(count),
+        count => format!("{} (as received)", format::views_or_received(count)),
     }
 }
 
@@ -233,20 +230,24 @@ fn found<'a>(rows: &'a [PageRow], pages: &[CleanText]) -> HashMap<&'a CleanText,
 }
 
 /// The sum over the pages; none where one of them is not known.
-fn sum(rows: &HashMap<&CleanText, &PageRow>, pages: &[CleanText], count: impl Fn(&Counts) -> &Count) -> Option<u64> {
-    pages.iter().try_fold(0_u64, |sum, page| sum.checked_add(count(&rows.get(page)?.counts).value()?))
+fn sum(
+    rows: &HashMap<&CleanText, &PageRow>,
+    pages: &[CleanText],
+    count: impl Fn(&Counts) -> &Count,
+) -> Option<ViewCount> {
+    pages.iter().map(|page| count(&rows.get(page)?.counts).value()).sum()
 }
 
 /// `human +4%, AI −31% against 2026-11-07 … 2026-11-13`; none where the other range doesn't say.
-fn change(before: &Report, pages: &[CleanText], human: u64, ai: u64) -> Option<String> {
+fn change(before: &Report, pages: &[CleanText], human: ViewCount, ai: ViewCount) -> Option<String> {
     let rows = found(&before.rows, pages);
-    let of = |count: fn(&Counts) -> Option<u64>| {
-        pages.iter().try_fold(0_u64, |sum, page| match rows.get(page) {
-            Some(row) => sum.checked_add(count(&row.counts)?),
+    let of = |count: fn(&Counts) -> Option<ViewCount>| -> Option<ViewCount> {
+        let views = pages.iter().map(|page| match rows.get(page) {
+            Some(row) => count(&row.counts),
             // All pages are known: this one had no views.
-            None if before.complete => Some(sum),
-            None => None,
-        })
+            None => before.complete.then_some(ViewCount::ZERO),
+        });
+        views.sum()
     };
     let human = percent(human, of(|counts| counts.human.value())?);
     let ai = percent(ai, of(|counts| counts.ai.value())?);
@@ -254,11 +255,11 @@ fn change(before: &Report, pages: &[CleanText], human: u64, ai: u64) -> Option<S
 }
 
 /// A change as a template says it.
-fn percent(now: u64, before: u64) -> String {
-    if before == 0 {
-        return format!("{} instead of none", format::number(now));
+fn percent(now: ViewCount, before: ViewCount) -> String {
+    if before.is_zero() {
+        return format!("{} instead of none", format::views(now));
     }
-    let change = (as_f64(now) / as_f64(before) - 1.0) * 100.0;
+    let change = (now.ratio_to(before) - 1.0) * 100.0;
     let sign = if change < 0.0 { "−" } else { "+" };
     format!("{sign}{:.0}%", change.abs())
 }

@@ -10,7 +10,7 @@ use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::Stamped;
 use crate::model::period::DateRange;
-use crate::model::views::{Count, Counts};
+use crate::model::views::{Count, Counts, ViewCount};
 use chrono::{Datelike, Days, NaiveDate, Weekday};
 use std::collections::HashMap;
 
@@ -49,10 +49,7 @@ impl Totals {
     }
 
     fn summed(&self, range: DateRange) -> Option<Stamped<Counts>> {
-        let add = |sum: &Count, more: &Count| {
-            let sum = i64::try_from(sum.value()?).ok()?.checked_add(i64::try_from(more.value()?).ok()?)?;
-            Some(Count::Known(sum))
-        };
+        let add = |sum: &Count, more: &Count| Some(Count::from(sum.value()? + more.value()?));
         let mut days = days(range);
         let mut sum = self.of(days.next()?)?.clone();
         for day in days {
@@ -68,20 +65,20 @@ impl Totals {
     }
 
     /// Mean of human and AI views over this day and the six before it; none unless all of them are known in full.
-    pub fn mean_up_to(&self, day: NaiveDate) -> Option<u64> {
+    pub fn mean_up_to(&self, day: NaiveDate) -> Option<ViewCount> {
         let from = day.checked_sub_days(Days::new(u64::from(MEAN_DAYS) - 1))?;
-        let mut sum = 0_u64;
+        let mut sum = ViewCount::ZERO;
         for day in days(DateRange::new(from, day)?) {
             let known = self.of(day).filter(|known| is_settled(day, known.as_of))?;
-            sum = sum.checked_add(height(&known.value)?)?;
+            sum = sum + height(&known.value)?;
         }
-        Some(sum / u64::from(MEAN_DAYS))
+        Some(sum.scaled(1, MEAN_DAYS.into()))
     }
 }
 
 /// Human and AI views together, the height of a stacked bar; none where one of them is no count.
-pub fn height(counts: &Counts) -> Option<u64> {
-    counts.human.value()?.checked_add(counts.ai.value()?)
+pub fn height(counts: &Counts) -> Option<ViewCount> {
+    Some(counts.human.value()? + counts.ai.value()?)
 }
 
 /// The days of a range, each as a range.
@@ -129,6 +126,22 @@ impl Bar {
     pub fn is_weekend(&self) -> bool {
         self.range.days() == 1 && matches!(self.range.from().weekday(), Weekday::Sat | Weekday::Sun)
     }
+}
+
+/// A mean per day, and the days that it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FullDaysMean {
+    pub mean: ViewCount,
+    /// Days that the mean is taken over.
+    pub days: u32,
+    /// All days of the range that are over.
+    pub all: u32,
+}
+
+/// How many days of a range are over before this day.
+fn days_before(range: DateRange, day: NaiveDate) -> u32 {
+    let last = day.pred_opt().unwrap_or(day).min(range.to());
+    DateRange::new(range.from(), last).map_or(0, |over| over.days())
 }
 
 /// The layer. A week of which not all days are known is asked for as one range: one request instead of up to seven.
@@ -183,6 +196,27 @@ impl Trend {
             self.bars(totals).filter(|bar| bar.is_missing(now)).map(|bar| bar.range).collect();
         missing.reverse();
         missing
+    }
+
+    /// The mean of human and AI views per day, over all days that are known in full. A week that isn't over counts with those
+    /// of its days that are known one by one. `None` if no day is known in full.
+    pub fn mean_of_full_days(&self, totals: &Totals, now: Time) -> Option<FullDaysMean> {
+        let settled = |range: DateRange| {
+            let known = totals.best(range).filter(|known| is_settled(range, known.as_of))?;
+            Some((height(&known.value)?, range.days()))
+        };
+        let counted = |bar: DateRange| match settled(bar) {
+            Some(whole) => vec![whole],
+            None => days(bar).filter_map(settled).collect(),
+        };
+        let (sum, days) = self
+            .bars
+            .iter()
+            .flat_map(|bar| counted(*bar))
+            .fold((ViewCount::ZERO, 0), |(sum, days), (views, of)| (sum + views, days + of));
+        let today = now.date_naive();
+        let all = days_before(self.range, today).max(days);
+        (days > 0).then(|| FullDaysMean { mean: sum.scaled(1, days.into()), days, all })
     }
 
     pub(in crate::app) fn scroll(&mut self, by: Scroll, visible: usize) {
@@ -369,7 +403,7 @@ mod tests {
         assert_eq!(of(&known), None, "a day is missing: not 0");
         known.push(("2026-11-15".to_owned(), 40, "2026-11-18T00:00:00Z"));
         let sum = of(&known).expect("known");
-        assert_eq!(height(&sum.value), Some(107));
+        assert_eq!(height(&sum.value), Some(107.into()));
         assert_eq!(sum.as_of, moment("2026-11-18T00:00:00Z"), "as old as its oldest day");
     }
 
@@ -383,9 +417,32 @@ mod tests {
         };
         assert_eq!(of(&known, day), None);
         known.push(("2026-11-13".to_owned(), 20, LATER));
-        assert_eq!(of(&known, day), Some((6 * 7 + 21) / 7));
+        assert_eq!(of(&known, day), Some(9.into()));
         known.push(("2026-11-20".to_owned(), 6, LATER));
         assert_eq!(of(&known, day.succ_opt().expect("a day")), None, "today is partial");
+    }
+
+    #[test]
+    fn the_mean_of_a_long_range_counts_the_full_days_of_a_week_that_goes_on() {
+        // 2026-11-20 is a Friday: four days of its week are over.
+        let mut known: Vec<(String, i64, &str)> = (16..20).map(|day| (format!("2026-11-{day}"), 9, LATER)).collect();
+        known.push(("2026-11-20".to_owned(), 500, LATER));
+        let known: Vec<_> = known.iter().map(|(day, human, at)| (day.as_str(), *human, *at)).collect();
+        let mut totals = totals(&known);
+        let trend = Trend::new(range("2026-09-14", "2026-11-20"));
+        let mean = |totals: &Totals| trend.mean_of_full_days(totals, moment(LATER)).expect("some days are known");
+        assert_eq!(mean(&totals), FullDaysMean { mean: 10.into(), days: 4, all: 67 });
+        // A week that is known as a whole, and one that was loaded before it was over.
+        let mut week = |from: &str, to: &str, human: i64| {
+            let counts = Counts { human: Count::Known(human), ai: Count::Known(0), total: Count::Known(human) };
+            totals.known.insert(range(from, to), Stamped { value: counts, as_of: moment(LATER) });
+        };
+        week("2026-11-09", "2026-11-15", 7 * 10 + 3);
+        week("2026-11-16", "2026-11-20", 9_999);
+        let found = mean(&totals);
+        assert_eq!((found.days, found.all), (11, 67));
+        assert_eq!(found.mean.rounded(), 10, "113 views on 11 days");
+        assert_eq!(found.mean.tenths(), 103);
     }
 
     #[test]

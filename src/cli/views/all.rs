@@ -2,7 +2,7 @@
 //! and the same command goes on from there.
 
 use super::{Options, write};
-use crate::app::format::{count, number, plural};
+use crate::app::format::{count, plural, views};
 use crate::cli::code::Code;
 use crate::cli::desk::{Desk, Happening};
 use crate::cli::out::{Out, rfc3339};
@@ -202,9 +202,8 @@ fn notes(report: &Report, requests: u32) -> Vec<String> {
     }
     if let Some(total) = report.totals.total.value() {
         let sum = report.sums().total;
-        if sum != u128::from(total) {
-            let sum = i128::try_from(sum).unwrap_or(i128::MAX);
-            notes.push(format!("The rows add up to {}, the site's total is {}.", number(sum), number(total)));
+        if !sum.nearly_equals(total) {
+            notes.push(format!("The rows add up to {}, the site's total is {}.", views(sum), views(total)));
         }
     }
     notes

@@ -1,10 +1,10 @@
 //! The table of pages: with headings and bars on a terminal; when piped a line a page, nothing cut, apart by tabs.
 
-use crate::app::format::number;
+use crate::app::format::{views, views_or_received};
 use crate::cli::out::{Out, cut};
-use crate::model::export::Extract;
+use crate::model::export::{Extract, received};
 use crate::model::palette::Meaning;
-use crate::model::views::{Count, Counts, as_f64};
+use crate::model::views::{Counts, ViewCount, as_f64};
 use unicode_width::UnicodeWidthStr as _;
 
 const HUMAN: &str = "█";
@@ -50,13 +50,8 @@ pub(super) fn write(extract: &Extract<'_>, before: u64, out: &mut Out) {
 }
 
 fn piped(path: &str, counts: &Counts) -> String {
-    let raw = |count: &Count| match count {
-        Count::Known(n) => n.to_string(),
-        Count::Odd(text) => text.to_string(),
-        Count::Missing => String::new(),
-    };
     let share = counts.ai_share().map(|share| format!("{share:.4}")).unwrap_or_default();
-    [path, &raw(&counts.human), &raw(&counts.ai), &raw(&counts.total), &share].join("\t")
+    [path, &received(&counts.human), &received(&counts.ai), &received(&counts.total), &share].join("\t")
 }
 
 fn heading(extract: &Extract<'_>, out: &Out) -> String {
@@ -79,13 +74,8 @@ fn totals(counts: &Counts, out: &Out) -> String {
 
 /// Numbers with their thousands apart; `?` is one that did not come, `–` a share of nothing.
 fn numbers(counts: &Counts) -> [String; 4] {
-    let text = |count: &Count| match count {
-        Count::Known(n) => number(*n),
-        Count::Odd(text) => text.to_string(),
-        Count::Missing => "?".to_owned(),
-    };
     let share = counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
-    [text(&counts.human), text(&counts.ai), text(&counts.total), share]
+    [views_or_received(&counts.human), views_or_received(&counts.ai), views_or_received(&counts.total), share]
 }
 
 fn table(rows: &[Row<'_>], width: usize, out: &Out) -> Vec<String> {
@@ -102,8 +92,8 @@ fn table(rows: &[Row<'_>], width: usize, out: &Out) -> Vec<String> {
     let path = path.min(width.saturating_sub(fixed + GAP + BAR).max(PATH)).min(width.saturating_sub(fixed).max(4));
     let bar = width.saturating_sub(fixed + path + GAP).min(LONGEST_BAR);
     let bar = if bar < BAR { 0 } else { bar };
-    let full = rows.iter().filter_map(|row| row.counts.total.value()).max().unwrap_or(0);
-    let scale = format!("0 to {}", number(full));
+    let full = rows.iter().filter_map(|row| row.counts.total.value()).max().unwrap_or_default();
+    let scale = format!("0 to {}", views(full));
     let numbers = |texts: &[String; 4]| -> String {
         texts
             .iter()
@@ -125,12 +115,12 @@ fn table(rows: &[Row<'_>], width: usize, out: &Out) -> Vec<String> {
 }
 
 /// Human and AI side by side on a scale that ends at `full`; nothing is drawn of what is no count.
-fn drawn(counts: &Counts, full: u64, width: usize, out: &Out) -> String {
+fn drawn(counts: &Counts, full: ViewCount, width: usize, out: &Out) -> String {
     let (Some(human), Some(ai)) = (counts.human.value(), counts.ai.value()) else { return String::new() };
-    if width == 0 || full == 0 {
+    if width == 0 || full.is_zero() {
         return String::new();
     }
-    let all = cells(human.saturating_add(ai), full, width);
+    let all = cells(human + ai, full, width);
     let human = cells(human, full, width).min(all);
     let parts = [(Meaning::Human, HUMAN, human), (Meaning::Ai, AI, all - human)];
     let bar: String = parts.iter().map(|(meaning, sign, n)| out.paint(*meaning, &sign.repeat(*n))).collect();
@@ -138,11 +128,11 @@ fn drawn(counts: &Counts, full: u64, width: usize, out: &Out) -> String {
 }
 
 /// The nearest number of cells; something is never nothing.
-fn cells(value: u64, full: u64, width: usize) -> usize {
-    if value == 0 {
+fn cells(value: ViewCount, full: ViewCount, width: usize) -> usize {
+    if value.is_zero() {
         return 0;
     }
-    let part = (as_f64(value) / as_f64(full)).min(1.0);
+    let part = value.ratio_to(full).min(1.0);
     let off =
         |n: usize| (as_f64(u64::try_from(n).unwrap_or(0)) / as_f64(u64::try_from(width).unwrap_or(1)) - part).abs();
     (1..=width).min_by(|a, b| off(*a).total_cmp(&off(*b))).unwrap_or(0)

@@ -1,6 +1,6 @@
 //! CSV as RFC 4180 has it: CRLF, quotes where they are needed, a line of heads. No cell is a formula to a spreadsheet.
 
-use super::{Counts, ExportError, Extract, Past, change, count_text, share_text};
+use super::{Counts, ExportError, Extract, Past, change, received, share_text};
 use ::csv::{QuoteStyle, Terminator, WriterBuilder};
 
 const HEADS: [&str; 5] = ["path", "human", "ai", "total", "ai_share"];
@@ -34,7 +34,7 @@ pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
 fn numbers(counts: Option<&Counts>) -> [String; 3] {
     let Some(counts) = counts else { return Default::default() };
     [&counts.human, &counts.ai, &counts.total].map(|count| {
-        let text = count_text(count);
+        let text = received(count);
         // What came in the place of a number is text from outside, as a path is.
         if is_number(&text) { text } else { guarded(&text) }
     })

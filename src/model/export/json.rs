@@ -1,7 +1,7 @@
 //! JSON with the service's field names: `{"range", "totals", "views", "complete", "asOf"}` (design.md: the command line).
 //! One page a line, so that a difference between two exports is one between lines.
 
-use super::{Count, Counts, ExportError, Extract};
+use super::{Count, Counts, ExportError, Extract, received};
 use crate::model::text::escaped_json;
 use chrono::SecondsFormat;
 use serde::Serialize;
@@ -57,9 +57,11 @@ fn numbers(counts: &Counts) -> Result<[Option<Box<RawValue>>; 3], ExportError> {
 fn number(count: &Count) -> Result<Option<Box<RawValue>>, ExportError> {
     let literal = match count {
         Count::Missing => return Ok(None),
-        Count::Known(n) => n.to_string(),
-        // A whole number in range would have been read as one, so it came as text.
-        Count::Odd(odd) if is_number(odd.as_str()) && odd.as_str().parse::<i64>().is_err() => odd.as_str().to_owned(),
+        Count::Known(_) | Count::Fraction(_) => received(count),
+        // A number in range would have been read as a count, so it came as text.
+        Count::Odd(odd) if is_number(odd.as_str()) && Count::from_literal(odd.as_str()).is_none() => {
+            odd.as_str().to_owned()
+        }
         Count::Odd(odd) => text(&odd.as_str())?,
     };
     RawValue::from_string(literal).map(Some).map_err(|error| ExportError(error.to_string()))
@@ -131,7 +133,10 @@ mod tests {
         assert_eq!(number(Count::Known(-3)), "-3");
         assert_eq!(number(Count::Missing), "null");
         assert_eq!(odd("99999999999999999999"), "99999999999999999999");
-        assert_eq!(odd("1.5"), "1.5");
+        assert_eq!(odd("1.5"), "\"1.5\"", "it came as text");
+        for (literal, written) in [("1.5", "1.5"), ("12.0", "12"), ("-2.50", "-2.5"), ("1.5e-9", "1.5e-9")] {
+            assert_eq!(number(Count::from_literal(literal).expect("a number")), written);
+        }
         assert_eq!(odd("1e99"), "1e99");
         assert_eq!(odd("1e999"), "\"1e999\"", "no reader has such a number");
         assert_eq!(odd("12"), "\"12\"", "it came as text");

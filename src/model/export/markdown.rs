@@ -1,6 +1,6 @@
 //! Markdown: the range and the site's totals over a table of pages, for a pull request or a chat.
 
-use super::{Count, Counts, Extract, Line, Past, change, count_text};
+use super::{Count, Counts, Extract, Line, Past, change, received};
 use chrono::SecondsFormat;
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ fn totals(counts: &Counts) -> String {
 
 /// The number as received, `?` where there is none.
 fn known(count: &Count) -> String {
-    if *count == Count::Missing { "?".to_owned() } else { count_text(count) }
+    if *count == Count::Missing { "?".to_owned() } else { received(count) }
 }
 
 fn row(line: &Line<'_>, compared: bool) -> String {

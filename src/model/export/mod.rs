@@ -208,10 +208,11 @@ fn by_path(report: &Report) -> HashMap<&str, &Counts> {
     report.rows.iter().map(|row| (row.path.as_str(), &row.counts)).collect()
 }
 
-/// The number as received; empty where there is none.
-fn count_text(count: &Count) -> String {
+/// The number as received; empty if there is none.
+pub fn received(count: &Count) -> String {
     match count {
         Count::Known(n) => n.to_string(),
+        Count::Fraction(n) => n.to_string(),
         Count::Odd(text) => text.as_str().to_owned(),
         Count::Missing => String::new(),
     }
@@ -224,10 +225,10 @@ fn change(line: &Line<'_>) -> String {
         (Some(_), Past::New) => "new".to_owned(),
         (None, Past::New) => String::new(),
         (None, Past::Counts(_)) => "gone".to_owned(),
-        (Some(now), Past::Counts(past)) => match (&now.total, &past.total) {
-            (Count::Known(now), Count::Known(past)) => (i128::from(*now) - i128::from(*past)).to_string(),
-            _ => String::new(),
-        },
+        (Some(now), Past::Counts(past)) => {
+            let difference = now.total.signed().zip(past.total.signed()).map(|(now, past)| now - past);
+            difference.map(|difference| difference.to_string()).unwrap_or_default()
+        }
     }
 }
 
@@ -289,6 +290,27 @@ mod tests {
         let partial = Extract::of_report(&half, None);
         assert_eq!(partial.file_name(Format::Json), "docdeck-views-2026-11-14_2026-11-20-partial.json");
         assert!(!partial.is_complete());
+    }
+
+    #[test]
+    fn every_format_writes_fractions_as_received_and_whole_numbers_without_a_point() {
+        let counts = |literals: [&str; 3]| {
+            let [human, ai, total] = literals.map(|literal| Count::from_literal(literal).expect("a number"));
+            Counts { human, ai, total }
+        };
+        let row = |literals| vec![PageRow { path: CleanText::line("/a"), counts: counts(literals) }];
+        let now = Report { rows: row(["12.0", "0.5", "12.5"]), ..report(NOW, &[], true) };
+        let past = Report { rows: row(["12.1", "0.2", "12.3"]), ..report(PAST, &[], true) };
+        let extract = Extract::of_report(&now, Some(&past));
+        assert_eq!(change(&extract.lines[0]), "0.2", "exact, not 0.1999…");
+        for (format, cells) in [
+            (Format::Csv, "/a,12,0.5,12.5,0.0400,12.1,0.2,12.3,0.2"),
+            (Format::Json, r#""human":12,"ai":0.5,"total":12.5"#),
+            (Format::Markdown, "| /a | 12 | 0.5 | 12.5 | 4% | 12.3 | 0.2 |"),
+        ] {
+            let text = format.write(&extract).expect("written");
+            assert!(text.contains(cells), "{text}");
+        }
     }
 
     #[test]

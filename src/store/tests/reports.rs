@@ -62,6 +62,31 @@ async fn answers_are_taken_in_by_the_rule_of_the_model() {
 }
 
 #[tokio::test]
+async fn counts_with_a_fraction_are_stored_without_loss() {
+    let store = memory();
+    let counts = |literals: [&str; 3]| {
+        let [human, ai, total] = literals.map(|literal| Count::from_literal(literal).expect("a number"));
+        Counts { human, ai, total }
+    };
+    let tenths = counts(["0.1", "0.2", "0.30000000000000004"]);
+    let large = counts(["4503599627370495.5", "12.0", "9007199254740991"]);
+    let page = ViewsPage {
+        totals: counts(["12.5", "1e-9", "1.7976931348623157"]),
+        ..page(&[("/a", tenths), ("/b", large)], 1)
+    };
+    let report = Report::begin(week(), page.clone(), true, at(0));
+    assert!(store.absorbs(part(1, page, true, 0)).await);
+    assert_eq!(store.recalled(week()).await.report.as_deref(), Some(&report));
+    let row: (Option<i64>, Option<String>) = store
+        .raw(|db| {
+            db.query_row("SELECT total, odd FROM views_row WHERE place = 1", [], |row| Ok((row.get(0)?, row.get(1)?)))
+                .expect("a row")
+        })
+        .await;
+    assert_eq!(row, (None, Some("[4503599627370495.5,12,9007199254740991]".to_owned())), "12.0 is written as 12");
+}
+
+#[tokio::test]
 async fn a_whole_report_stands_until_another_is_whole_and_then_leaves_nothing_behind() {
     let store = memory();
     store.absorbs(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(1, 0))], 3), true, 0)).await;
@@ -220,7 +245,7 @@ fn what_a_docdeck_of_before_was_loading_goes_on_from_there() {
            INSERT INTO views_report VALUES (5, 1, '2026-11-14', '2026-11-20', 0, 2, 1, 3, 7000, 6000, '[9,"x",null]');
            INSERT INTO views_row VALUES (5, 3, 2, 4, 5, 9, NULL), (5, 1, 0, NULL, NULL, NULL, '[1,"2.5",null]'),
                (5, 2, 1, -1, 0, 9223372036854775807, NULL), (5, 4, 3, NULL, NULL, NULL, '[1,2]'),
-               (5, 5, 4, NULL, NULL, NULL, '[1.5,true,3]');
+               (5, 5, 4, NULL, NULL, NULL, '[1e300,true,3]');
            INSERT INTO views_report VALUES (6, 1, '2026-11-14', '2026-11-20', 1, 1, 0, 1, 3000, NULL, '[1,1,2]');
            INSERT INTO views_row VALUES (6, 2, 0, 1, 1, 2, NULL);
            INSERT INTO views_report VALUES (7, 1, '2026-10-01', '2026-10-31', 0, 1, 0, 0, 7000, NULL, 'no JSON');"#,
@@ -324,6 +349,8 @@ async fn the_totals_of_a_range_are_those_of_the_last_answer_about_it_whatever_wa
 fn any_count() -> impl Strategy<Value = Count> {
     prop_oneof![
         any::<i64>().prop_map(Count::Known),
+        any::<f64>().prop_map(|number| Count::from_f64(number).unwrap_or_default()),
+        (0_i64..1_000_000).prop_map(|n| Count::from_literal(&format!("{}.{}", n / 10, n % 10)).expect("a number")),
         Just(Count::Missing),
         "[ -~]{0,12}".prop_map(|text| Count::Odd(line(&text))),
     ]

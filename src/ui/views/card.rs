@@ -17,14 +17,14 @@
 
 use super::totals::{lengths, overlap};
 use super::{count_text, describe, mark};
-use crate::app::format::{coarse, count, number, plural};
+use crate::app::format::{coarse, count, mean, number, plural};
 use crate::app::keymap::{Action, Context};
 use crate::app::views::card::{Card, CardLine, NARROW};
 use crate::model::about::{PageHistory, PagePeriod, PageViews, after, windows_of};
 use crate::model::load::{Load, Stamped};
 use crate::model::period::DateRange;
 use crate::model::row::JobRow;
-use crate::model::views::{Count, Counts, as_f64};
+use crate::model::views::{Count, Counts};
 use crate::ui::text::{Row, fit_end, left, right};
 use crate::ui::{View, about, bars, boxed, jobs, more_below, put};
 use ratatui::Frame;
@@ -342,7 +342,7 @@ impl Periods {
 
     fn whole(&self, period: &PagePeriod) -> f64 {
         let Counts { human, ai, .. } = &period.views.value;
-        as_f64(human.value().unwrap_or(0).saturating_add(ai.value().unwrap_or(0))) / self.divisor(period)
+        (human.value().unwrap_or_default() + ai.value().unwrap_or_default()).as_f64() / self.divisor(period)
     }
 
     fn heads<'a>(&self, view: View<'_>) -> Line<'a> {
@@ -404,14 +404,13 @@ impl Periods {
     /// A number as received; a mean day of it where the lengths differ.
     fn number_text(&self, count: &Count, period: &PagePeriod) -> String {
         match count.value() {
-            Some(value) if self.per_day => said(as_f64(value) / self.divisor(period)),
+            Some(value) if self.per_day => said(value.as_f64() / self.divisor(period)),
             _ => count_text(count),
         }
     }
 }
 
-/// A mean: whole from 10 on, with one decimal below.
+/// A mean of views.
 fn said(n: f64) -> String {
-    let digits = if n < 10.0 && n.fract() > 0.0 { return format!("{n:.1}") } else { format!("{n:.0}") };
-    digits.parse::<i128>().map(number).unwrap_or(digits)
+    Count::from_f64(n).and_then(|count| count.value()).map_or_else(|| format!("{n:.0}"), mean)
 }

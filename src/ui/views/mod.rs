@@ -20,14 +20,16 @@ mod table;
 mod totals;
 pub(super) mod trend;
 
+pub(in crate::ui) use crate::app::format::views_or_received as count_text;
+
 use super::{View, put};
-use crate::app::format::number;
 use crate::app::keymap::{Action, Context};
 use crate::app::views::price::STILL_SEEN;
 use crate::model::failure::FailureKind;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
-use crate::model::views::{Count, Counts};
+use crate::model::views::Counts;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -85,14 +87,6 @@ fn nothing_yet(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
 /// The range as people say it: both days included, UTC, and whether today is in it.
 pub(super) fn describe(range: DateRange, view: View<'_>, width: usize) -> String {
     crate::app::views::presets::describe(range, view.now, width)
-}
-
-pub(in crate::ui) fn count_text(count: &Count) -> String {
-    match count {
-        Count::Known(n) => number(*n),
-        Count::Odd(raw) => raw.to_string(),
-        Count::Missing => "?".to_owned(),
-    }
 }
 
 /// A sign on numbers that don't add up; they are shown as received.

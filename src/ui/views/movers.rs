@@ -2,9 +2,10 @@
 
 use super::table::change_text;
 use super::totals::{lengths, overlap};
-use crate::app::format::{count, number, plural};
+use crate::app::format::{count, plural, views};
 use crate::app::views::movers::{Half, Mover, Movers};
 use crate::app::views::table::Change;
+use crate::model::views::ViewCount;
 use crate::ui::text::{Row, fit, fit_end, left, right};
 use crate::ui::{View, boxed, more, more_below, put};
 use ratatui::Frame;
@@ -90,8 +91,7 @@ struct Columns {
 
 impl Columns {
     fn fitting(half: &Half, width: usize) -> Self {
-        let largest = half.largest();
-        let number = number(largest).len().max(6) + 2;
+        let number = half.numbers().map(|count| views(count).len()).fold(6, usize::max) + 2;
         let numbers = width >= 58;
         let rest = 2 + number + PERCENT + if numbers { 2 * number + 2 } else { 0 };
         Self { path: width.saturating_sub(rest), number, numbers, width }
@@ -126,14 +126,14 @@ impl Columns {
         row.push(if selected { "▌" } else { " " }, theme.mark);
         row.push(left(&fit_end(mover.path.as_str(), self.path.saturating_sub(1)), self.path), text);
         // A page that is not listed is new or gone; it did not have 0 views as others may.
-        let told = |n: Option<u64>| n.map_or_else(|| "–".to_owned(), number);
+        let told = |n: Option<ViewCount>| n.map_or_else(|| "–".to_owned(), views);
         if self.numbers {
             row.push(right(&told(mover.before), self.number), text).push(" →", theme.muted);
             row.push(right(&told(mover.now), self.number), text);
         }
         let delta = mover.delta();
-        let sign = if delta > 0 { "+" } else { "" };
-        row.push(right(&format!("{sign}{}", number(delta)), self.number), text);
+        let sign = if delta > ViewCount::ZERO { "+" } else { "" };
+        row.push(right(&format!("{sign}{}", views(delta)), self.number), text);
         row.push(right(&percent(mover), PERCENT), theme.muted);
         row.line()
     }
@@ -143,7 +143,7 @@ fn percent(mover: &Mover) -> String {
     match (mover.before, mover.now) {
         (None, _) => "new".to_owned(),
         (_, None) => "gone".to_owned(),
-        (Some(0), _) => "from 0".to_owned(),
+        (Some(before), _) if before.is_zero() => "from 0".to_owned(),
         (Some(before), Some(now)) => change_text(Change::Of { now, before }),
     }
 }

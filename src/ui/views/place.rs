@@ -1,7 +1,7 @@
 //! The line under the table: which pages these are, what narrows and orders them, whether they are all, and what the
 //! signs of the bars mean. What has no room is left out, the least important first.
 
-use crate::app::format::{count, number, plural};
+use crate::app::format::{count, number, plural, views};
 use crate::app::views::table::{Column, Metric, Scale, Sorting, Table};
 use crate::ui::list_title::{Part, cells, filter};
 use crate::ui::text::{Row, fit};
@@ -207,12 +207,11 @@ fn difference(table: &Table, width: usize) -> Option<String> {
         1 => ", 1 page without counts left out".to_owned(),
         n => format!(", {} pages without counts left out", count(n)),
     };
-    if unread > 0 && sum == u128::from(total) {
+    if unread > 0 && sum.nearly_equals(total) {
         return Some(left_out.trim_start_matches(", ").to_owned());
     }
-    (sum != u128::from(total)).then(|| {
-        let sum = i128::try_from(sum).unwrap_or(i128::MAX);
-        let whole = format!("rows sum to {} of {} total{left_out}", number(sum), number(total));
+    (!sum.nearly_equals(total)).then(|| {
+        let whole = format!("rows sum to {} of {} total{left_out}", views(sum), views(total));
         match (whole.width() + 20 > width, unread) {
             (false, _) => whole,
             (true, 0) => "rows ≠ total".to_owned(),

@@ -11,7 +11,6 @@ use crate::app::format::{count, number, plural};
 use crate::app::keymap::{Action, Context};
 use crate::app::views::columns::{AIR, Cell, Columns};
 use crate::app::views::table::{Change, Column, Figures, Kind, Metric, Shown, Then};
-use crate::model::views::as_f64;
 use crate::ui::text::{Row, cells, fit, fit_end, left, right};
 use crate::ui::{View, bars, put};
 use ratatui::Frame;
@@ -210,7 +209,7 @@ pub(super) fn change_text(change: Change) -> String {
         ..0.05 => format!("{sign} <0.1%"),
         0.05..9.95 => format!("{sign} {percent:.1}%"),
         9.95..999.5 => format!("{sign} {percent:.0}%"),
-        _ => format!("{sign} ×{:.0}", (as_f64(now) / as_f64(before)).min(99_999.0)),
+        _ => format!("{sign} ×{:.0}", now.ratio_to(before).min(99_999.0)),
     }
 }
 
@@ -243,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_change_is_said_with_a_sign_in_little_room() {
-        let of = |now: u64, before: u64| change_text(Change::Of { now, before });
+        let of = |now: u64, before: u64| change_text(Change::Of { now: now.into(), before: before.into() });
         assert_eq!(of(1041, 1000), "▲ 4.1%");
         assert_eq!(of(80, 100), "▼ 20%");
         assert_eq!(of(0, 100), "▼ 100%");
@@ -251,7 +250,10 @@ mod tests {
         assert_eq!(of(12_000, 1000), "▲ ×12");
         assert_eq!(of(7, 7), "=");
         assert_eq!([of(12, 0), of(12_345, 0)], ["▲ +12", "▲ +12k"], "no percentage of nothing");
-        assert_eq!([Change::New(3), Change::Gone(3), Change::Unknown].map(change_text), ["new", "gone", "–"]);
+        assert_eq!(
+            [Change::New(3.into()), Change::Gone(3.into()), Change::Unknown].map(change_text),
+            ["new", "gone", "–"]
+        );
     }
 
     proptest::proptest! {
@@ -259,7 +261,7 @@ mod tests {
         fn a_change_fits_its_column(now: u64, before: u64, small in 0_u64..2000) {
             for (now, before) in [(now, before), (small, before), (now, small), (small, 1), (small, 1000)] {
                 if before > 0 || now < 1_000_000_000 {
-                    let change = Change::Of { now, before };
+                    let change = Change::Of { now: now.into(), before: before.into() };
                     proptest::prop_assert!(change_text(change).width() < crate::app::views::columns::CHANGE);
                 }
             }

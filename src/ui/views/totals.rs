@@ -6,7 +6,7 @@ use crate::app::keymap::{Action, Context};
 use crate::app::views::compare::{Before, change};
 use crate::model::Time;
 use crate::model::period::DateRange;
-use crate::model::views::{Count, Counts, as_f64};
+use crate::model::views::{Count, Counts, ViewCount};
 use crate::ui::text::Row;
 use crate::ui::{View, bars};
 use chrono::Datelike;
@@ -47,8 +47,8 @@ pub(super) fn line<'a>(view: View<'_>, totals: &Counts, width: usize) -> Line<'a
     let rest = ai.width() + total.width() + 3;
     let bar_width = row.room().saturating_sub(rest).min(60);
     if bar_width >= 6 {
-        let whole = totals.human.value().unwrap_or(0).saturating_add(totals.ai.value().unwrap_or(0));
-        for span in bars::stacked(totals, as_f64(whole), bar_width, theme) {
+        let whole = totals.human.value().unwrap_or_default() + totals.ai.value().unwrap_or_default();
+        for span in bars::stacked(totals, whole.as_f64(), bar_width, theme) {
             row.push(span.content, style(span.style));
         }
         row.push("  ", theme.text);
@@ -154,7 +154,7 @@ fn unfair(before: &Before<'_>, listed: DateRange, now: Time, narrow: bool, room:
 
 /// A change in percent, its direction told by a sign: `▲ 4.1%`.
 pub(super) fn delta(before: &Count, now: &Count) -> Option<String> {
-    if before.value() == Some(0) && now.value().is_some_and(|now| now > 0) {
+    if before.value() == Some(ViewCount::ZERO) && now.value().is_some_and(|now| !now.is_zero()) {
         return Some("▲ from 0".to_owned());
     }
     change(before, now).map(|percent| signed(percent, "%"))

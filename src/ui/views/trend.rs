@@ -1,7 +1,7 @@
 //! The trend: human and AI views per day of the range, or per week of a long one, from the site's totals.
 //!
 //! ```text
-//!  6 of 7 days known: human 128,402  AI 61,220  mean of full days 31,603
+//!  6 of 7 days known: human 128,402  AI 61,220  mean of 5 of 6 full days 31,603
 //!  31,603 │     ▒▒    ▒▒                        selected below, ▲ at its column
 //!         │ ██  ██ ━━ ██ ━━ ▒▒
 //!         │ ██  ██    ██    ██   ?
@@ -13,11 +13,11 @@
 
 use super::state::as_of;
 use super::{count_text, mark};
-use crate::app::format::number;
-use crate::app::views::trend::{Bar, MEAN_DAYS, Trend, height};
+use crate::app::format::{mean, views};
+use crate::app::views::trend::{Bar, FullDaysMean, MEAN_DAYS, Trend, height};
 use crate::model::Time;
 use crate::model::period::DateRange;
-use crate::model::views::as_f64;
+use crate::model::views::ViewCount;
 use crate::ui::text::{Row, right};
 use crate::ui::{View, bars, boxed, put};
 use ratatui::Frame;
@@ -35,9 +35,9 @@ const SLOT: usize = 14;
 struct Column {
     bar: Bar,
     /// Views per day; none where they are unknown or no counts.
-    human: Option<u64>,
-    ai: Option<u64>,
-    mean: Option<u64>,
+    human: Option<ViewCount>,
+    ai: Option<ViewCount>,
+    mean: Option<ViewCount>,
     partial: bool,
 }
 
@@ -48,9 +48,9 @@ struct Chart {
     shown: std::ops::Range<usize>,
     slot: usize,
     /// Views at the top.
-    full: u64,
+    full: ViewCount,
     /// The most that is known of a column; none where nothing is known, and then there is no scale.
-    top: Option<u64>,
+    top: Option<ViewCount>,
     gutter: usize,
     rows: usize,
 }
@@ -88,11 +88,10 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Trend, a
 
 fn chart(view: View<'_>, open: &Trend, width: usize, rows: usize) -> Chart {
     let columns: Vec<Column> = open.bars(&view.app.views.totals).map(|bar| column(view, open, bar)).collect();
-    let tops =
-        columns.iter().flat_map(|column| [column.human.zip(column.ai).map(|(h, a)| h.saturating_add(a)), column.mean]);
+    let tops = columns.iter().flat_map(|column| [column.human.zip(column.ai).map(|(h, a)| h + a), column.mean]);
     let top = tops.flatten().max();
-    let full = top.unwrap_or(0).max(1);
-    let gutter = number(full).len() + 2;
+    let full = top.unwrap_or_default().max(ViewCount::ONE);
+    let gutter = mean(full).len() + 2;
     let room = width.saturating_sub(gutter).max(1);
     let slot = (room / columns.len().max(1)).clamp(1, SLOT);
     let visible = (room / slot).min(columns.len()).max(1);
@@ -121,9 +120,8 @@ fn column(view: View<'_>, open: &Trend, bar: Bar) -> Column {
 }
 
 /// Views per day; a day that was going on counts as far as it had come, never as a whole one.
-fn per_day(views: u64, range: DateRange, as_of: Time) -> u64 {
-    let seconds = u128::from(range.seconds_by(as_of)).max(1);
-    u64::try_from(u128::from(views) * 86_400 / seconds).unwrap_or(u64::MAX)
+fn per_day(views: ViewCount, range: DateRange, as_of: Time) -> ViewCount {
+    views.scaled(86_400, u64::from(range.seconds_by(as_of)).max(1))
 }
 
 impl Chart {
@@ -145,16 +143,16 @@ fn level<'a>(view: View<'_>, chart: &Chart, from_top: usize, width: usize) -> Li
     let at = if from_top == 0 {
         chart.top
     } else if chart.rows >= 6 && level == chart.rows / 2 && chart.rows.is_multiple_of(2) {
-        chart.top.map(|top| top / 2)
+        chart.top.map(|top| top.scaled(1, 2))
     } else {
         None
     };
     // The 0 stands at the foot.
-    let label = at.filter(|at| *at > 0).map(number).unwrap_or_default();
+    let label = at.filter(|at| !at.is_zero()).map(mean).unwrap_or_default();
     row.push(right(&label, chart.gutter - 2), theme.muted).push(" │", theme.muted);
     for (_, column) in chart.visible() {
         let (glyph, style) = cell(view, chart, column, level);
-        let is_mean = column.mean.is_some_and(|mean| bars::cells(mean, as_f64(chart.full), chart.rows) == level);
+        let is_mean = column.mean.is_some_and(|mean| bars::cells(mean, chart.full.as_f64(), chart.rows) == level);
         if is_mean {
             row.push("━".repeat(chart.slot), theme.title);
             continue;
@@ -171,13 +169,8 @@ fn cell(view: View<'_>, chart: &Chart, column: &Column, level: usize) -> (&'stat
         let sign = if column.bar.totals.is_some() { "≠" } else { "?" };
         return if level == 1 { (sign, theme.muted) } else { (" ", theme.text) };
     };
-    let whole = bars::cells(human.saturating_add(ai), as_f64(chart.full), chart.rows);
-    let human_cells = match (human, ai) {
-        (0, _) => 0,
-        (_, 0) => whole,
-        _ if whole < 2 => usize::from(human >= ai),
-        _ => bars::cells(human, as_f64(human) + as_f64(ai), whole).min(whole - 1),
-    };
+    let whole = bars::cells(human + ai, chart.full.as_f64(), chart.rows);
+    let human_cells = bars::human_part(human, ai, whole);
     match level {
         level if level <= human_cells => ("█", theme.human),
         level if level <= whole => ("▒", theme.ai),
@@ -274,23 +267,26 @@ fn sums<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) -> Line<'
     }
     let counts = || known.iter().filter_map(|column| column.bar.totals.as_ref()).map(|known| &known.value);
     let sum = counts().fold(crate::model::report::Sums::default(), crate::model::report::Sums::with);
-    let said = |n: u128| i128::try_from(n).map_or_else(|_| n.to_string(), number);
-    row.push(": ", theme.text).push(format!("human {}", said(sum.human)), theme.human);
-    row.push(format!("  AI {}", said(sum.ai)), theme.ai);
-    if let Some(mean) = mean_of_full_days(&known, view.now) {
-        row.push(format!("  mean of full days {}", number(mean)), theme.text);
-    }
+    row.push(": ", theme.text).push(format!("human {}", views(sum.human)), theme.human);
+    row.push(format!("  AI {}", views(sum.ai)), theme.ai);
+    let mean_forms = open.mean_of_full_days(&view.app.views.totals, view.now).map(mean_forms);
+    let fitting = mean_forms.into_iter().flatten().find(|form| form.width() <= row.room());
+    row.push(fitting.unwrap_or_default(), theme.text);
     row.line()
 }
 
-fn mean_of_full_days(known: &[&Column], now: Time) -> Option<u64> {
-    let full = known.iter().filter(|column| !column.bar.is_partial(now));
-    let (mut sum, mut days) = (0_u64, 0_u64);
-    for column in full {
-        sum = sum.checked_add(height(&column.bar.totals.as_ref()?.value)?)?;
-        days += u64::from(column.bar.range.days());
-    }
-    (days > 0).then(|| sum / days)
+/// The mean per day with the days that it is about, the longest form first. It is never shown without them: a mean that leaves
+/// days out would pass for that of the range.
+fn mean_forms(FullDaysMean { mean: per_day, days, all }: FullDaysMean) -> [String; 3] {
+    let per_day = mean(per_day);
+    let of = if days == all { days.to_string() } else { format!("{days} of {all}") };
+    let unit = if all == 1 { "day" } else { "days" };
+    let short = of.replace(" of ", "/");
+    [
+        format!("  mean of {of} full {unit} {per_day}"),
+        format!("  mean of {of} {unit} {per_day}"),
+        format!("  mean {per_day} ({short}d)"),
+    ]
 }
 
 /// The selected bar in exact numbers; what has no room is left out whole, the least important first.
@@ -310,7 +306,7 @@ fn selected<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) -> Li
         return row.line();
     };
     let counts = &known.value;
-    let mean = height(counts).filter(|_| bar.range.days() > 1).map(|sum| per_day(sum, bar.range, known.as_of));
+    let mean_day = height(counts).filter(|_| bar.range.days() > 1).map(|sum| per_day(sum, bar.range, known.as_of));
     let over = if bar.is_partial(view.now) {
         format!(" over {:.1} days", bar.range.days_by(known.as_of))
     } else {
@@ -318,7 +314,7 @@ fn selected<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) -> Li
     };
     let share = counts.ai_share().map(|share| format!("  share {:.0}%", share * 100.0));
     // The axis says that it is partial; over how many days the mean goes is said where there is room.
-    let mean = mean.map(|mean| format!("  {} a day", number(mean))).unwrap_or_default();
+    let mean = mean_day.map(|views| format!("  {} a day", mean(views))).unwrap_or_default();
     let numbers = if narrow {
         format!(": {} + {} AI{}", count_text(&counts.human), count_text(&counts.ai), mark(counts))
     } else {

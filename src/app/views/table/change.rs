@@ -2,7 +2,7 @@
 //! told apart from zero, and from those of which nothing is known.
 
 use super::metric::{Metric, float_key};
-use crate::model::views::{Counts, as_f64};
+use crate::model::views::{Counts, ViewCount};
 
 /// What is known of the range before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,34 +29,32 @@ pub struct Figures<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     Of {
-        now: u64,
-        before: u64,
+        now: ViewCount,
+        before: ViewCount,
     },
     /// A new page, with so many views.
-    New(u64),
+    New(ViewCount),
     /// A page that is gone, with so many views before.
-    Gone(u64),
+    Gone(ViewCount),
     Unknown,
 }
 
 impl Change {
     /// Views more, or less when negative. What is new had none before, what is gone has none now.
-    pub fn difference(self) -> Option<i64> {
-        let (now, before) = match self {
-            Self::Of { now, before } => (now, before),
-            Self::New(now) => (now, 0),
-            Self::Gone(before) => (0, before),
-            Self::Unknown => return None,
-        };
-        let difference = i128::from(now) - i128::from(before);
-        Some(i64::try_from(difference).unwrap_or(if difference < 0 { i64::MIN } else { i64::MAX }))
+    pub fn difference(self) -> Option<ViewCount> {
+        match self {
+            Self::Of { now, before } => Some(now - before),
+            Self::New(now) => Some(now),
+            Self::Gone(before) => Some(ViewCount::ZERO - before),
+            Self::Unknown => None,
+        }
     }
 
     /// Percent more, or less when negative; none where there was nothing before. What is gone is down by 100.
     pub fn percent(self) -> Option<f64> {
         match self {
-            Self::Of { now, before } if before > 0 => Some((as_f64(now) / as_f64(before) - 1.0) * 100.0),
-            Self::Gone(before) if before > 0 => Some(-100.0),
+            Self::Of { now, before } if !before.is_zero() => Some((now.ratio_to(before) - 1.0) * 100.0),
+            Self::Gone(before) if !before.is_zero() => Some(-100.0),
             Self::Of { .. } | Self::New(_) | Self::Gone(_) | Self::Unknown => None,
         }
     }
@@ -94,10 +92,10 @@ impl Figures<'_> {
     }
 
     /// The change as a number to sort by.
-    pub(super) fn change_key(&self, metric: Metric) -> Option<i64> {
+    pub(super) fn change_key(&self, metric: Metric) -> Option<i128> {
         match metric {
-            Metric::Share => self.share_change().map(float_key),
-            Metric::Human | Metric::Ai | Metric::Total => self.change(metric).difference(),
+            Metric::Share => self.share_change().map(float_key).map(i128::from),
+            Metric::Human | Metric::Ai | Metric::Total => self.change(metric).difference().map(ViewCount::millionths),
         }
     }
 }
@@ -113,22 +111,31 @@ mod tests {
 
     #[test]
     fn new_and_gone_pages_are_no_pages_with_zero_views() {
-        let (some, none) = (counts(10, 30), counts(0, 0));
+        let (some, none, ten) = (counts(10, 30), counts(0, 0), ViewCount::from(10));
         let change = |counts, then| Figures { counts, then }.change(Metric::Human);
-        assert_eq!(change(&some, Then::New), Change::New(10));
-        assert_eq!(change(&some, Then::Counts(&none)), Change::Of { now: 10, before: 0 });
+        assert_eq!(change(&some, Then::New), Change::New(ten));
+        assert_eq!(change(&some, Then::Counts(&none)), Change::Of { now: ten, before: ViewCount::ZERO });
         let missing = Counts::default();
-        assert_eq!(change(&missing, Then::Gone(&some)), Change::Gone(10));
+        assert_eq!(change(&missing, Then::Gone(&some)), Change::Gone(ten));
         assert_eq!(change(&some, Then::Unknown), Change::Unknown);
-        assert_eq!([Change::New(10), Change::Gone(10)].map(Change::difference), [Some(10), Some(-10)]);
-        assert_eq!([Change::New(10), Change::Gone(10)].map(Change::percent), [None, Some(-100.0)]);
+        let differences = [Change::New(ten), Change::Gone(ten)].map(Change::difference);
+        assert_eq!(differences, [Some(ten), Some(ViewCount::ZERO - ten)]);
+        assert_eq!([Change::New(ten), Change::Gone(ten)].map(Change::percent), [None, Some(-100.0)]);
     }
 
     #[test]
     fn what_was_nothing_before_has_no_percentage() {
-        assert_eq!(Change::Of { now: 5, before: 0 }.percent(), None);
-        assert_eq!(Change::Of { now: 5, before: 4 }.percent(), Some(25.0));
-        assert_eq!(Change::Of { now: u64::MAX, before: 0 }.difference(), Some(i64::MAX));
+        let of = |now: u64, before: u64| Change::Of { now: now.into(), before: before.into() };
+        assert_eq!(of(5, 0).percent(), None);
+        assert_eq!(of(5, 4).percent(), Some(25.0));
+        assert_eq!(of(u64::MAX, 0).difference(), Some(u64::MAX.into()));
+    }
+
+    #[test]
+    fn fractions_change_exactly() {
+        let [now, before, more] = ["1.3", "1.2", "0.1"].map(|text| ViewCount::parse(text).expect("a number"));
+        let change = Change::Of { now, before };
+        assert_eq!(change.difference(), Some(more));
     }
 
     #[test]

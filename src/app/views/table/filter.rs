@@ -20,6 +20,7 @@
 
 use super::change::{Change, Figures, Then};
 use super::metric::Metric;
+use crate::model::views::{Count, ViewCount};
 
 /// What a filter asks for; a page passes when it passes every term.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -46,7 +47,7 @@ enum Term {
     Views {
         number: Number,
         operator: Operator,
-        value: i64,
+        value: ViewCount,
     },
     /// Percent, or percentage points.
     Percent {
@@ -104,7 +105,7 @@ impl PageFilter {
             Term::Gone { not } => matches!(figures.then, Then::Gone(_)) != *not,
             Term::Views { number, operator, value } => {
                 let known = match number {
-                    Number::Now(metric) => metric.key(figures.counts),
+                    Number::Now(metric) => metric.count(figures.counts).and_then(Count::signed),
                     Number::Change(metric) => figures.change(*metric).difference(),
                 };
                 known.is_some_and(|known| operator.holds(&known, value, known == *value))
@@ -251,7 +252,7 @@ fn comparison(token: &str, compared: bool) -> Result<Term, String> {
         let near = (0..decimals).fold(0.5, |near, _| near / 10.0);
         return Ok(Term::Percent { number, operator, value, near });
     }
-    Ok(Term::Views { number, operator, value: whole(digits).ok_or_else(wrong)? })
+    Ok(Term::Views { number, operator, value: views(digits).ok_or_else(wrong)? })
 }
 
 /// Digits with a sign and a decimal point at most, commas taken out.
@@ -262,15 +263,18 @@ fn plain(typed: &str) -> Option<String> {
     (unsigned.starts_with(|c: char| c.is_ascii_digit()) && unsigned.bytes().all(is_digit)).then_some(plain)
 }
 
-/// A whole number, as it may be written short: 1k, 1.5k, 2m.
-fn whole(typed: &str) -> Option<i64> {
+/// A number of views, as it may be written short: 12.5, 1k, 1.5k, 2m.
+fn views(typed: &str) -> Option<ViewCount> {
     let (digits, zeros) = match typed.strip_suffix(['k', 'K', 'm', 'M']) {
         Some(digits) => (digits, if typed.ends_with(['k', 'K']) { 3 } else { 6 }),
         None => (typed, 0),
     };
     let digits = plain(digits)?;
-    let (digits, decimals) = digits.split_once('.').unwrap_or((&digits, ""));
-    (decimals.len() <= zeros).then(|| format!("{digits}{decimals:0<zeros$}").parse().ok())?
+    let (whole, decimals) = digits.split_once('.').unwrap_or((&digits, ""));
+    // The decimal point moves to the right by as many digits as the letter has zeros.
+    let (moved, rest) = decimals.split_at_checked(zeros).unwrap_or((decimals, ""));
+    let point = if rest.is_empty() { "" } else { "." };
+    ViewCount::parse(&format!("{whole}{moved:0<zeros$}{point}{rest}"))
 }
 
 #[cfg(test)]
@@ -313,6 +317,9 @@ mod tests {
             "human>1k",
             "human>=1,200",
             "human=1.2k",
+            "human=1200.0",
+            "human>1199.5",
+            "human<1.2005k",
             "total<=2000",
             "total<0.1m",
             "Δ=0%",
@@ -414,7 +421,7 @@ mod tests {
             ("!ai>50%", "!ai>50%: ! goes before words; turn the comparison round instead"),
             ("ai<>5", "<> is no comparison: write < <= > >= or ="),
             ("Δ<-20%", "Δ< needs a comparison with another range"),
-            ("human>1.5", "1.5 is no number: write human>1000, thousands as 1k or 1,000"),
+            ("human>1.2.3", "1.2.3 is no number: write human>1000, thousands as 1k or 1,000"),
             (
                 "total>99999999999999999999",
                 "99999999999999999999 is no number: write total>1000, thousands as 1k or 1,000",

@@ -4,7 +4,8 @@ use super::metric::{Metric, Scale};
 use super::pages::short;
 use super::tree::What;
 use super::{Table, Then};
-use crate::model::views::{Count, Counts};
+use crate::app::format;
+use crate::model::views::{Count, Counts, ViewCount};
 use unicode_width::UnicodeWidthStr;
 
 /// Widths, scale and counts over all lines.
@@ -27,7 +28,7 @@ pub struct Measures {
 
 impl Default for Measures {
     fn default() -> Self {
-        let scale = Scale::Linear(1);
+        let scale = Scale::Linear(ViewCount::ONE);
         Self { human: 0, ai: 0, total: 0, scale, passing: 0, gone: 0, marked: 0, loaded: None }
     }
 }
@@ -40,7 +41,7 @@ fn cells(count: &Count) -> usize {
             digits + (digits - 1) / 3 + usize::from(*n < 0)
         }
         Count::Odd(text) => text.as_str().width(),
-        Count::Missing => 1,
+        Count::Fraction(_) | Count::Missing => format::views_or_received(count).len(),
     }
 }
 
@@ -65,7 +66,7 @@ impl Table {
     /// Works out what holds over all lines.
     pub(super) fn measure(&mut self) {
         let mut measures = Measures::default();
-        let mut longest = 0;
+        let mut longest = ViewCount::ZERO;
         for line in &self.lines {
             let figures = match line.what {
                 What::Page(entry) => self.pages.figures(entry),
@@ -77,12 +78,12 @@ impl Table {
                 Then::Gone(before) => measures.take(before, 2),
                 _ => measures.take(figures.counts, 0),
             }
-            longest = longest.max(self.metric.length(figures.counts).unwrap_or(0));
+            longest = longest.max(self.metric.length(figures.counts).unwrap_or_default());
         }
         measures.scale = match (self.metric, self.is_log()) {
             (Metric::Share, _) => Scale::Share,
-            (_, false) => Scale::Linear(longest.max(1)),
-            (_, true) => Scale::Log(longest.max(1)),
+            (_, false) => Scale::Linear(longest.max(ViewCount::ONE)),
+            (_, true) => Scale::Log(longest.max(ViewCount::ONE)),
         };
         let rows = self.rows().len();
         for (entry, _) in self.passing.iter().enumerate().filter(|(_, passes)| **passes) {
@@ -95,9 +96,8 @@ impl Table {
     }
 
     fn loaded_share(&self) -> Option<f64> {
-        let total = self.report()?.totals.total.value().filter(|total| *total > 0)?;
-        let loaded = u64::try_from(self.sums().total).unwrap_or(u64::MAX);
-        Some((crate::model::views::as_f64(loaded) / crate::model::views::as_f64(total)).min(1.0))
+        let total = self.report()?.totals.total.value().filter(|total| !total.is_zero())?;
+        Some(self.sums().total.ratio_to(total).min(1.0))
     }
 
     /// Works out the places by the metric, once all pages are there. Equal pages share a place.
@@ -108,7 +108,7 @@ impl Table {
         }
         let rows = self.rows();
         let number = |row: &crate::model::views::PageRow| self.metric.key(&row.counts);
-        let mut numbers: Vec<(i64, u32)> =
+        let mut numbers: Vec<(i128, u32)> =
             rows.iter().enumerate().filter_map(|(entry, row)| Some((number(row)?, short(entry)))).collect();
         numbers.sort_unstable_by(|a, b| b.cmp(a));
         let mut ranks = vec![0; rows.len()];

@@ -1,7 +1,7 @@
 //! The four numbers of a page: human, AI and total views, and the share of AI in them. One of them, the metric, decides
 //! the bars and the rank.
 
-use crate::model::views::{Count, Counts, as_f64};
+use crate::model::views::{Count, Counts, ViewCount};
 
 /// One of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -48,20 +48,19 @@ impl Metric {
         }
     }
 
-    /// The number as one to sort by: views as they are, negative ones too, a share in its own order. None where there is
+    /// The number as a sort key: views in millionths, negative ones too, a share in its own order. None where there is
     /// no such number.
-    pub(super) fn key(self, counts: &Counts) -> Option<i64> {
+    pub(super) fn key(self, counts: &Counts) -> Option<i128> {
         match self.count(counts) {
-            Some(Count::Known(n)) => Some(*n),
-            Some(Count::Odd(_) | Count::Missing) => None,
-            None => counts.ai_share().map(float_key),
+            Some(count) => count.signed().map(ViewCount::millionths),
+            None => counts.ai_share().map(float_key).map(i128::from),
         }
     }
 
     /// What a bar of it is as long as, in views: the total's is as long as its parts where they are more. None for the
     /// share and for what is no count.
-    pub fn length(self, counts: &Counts) -> Option<u64> {
-        let parts = || Some(counts.human.value()?.saturating_add(counts.ai.value()?));
+    pub fn length(self, counts: &Counts) -> Option<ViewCount> {
+        let parts = || Some(counts.human.value()? + counts.ai.value()?);
         match self {
             Self::Human => counts.human.value(),
             Self::Ai => counts.ai.value(),
@@ -81,21 +80,21 @@ pub(super) fn float_key(value: f64) -> i64 {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scale {
     /// From 0 to so many views.
-    Linear(u64),
+    Linear(ViewCount),
     /// From 1 to so many views, logarithmic.
-    Log(u64),
+    Log(ViewCount),
     /// From 0 to 100% of AI views.
     Share,
 }
 
 impl Scale {
     /// Part of the whole bar that so many views take, 0 to 1.
-    pub fn part(self, views: u64) -> f64 {
+    pub fn part(self, views: ViewCount) -> f64 {
         match self {
             Self::Share => 0.0,
-            Self::Linear(full) | Self::Log(full) if views == 0 || full == 0 => 0.0,
-            Self::Log(full) if full > 1 => (as_f64(views).ln() / as_f64(full).ln()).clamp(0.0, 1.0),
-            Self::Linear(full) | Self::Log(full) => (as_f64(views) / as_f64(full)).clamp(0.0, 1.0),
+            Self::Linear(full) | Self::Log(full) if views.is_zero() || full.is_zero() => 0.0,
+            Self::Log(full) if full > ViewCount::ONE => (views.as_f64().ln() / full.as_f64().ln()).clamp(0.0, 1.0),
+            Self::Linear(full) | Self::Log(full) => views.ratio_to(full).clamp(0.0, 1.0),
         }
     }
 }
@@ -112,16 +111,17 @@ mod tests {
 
     #[test]
     fn a_log_scale_goes_from_one_to_the_largest() {
-        let scale = Scale::Log(10_000);
-        assert_eq!([0, 1, 100, 10_000].map(|views| scale.part(views)), [0.0, 0.0, 0.5, 1.0]);
-        assert_eq!(Scale::Log(1).part(1), 1.0, "a scale of one view has no room below it");
-        assert_eq!(Scale::Linear(0).part(0), 0.0);
+        let scale = Scale::Log(10_000.into());
+        assert_eq!([0, 1, 100, 10_000].map(|views| scale.part(views.into())), [0.0, 0.0, 0.5, 1.0]);
+        assert_eq!(scale.part(ViewCount::parse("0.5").expect("a number")), 0.0, "half a view lies below the scale");
+        assert_eq!(Scale::Log(ViewCount::ONE).part(ViewCount::ONE), 1.0, "a scale of one view has no room below it");
+        assert_eq!(Scale::Linear(ViewCount::ZERO).part(ViewCount::ZERO), 0.0);
     }
 
     #[test]
     fn the_bar_of_a_total_is_never_shorter_than_its_parts() {
         let counts = Counts { human: Count::Known(6), ai: Count::Known(7), total: Count::Known(9) };
-        assert_eq!(Metric::Total.length(&counts), Some(13));
+        assert_eq!(Metric::Total.length(&counts), Some(13.into()));
         assert_eq!(Metric::Share.length(&counts), None);
         assert_eq!(Metric::Human.length(&Counts::default()), None, "unknown is not 0");
     }

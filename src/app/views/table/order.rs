@@ -50,7 +50,7 @@ impl Column {
     }
 
     /// The number to sort by; none where it is unknown, and for the path.
-    pub(super) fn key(self, figures: &Figures<'_>) -> Option<i64> {
+    pub(super) fn key(self, figures: &Figures<'_>) -> Option<i128> {
         match self {
             Self::Path => None,
             Self::Now(metric) => metric.key(figures.counts),
@@ -84,13 +84,14 @@ impl Sorting {
     }
 
     /// A key that puts things into this order: those with a number by it, then those without, equal ones by `place`.
-    pub(super) fn sort_key(self, number: Option<i64>, place: u32) -> u128 {
-        // The order of signed numbers, as one of unsigned numbers.
-        let rising = |n: i64| n.cast_unsigned() ^ (1 << 63);
+    pub(super) fn sort_key(self, number: Option<i128>, place: u32) -> u128 {
+        // The order of signed numbers, as one of unsigned numbers. The range holds every 64-bit count in millionths.
+        const MIDDLE: i128 = 1 << 94;
+        let shifted = |n: i128| (n.clamp(1 - MIDDLE, MIDDLE - 1) + MIDDLE).unsigned_abs();
         let number = match (number, self.descending) {
-            (Some(n), false) => u128::from(rising(n)),
-            (Some(n), true) => u128::from(!rising(n)),
-            (None, _) => 1 << 64,
+            (Some(n), false) => shifted(n),
+            (Some(n), true) => shifted(-n.clamp(1 - MIDDLE, MIDDLE - 1)),
+            (None, _) => 1 << 95,
         };
         let place = if self.by == Column::Path && self.descending { !place } else { place };
         (number << 32) | u128::from(place)
@@ -134,7 +135,7 @@ mod tests {
     fn unknown_values_come_last_whichever_way() {
         for descending in [true, false] {
             let sorting = Sorting { by: Column::Now(Metric::Total), descending };
-            let known = [i64::MIN, -1, 0, 7, i64::MAX].map(|n| sorting.sort_key(Some(n), 9));
+            let known = [i128::MIN, -1, 0, 7, i128::MAX].map(|n| sorting.sort_key(Some(n), 9));
             assert!(known.iter().all(|key| *key < sorting.sort_key(None, 0)));
             assert_eq!(known.is_sorted(), !descending);
             assert!(sorting.sort_key(Some(7), 1) < sorting.sort_key(Some(7), 2), "equal ones by path");

@@ -6,10 +6,10 @@
 use super::change::{Figures, Then};
 use super::order::{Column, Sorting};
 use super::pages::Pages;
-use crate::app::format::number;
+use crate::app::format::views;
 use crate::model::report::Sums;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts};
+use crate::model::views::{Count, Counts, ViewCount};
 use std::collections::HashSet;
 
 /// How deep folders nest; what lies deeper is listed by the rest of its path.
@@ -234,9 +234,11 @@ impl Summing {
     }
 }
 
-/// Sums as counts; as text where 64 bits don't hold them.
+/// Sums as counts; as text, with thousands separators, if 64 bits don't hold them.
 fn counts(sums: Sums) -> Counts {
-    let text = |sum: u128| i128::try_from(sum).map_or_else(|_| sum.to_string(), number);
-    let count = |sum: u128| i64::try_from(sum).map_or_else(|_| Count::Odd(CleanText::line(&text(sum))), Count::Known);
+    let count = |sum: ViewCount| match Count::from(sum) {
+        Count::Odd(_) => Count::Odd(CleanText::line(&views(sum))),
+        count => count,
+    };
     Counts { human: count(sums.human), ai: count(sums.ai), total: count(sums.total) }
 }

@@ -1,0 +1,352 @@
+//! Counts as JSON numbers: what the service sent in the place of a count, and the exact number that is summed and compared.
+
+use super::text::CleanText;
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, Sub};
+
+/// One number of the service. Anything that isn't a number in range is kept as received.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Count {
+    /// A whole number (`12` or `12.0`). A negative one is kept and marked on the screen.
+    Known(i64),
+    /// A number with a fraction (`12.5`), kept as the nearest double. A negative one is kept and marked on the screen.
+    Fraction(Fraction),
+    /// Something else: a number beyond 64 bits, text.
+    Odd(CleanText),
+    /// Not in the answer. Not the same as 0.
+    #[default]
+    Missing,
+}
+
+/// Doubles are exact for whole numbers up to 2⁵³.
+const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// A finite double that isn't a whole number, so its magnitude is below 2⁵².
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fraction(f64);
+
+/// Never NaN.
+impl Eq for Fraction {}
+
+impl Fraction {
+    /// The double.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Count {
+    /// The count that a double stands for. `None` if it isn't finite, or a whole number too large to be exact.
+    pub fn from_f64(number: f64) -> Option<Self> {
+        if number.fract() != 0.0 && number.is_finite() {
+            return Some(Self::Fraction(Fraction(number)));
+        }
+        (number.abs() <= LARGEST_EXACT).then(|| Self::Known(to_i64(number)))
+    }
+
+    /// The count that the literal of a JSON number stands for. `None` for everything else, quoted numbers included, and for
+    /// whole numbers that can't be represented exactly.
+    pub fn from_literal(literal: &str) -> Option<Self> {
+        if let Ok(number) = literal.parse() {
+            return Some(Self::Known(number));
+        }
+        if let Some((number, fraction)) = literal.split_once('.')
+            && fraction.bytes().all(|b| b == b'0')
+        {
+            return number.parse().ok().map(Self::Known);
+        }
+        // Excludes the other spellings that Rust reads, such as `inf` and `+1`.
+        let starts_like_json = literal.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
+        let is_decimal = starts_like_json && literal.bytes().any(|b| matches!(b, b'.' | b'e' | b'E'));
+        let number: f64 = is_decimal.then(|| literal.parse().ok()).flatten()?;
+        Self::from_f64(number)
+    }
+
+    /// The number to draw and to sum with. `None` for anything that isn't a count: text, a negative number, nothing.
+    pub fn value(&self) -> Option<ViewCount> {
+        match self {
+            Self::Known(number) => u64::try_from(*number).ok().map(ViewCount::from),
+            Self::Fraction(number) => Some(ViewCount::from_fraction(*number)).filter(|_| number.0 > 0.0),
+            Self::Odd(_) | Self::Missing => None,
+        }
+    }
+
+    /// The same with a negative number as it is, to sort by.
+    pub fn signed(&self) -> Option<ViewCount> {
+        match self {
+            Self::Known(number) => Some(ViewCount(i128::from(*number) * UNIT)),
+            Self::Fraction(number) => Some(ViewCount::from_fraction(*number)),
+            Self::Odd(_) | Self::Missing => None,
+        }
+    }
+}
+
+/// A whole double within ±2⁵³ as an integer.
+fn to_i64(number: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "whole, and far below 2⁶³")]
+    let number = number as i64;
+    number
+}
+
+/// Millionths in one view.
+const UNIT: i128 = 1_000_000;
+
+/// A number of views that can be added up: a fixed-point number in millionths. Sums are therefore exact for whole numbers and
+/// don't depend on the order of the rows; `0.1` ten times is `1`. A fraction with more than six decimals is rounded to six.
+/// Negative as a difference. Sums saturate far above anything that 64-bit counts can add up to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct ViewCount(i128);
+
+impl From<u64> for ViewCount {
+    fn from(number: u64) -> Self {
+        Self(i128::from(number) * UNIT)
+    }
+}
+
+impl ViewCount {
+    pub const ZERO: Self = Self(0);
+    pub const ONE: Self = Self(UNIT);
+
+    fn from_fraction(Fraction(number): Fraction) -> Self {
+        // Split, because a double can't hold millionths of a large number.
+        let millionths = (number.fract() * 1_000_000.0).round();
+        Self(i128::from(to_i64(number.trunc())) * UNIT + i128::from(to_i64(millionths)))
+    }
+
+    /// A decimal number (`-1.5`) with at most six decimals. `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+        let is_negative = whole.starts_with('-');
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        if !digits(whole.trim_start_matches(['+', '-'])) || !digits(decimals) || decimals.len() > 6 {
+            return None;
+        }
+        let whole: i64 = whole.parse().ok()?;
+        let decimals: i128 = format!("{decimals:0<6}").parse().ok()?;
+        Some(Self(i128::from(whole) * UNIT + if is_negative { -decimals } else { decimals }))
+    }
+
+    pub fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The nearest double.
+    pub fn as_f64(self) -> f64 {
+        self.ratio_to(Self::ONE)
+    }
+
+    /// This number divided by another one, which must not be 0.
+    pub fn ratio_to(self, other: Self) -> f64 {
+        // Whole numbers are divided as such: a double holds them exactly, but not always their millionths.
+        match (self.0 % UNIT, other.0 % UNIT) {
+            (0, 0) => (self.0 / UNIT) as f64 / (other.0 / UNIT) as f64,
+            _ => self.0 as f64 / other.0 as f64,
+        }
+    }
+
+    /// Rounded to a whole number, halves away from zero.
+    pub fn rounded(self) -> i128 {
+        divide_rounded(self.0, UNIT)
+    }
+
+    /// Tenths, rounded, halves away from zero.
+    pub fn tenths(self) -> i128 {
+        divide_rounded(self.0, UNIT / 10)
+    }
+
+    /// The `multiplier / divisor` part of it, rounded to a millionth. 0 if the divisor is 0.
+    #[must_use]
+    pub fn scaled(self, multiplier: u64, divisor: u64) -> Self {
+        match divisor {
+            0 => Self::ZERO,
+            _ => Self(divide_rounded(self.0.saturating_mul(i128::from(multiplier)), i128::from(divisor))),
+        }
+    }
+
+    #[must_use]
+    pub fn abs(self) -> Self {
+        Self(self.0.saturating_abs())
+    }
+
+    /// The number as a sort key, monotonic, in millionths.
+    pub fn millionths(self) -> i128 {
+        self.0
+    }
+
+    /// Whether two numbers that should be equal differ so little that one decimal, which is all the screen shows, can't show
+    /// it. Rows are rounded to millionths and by the service itself; that must not be reported as a mismatch. Whole numbers are
+    /// equal only if they are the same.
+    pub fn nearly_equals(self, other: Self) -> bool {
+        (self - other).0.saturating_abs() < UNIT / 20
+    }
+}
+
+/// Rounds halves away from zero. The divisor is positive.
+fn divide_rounded(number: i128, divisor: i128) -> i128 {
+    let half = if number < 0 { -(divisor / 2) } else { divisor / 2 };
+    number.saturating_add(half) / divisor
+}
+
+impl Add for ViewCount {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for ViewCount {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Sum for ViewCount {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::ZERO, Add::add)
+    }
+}
+
+/// A sum as a count. Beyond 64 bits, where no count is exact, it is kept as text.
+impl From<ViewCount> for Count {
+    fn from(sum: ViewCount) -> Self {
+        let whole = sum.0 / UNIT;
+        if sum.0 % UNIT != 0
+            && let Some(count) = Self::from_f64(sum.as_f64())
+        {
+            return count;
+        }
+        i64::try_from(whole).map_or_else(|_| Self::Odd(CleanText::line(&sum.to_string())), Self::Known)
+    }
+}
+
+/// As JSON writes it, without needless zeros: `12`, `12.5`, `-0.25`.
+impl fmt::Display for ViewCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, part) = (self.0.unsigned_abs() / UNIT.unsigned_abs(), self.0.unsigned_abs() % UNIT.unsigned_abs());
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let decimals = format!("{part:06}");
+        let point = if part > 0 { "." } else { "" };
+        write!(f, "{sign}{whole}{point}{}", decimals.trim_end_matches('0'))
+    }
+}
+
+/// As JSON writes it, with as many digits as the double needs.
+impl fmt::Display for Fraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A tiny number would otherwise be hundreds of zeros.
+        if self.0.abs() < 1e-6 { write!(f, "{:e}", self.0) } else { write!(f, "{}", self.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn value(literal: &str) -> ViewCount {
+        Count::from_literal(literal).and_then(|count| count.value()).unwrap_or_else(|| panic!("{literal} is no count"))
+    }
+
+    #[test]
+    fn json_numbers_are_counts() {
+        for (literal, shown) in [
+            ("12", "12"),
+            ("12.0", "12"),
+            ("12.5", "12.5"),
+            ("1.25e1", "12.5"),
+            ("0.1", "0.1"),
+            ("9007199254740993.0", "9007199254740993"),
+            ("9223372036854775807", "9223372036854775807"),
+            ("4503599627370495.5", "4503599627370495.5"),
+        ] {
+            assert_eq!(value(literal).to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_in_range_is_no_count() {
+        for literal in ["1e400", "1e17", "9223372036854775808", "inf", "NaN", "nan", "+1.5", ".5", "true", "\"12\"", ""]
+        {
+            assert_eq!(Count::from_literal(literal), None, "{literal}");
+        }
+        for negative in ["-3", "-1.5"] {
+            let count = Count::from_literal(negative).expect("kept as received");
+            assert_eq!((count.value(), count.signed().map(|n| n.to_string()).as_deref()), (None, Some(negative)));
+        }
+        assert_eq!(Count::from_f64(f64::NAN), None);
+        assert_eq!(Count::from_f64(f64::INFINITY), None);
+        assert_eq!(Count::from_f64(-0.0), Some(Count::Known(0)));
+    }
+
+    #[test]
+    fn sums_of_fractions_do_not_drift() {
+        let tenth = value("0.1");
+        assert_eq!(std::iter::repeat_n(tenth, 10).sum::<ViewCount>(), ViewCount::ONE);
+        assert_eq!((value("0.1") + value("0.2")).to_string(), "0.3");
+        assert!((value("3.333333") + value("6.666667")).nearly_equals(value("10")));
+        assert!(!value("10").nearly_equals(value("11")));
+        let large = ViewCount::from(9_007_199_254_740_993);
+        assert_eq!((large + large).to_string(), "18014398509481986");
+    }
+
+    #[test]
+    fn rounding_goes_to_the_nearest_and_halves_away_from_zero() {
+        assert_eq!(["12.5", "12.4", "0.5", "0.4"].map(|n| value(n).rounded()), [13, 12, 1, 0]);
+        assert_eq!(["12.25", "12.24", "12.96"].map(|n| value(n).tenths()), [123, 122, 130]);
+        assert_eq!((ViewCount::ZERO - value("12.5")).rounded(), -13);
+        assert_eq!(ViewCount::from(20).scaled(1, 7).to_string(), "2.857143");
+        assert_eq!(ViewCount::from(20).scaled(1, 0), ViewCount::ZERO);
+    }
+
+    #[test]
+    fn typed_decimals_are_read_exactly() {
+        for text in ["0", "1.5", "-1.5", "-0.5", "1000", "0.000001"] {
+            assert_eq!(ViewCount::parse(text).map(|n| n.to_string()).as_deref(), Some(text));
+        }
+        for text in ["", ".", "1.", ".5", "1e3", "--1", "0.0000001", "99999999999999999999"] {
+            assert_eq!(ViewCount::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_sum_is_a_count_as_long_as_one_can_be_exact() {
+        assert_eq!(Count::from(ViewCount::from(7)), Count::Known(7));
+        assert_eq!(Count::from(value("7.5")), Count::from_literal("7.5").expect("a count"));
+        let beyond = ViewCount::from(u64::MAX) + value("0.5");
+        assert_eq!(Count::from(beyond), Count::Odd(CleanText::line("18446744073709551615.5")));
+        assert_eq!(Count::from(ViewCount::from(u64::MAX)), Count::Odd(CleanText::line("18446744073709551615")));
+    }
+
+    proptest! {
+        #[test]
+        fn a_sum_does_not_depend_on_the_order(mut numbers in prop::collection::vec(0.0..1e9_f64, 0..30), seed: usize) {
+            let sum = |numbers: &[f64]| -> ViewCount {
+                numbers.iter().filter_map(|n| Count::from_f64(*n)?.value()).sum()
+            };
+            let before = sum(&numbers);
+            let by = if numbers.is_empty() { 0 } else { seed % numbers.len() };
+            numbers.rotate_left(by);
+            numbers.reverse();
+            prop_assert_eq!(sum(&numbers), before);
+        }
+
+        #[test]
+        fn a_fraction_is_written_as_the_literal_of_the_same_double(number in -1e15..1e15_f64) {
+            let literal = match Count::from_f64(number).expect("finite") {
+                Count::Fraction(fraction) => fraction.to_string(),
+                count => count.signed().expect("a number").to_string(),
+            };
+            prop_assert_eq!(Count::from_literal(&literal), Count::from_f64(number));
+        }
+
+        #[test]
+        fn numbers_are_ordered_as_their_doubles(a in 0.0..1e12_f64, b in 0.0..1e12_f64) {
+            let count = |n: f64| Count::from_f64(n).and_then(|count| count.value()).unwrap_or_default();
+            prop_assert!((a - b).abs() < 1e-5 || (count(a) < count(b)) == (a < b));
+        }
+    }
+}
