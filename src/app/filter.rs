@@ -6,7 +6,8 @@
 //! A fuzzy match weighs each letter, so a row that is no match for `gd` may be one for `gdpr`. What can be said before the
 //! next letter is typed is that a row without these letters in this order never will be: the others are *near*.
 
-use crate::model::prompt::DeliveryKind;
+use crate::model::job::Status;
+use crate::model::job_state::{self, begins, search_words, squeezed, words};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
@@ -35,9 +36,9 @@ struct Term {
 
 #[derive(Debug, Clone, PartialEq)]
 enum What {
-    /// Anywhere in what the row shows, or in a prompt.
+    /// Anywhere in what the row shows (its state's word and pull request too), or in a prompt.
     Word(Word),
-    /// Start of the status' or the delivery's word, or of the group's.
+    /// Start of the status' or the delivery's word, or of the group's; squeezed.
     Status(String),
     Model(Atom),
     /// First digits of the pull request's number.
@@ -50,6 +51,8 @@ enum What {
 #[derive(Debug, Clone, PartialEq)]
 struct Word {
     text: String,
+    /// As state words are compared.
+    squeezed: String,
     letters: usize,
     fuzzy: Atom,
     plain: Atom,
@@ -85,6 +88,17 @@ impl Filter {
             }
         }
         words
+    }
+
+    /// The first value of `s:` that begins no word for a job's state: neither one of docdeck's own nor one of `others`.
+    pub fn unknown_status<'a>(&self, others: impl Iterator<Item = &'a str> + Clone) -> Option<&str> {
+        let is_known = |start: &str| {
+            search_words().any(|(word, _)| begins(&word, start)) || others.clone().any(|word| begins(word, start))
+        };
+        self.terms.iter().find_map(|term| match &term.what {
+            What::Status(start) if !is_known(start) => Some(start.as_str()),
+            _ => None,
+        })
     }
 
     /// Whether no row can pass that `before` neither let through nor found near: terms were added, or went on, none of
@@ -136,7 +150,7 @@ impl Term {
         let named = |prefix: &str| rest.strip_prefix(prefix).map(str::to_owned);
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let what = if let Some(status) = named("s:") {
-            What::Status(status)
+            What::Status(squeezed(&status))
         } else if let Some(model) = named("m:") {
             if model.is_empty() {
                 return None;
@@ -150,7 +164,8 @@ impl Term {
             What::Tag(tag)
         } else {
             let (fuzzy, plain) = (atom(&rest, AtomKind::Fuzzy), atom(&rest, AtomKind::Substring));
-            What::Word(Word { letters: rest.chars().count(), number: is_number(&rest), fuzzy, plain, text: rest })
+            let (letters, number) = (rest.chars().count(), is_number(&rest));
+            What::Word(Word { letters, number, fuzzy, plain, squeezed: squeezed(&rest), text: rest })
         };
         let is_open = match &what {
             What::Word(Word { text, .. }) | What::Status(text) | What::PullRequest(text) | What::Tag(text) => {
@@ -292,7 +307,7 @@ impl Hay<'_> {
 fn has(what: &What, row: &JobRow, hay: &mut Hay<'_>, in_prompt: impl Fn(&str) -> bool) -> Verdict {
     let passes = match what {
         What::Word(word) => return has_word(word, row, hay, in_prompt),
-        What::Status(start) => has_status(row, start),
+        What::Status(start) => words(row).any(|word| begins(word, start)),
         What::Model(part) => row.model.as_ref().is_some_and(|model| hay.score(part, model.as_str()).is_some()),
         What::PullRequest(digits) => row.pr_number().is_some_and(|number| number.to_string().starts_with(digits)),
         What::Tag(start) => row.tags.iter().any(|tag| tag.as_str().starts_with(start.as_str())),
@@ -319,36 +334,35 @@ fn has_word(word: &Word, row: &JobRow, hay: &mut Hay<'_>, in_prompt: impl Fn(&st
     // An id is opaque: something near it is another one.
     if row.id.as_ref().is_some_and(|id| hay.score(&word.plain, id.as_str()).is_some())
         || row.tags.iter().any(|tag| hay.score(&word.plain, tag.as_str()).is_some())
+        || shows_state(row, word)
     {
         return Verdict::Passes;
     }
-    if word.number
-        && let Some(number) = row.pr_number().map(|number| number.to_string())
-    {
-        if number == word.text {
-            return Verdict::Passes;
-        }
-        if number.starts_with(&word.text) {
-            return Verdict::Near;
-        }
+    if word.number && row.pr_number().is_some_and(|number| number.to_string().starts_with(&word.text)) {
+        return Verdict::Passes;
     }
     best
 }
 
-fn has_status(row: &JobRow, start: &str) -> bool {
-    // `s:notsent` and `s:needsyou`: a term has no space in it.
-    let begins = |word: &str| word.to_lowercase().replace(' ', "").starts_with(start);
-    row.undelivered.map(DeliveryKind::word).is_some_and(begins)
-        || row.status.as_ref().is_some_and(|status| begins(status.word()))
-        || begins(row.group().name())
-        || (row.gone && begins("gone"))
+/// Whether a typed word is the beginning of a word that the row shows for its state: of each part of `not sent`, but only
+/// of the whole name of its group. The number of a pull request is compared elsewhere.
+fn shows_state(row: &JobRow, word: &Word) -> bool {
+    if word.squeezed.is_empty() {
+        return false;
+    }
+    let pull_request = match (&row.pr_link, &row.status) {
+        (Some(_), _) => "PR",
+        (None, Some(Status::Completed)) => "no PR",
+        (None, _) => "",
+    };
+    let mut parts = job_state::word(row).split(' ').chain(pull_request.split(' '));
+    words(row).any(|shown| begins(shown, &word.squeezed)) || parts.any(|part| begins(part, &word.squeezed))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::app::jobs::tests::row;
-    use crate::model::job::Status;
 
     fn job() -> JobRow {
         let mut job = row(7, Status::Failed);
@@ -374,6 +388,13 @@ mod tests {
             "writ",
             "SSO guide",
             "rwrte",
+            "failed",
+            "fail",
+            "needs",
+            "PR 1423",
+            "pr",
+            "14",
+            "s:Needs-You",
             "acme",
             "job-7",
             "1423",
@@ -395,11 +416,58 @@ mod tests {
         ] {
             assert!(passes(typed), "{typed:?} passes");
         }
-        for typed in
-            ["billing", "!sso", "s:active", "m:opus", "#15", "tag:docs", "!#1423", "!tag:auth", "sso s:queued", "job-8"]
-        {
+        for typed in [
+            "billing",
+            "!sso",
+            "s:active",
+            "m:opus",
+            "#15",
+            "tag:docs",
+            "!#1423",
+            "!tag:auth",
+            "sso s:queued",
+            "job-8",
+            "!failed",
+            "completed",
+            "PR 1424",
+            "423",
+            "queued",
+            "you",
+        ] {
             assert!(!passes(typed), "{typed:?} does not pass");
         }
+    }
+
+    #[test]
+    fn every_word_that_a_row_shows_for_its_state_finds_it() {
+        use crate::model::job_state::{JobState, word};
+        use crate::model::prompt::DeliveryKind;
+        let finds = |typed: &str, row: &JobRow| {
+            let mut sieve = Sieve::default();
+            sieve.set(Filter::parse(typed));
+            sieve.verdict(row) == Verdict::Passes
+        };
+        for kind in DeliveryKind::ALL.into_iter().filter(|kind| kind.holds_the_rest()) {
+            let mut row = row(1, Status::Active);
+            row.undelivered = Some(kind);
+            let typed = word(&row).to_owned();
+            assert!(finds(&typed, &row) && finds(&format!("s:{}", typed.replace(' ', "-")), &row), "{typed}");
+            assert!(!finds("completed", &row) && !finds("s:completed", &row), "{typed}");
+        }
+        let other = row(1, Status::Unknown(CleanText::line("In review")));
+        assert_eq!(JobState::of(&other), JobState::Other);
+        assert!(finds("in review", &other) && finds("s:in-review", &other));
+        let without = row(1, Status::Completed);
+        assert!(finds("no PR", &without) && finds("completed", &without) && !finds("failed", &without));
+    }
+
+    #[test]
+    fn a_status_that_there_is_not_is_named() {
+        let unknown = |typed: &str| Filter::parse(typed).unknown_status(["reviewing"].into_iter()).map(str::to_owned);
+        for known in ["s:f", "s:not-sent", "s:needs_you", "!s:QUEUED", "s:rev", "s:", "fial", "s:discarded"] {
+            assert_eq!(unknown(known), None, "{known}");
+        }
+        assert_eq!(unknown("sso !s:Fial").as_deref(), Some("fial"));
     }
 
     #[test]

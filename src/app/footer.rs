@@ -96,7 +96,8 @@ impl App {
         items
     }
 
-    /// What there is to say, a notice or else a tip, in lines of so many cells; empty when there is nothing.
+    /// The message over the last lines of the body: a notice, what is wrong with the filter, or a tip, in lines of so many
+    /// cells; empty if there is none.
     pub fn said(&self, width: usize) -> Vec<String> {
         let rows = usize::from(self.size.1);
         let most = match &self.notice {
@@ -109,8 +110,11 @@ impl App {
                 Tone::Greeting => marked('✓', notice.text.as_str(), width, most),
                 Tone::Problem => marked('!', notice.text.as_str(), width, most),
             },
-            (None, Some(tip)) => plain(tip, width),
-            (None, None) => Vec::new(),
+            (None, tip) => match (self.filter_problem(), tip) {
+                (Some(problem), _) => marked('!', &problem, width, most),
+                (None, Some(tip)) => plain(tip, width),
+                (None, None) => Vec::new(),
+            },
         }
     }
 

@@ -1,12 +1,13 @@
-//! The help as lines: the keys of a moment from the one table, with the user's own commands, narrowed by words. How they
-//! look is not decided here.
+//! The help as lines: the keys that hold at a moment, in groups, the user's own commands, and the symbols of the jobs list,
+//! each from the table that is drawn and dispatched by; narrowed by words. How lines look is not decided here.
 
 use super::App;
 use super::geometry::Geometry;
-use super::keymap::{Binding, Chord, Context};
+use super::keymap::{Binding, Chord, Context, KeyGroup};
 use super::overlay::Overlay;
 use super::text_input::TextInput;
 use super::wrap::wrap;
+use crate::model::job_state::{JobState, ROW_MARKS};
 use unicode_width::UnicodeWidthStr;
 
 /// Cells before the keys and between them and what they do.
@@ -76,6 +77,7 @@ pub enum HelpLine {
     Gap,
     Heading(String),
     /// Keys, none on a line that goes on with the text of the one before, and what they do.
+    /// The same for a symbol and its meaning.
     Key(String, String),
 }
 
@@ -107,30 +109,34 @@ impl App {
         let key_columns = self.help_key_columns(help, columns);
         let room = columns.saturating_sub(key_columns + GAPS);
         let typing = contexts.first().is_some_and(|context| takes_text(*context));
-        for (n, &context) in contexts.iter().enumerate() {
-            let rows =
-                self.start.keymap.rows(contexts).filter(|row| row.context == context && self.is_offered(row.action));
-            // Where text is typed, plain letters of the contexts below are text.
-            let works = |chord: &&Chord| !typing || n == 0 || !chord.types_text();
-            let texts = rows.filter(|row| holds(&self.said_of(row))).filter_map(|row| {
+        for group in KeyGroup::ALL {
+            let in_group = |row: &Binding| row.action.group() == group && self.is_offered(row.action);
+            let rows = self.start.keymap.rows_that(contexts, in_group).filter(|row| holds(&self.searched_text(row)));
+            let texts = rows.filter_map(|row| {
+                // Where text is typed, plain letters of the contexts below are text.
+                let works = |chord: &&Chord| !typing || contexts.first() == Some(&row.context) || !chord.types_text();
                 let chords: Vec<Chord> = self.start.keymap.keys(row).iter().filter(works).copied().collect();
-                (!chords.is_empty()).then(|| (keys(&chords, key_columns), row.help))
+                (!chords.is_empty()).then(|| (keys(&chords, key_columns), row.help.to_owned()))
             });
-            section(&mut lines, context.name(), texts, room);
+            section(&mut lines, group.name(), texts, room);
         }
         if typing {
             return lines;
         }
-        let own = self.own_commands(contexts).map(|own| (own.key.to_string(), own.name.as_str()));
+        let own = self.own_commands(contexts).map(|own| (own.key.to_string(), own.name.to_string()));
         let own = own.filter(|(key, name)| holds(&format!("{key} {name}")));
         section(&mut lines, "your commands", own, room);
+        if contexts.iter().any(|context| matches!(context, Context::Jobs | Context::Detail | Context::AllJobs)) {
+            let symbols = job_symbols().filter(|(symbol, text)| holds(&format!("{symbol} {text} symbol")));
+            section(&mut lines, "symbols in the list of jobs", symbols, room);
+        }
         lines
     }
 
-    /// All that can be looked for in a row: its keys, also those without room, and what they do.
-    fn said_of(&self, row: &Binding) -> String {
+    /// The text of a row that is searched: its keys, including those that have no cells, what they do, and its names.
+    fn searched_text(&self, row: &Binding) -> String {
         let keys: Vec<String> = self.start.keymap.keys(row).iter().map(ToString::to_string).collect();
-        format!("{} {}", keys.join(" "), row.help)
+        format!("{} {} {} {}", keys.join(" "), row.help, row.action.word(), row.action.group().name())
     }
 
     /// The help, where it is on top.
@@ -159,7 +165,16 @@ fn takes_text(context: Context) -> bool {
     )
 }
 
-fn section<'a>(lines: &mut Vec<HelpLine>, name: &str, rows: impl Iterator<Item = (String, &'a str)>, room: usize) {
+/// Every symbol of a row of the jobs list, with what it means.
+fn job_symbols() -> impl Iterator<Item = (String, String)> {
+    let states = JobState::ALL.into_iter().map(|state| {
+        let (word, meaning) = state.explained();
+        (state.symbol().to_owned(), format!("{word}: {meaning}"))
+    });
+    ROW_MARKS.into_iter().map(|(mark, meaning)| (mark.to_owned(), meaning.to_owned())).chain(states)
+}
+
+fn section(lines: &mut Vec<HelpLine>, name: &str, rows: impl Iterator<Item = (String, String)>, room: usize) {
     let mut rows = rows.peekable();
     if rows.peek().is_none() {
         return;
@@ -169,7 +184,7 @@ fn section<'a>(lines: &mut Vec<HelpLine>, name: &str, rows: impl Iterator<Item =
     }
     lines.push(HelpLine::Heading(name.to_uppercase()));
     for (mut keys, text) in rows {
-        for part in wrap(text, room, 4).0 {
+        for part in wrap(&text, room, 4).0 {
             lines.push(HelpLine::Key(std::mem::take(&mut keys), part));
         }
     }
@@ -281,6 +296,31 @@ mod tests {
         assert!(typing.iter().any(|keys| keys.contains("Ctrl-S")), "{typing:?}");
         assert!(!typing.iter().any(|keys| ["1", "q", "?"].contains(&keys.as_str())), "{typing:?}");
         assert!(keys(&[Context::Jobs, Context::Everywhere]).iter().any(|keys| keys == "1"));
+    }
+
+    #[test]
+    fn it_lists_its_groups_in_their_order_and_then_every_symbol_of_the_list() {
+        let app = crate::app::signals::tests::app(Vec::new());
+        let lines = app.help_lines(&Help::new(vec![Context::Jobs, Context::Lists, Context::Everywhere]), 120);
+        let headings: Vec<&str> = lines
+            .iter()
+            .filter_map(|line| match line {
+                HelpLine::Heading(text) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        let wanted = ["ACT", "FIND", "ORGANISE", "QUEUE", "NAVIGATE", "DOCDECK", "SYMBOLS IN THE LIST OF JOBS"];
+        assert_eq!(headings, wanted);
+        for state in JobState::ALL {
+            let (word, meaning) = state.explained();
+            let line = HelpLine::Key(state.symbol().to_owned(), format!("{word}: {meaning}"));
+            assert!(lines.contains(&line), "{line:?}");
+        }
+        let views = app.help_lines(&Help::new(vec![Context::Views, Context::Lists, Context::Everywhere]), 120);
+        assert!(
+            !views.contains(&HelpLine::Heading("SYMBOLS IN THE LIST OF JOBS".to_owned())),
+            "none are on that screen"
+        );
     }
 
     #[test]

@@ -11,8 +11,10 @@ mod sight;
 use super::filter::{Sieve, Verdict};
 use super::marks::Marks;
 use super::order::{Order, SECTIONS, SortKey, Sorting, Spot, section};
+use crate::model::job::Status;
 use crate::model::row::{FirstRows, Group, JobKey, JobRow};
-use std::collections::HashMap;
+use crate::model::text::CleanText;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
 /// A line of the list as drawn.
@@ -46,6 +48,8 @@ pub struct JobList {
     /// First visible line.
     top: usize,
     revision: i64,
+    /// Statuses that rows have or had and docdeck doesn't know.
+    other_statuses: BTreeSet<CleanText>,
 }
 
 impl JobList {
@@ -65,6 +69,7 @@ impl JobList {
     pub fn replace(&mut self, rows: Vec<JobRow>) {
         self.begun = false;
         self.revision = rows.iter().map(|row| row.revision).max().unwrap_or(0);
+        rows.iter().for_each(|row| note_status(&mut self.other_statuses, row));
         self.place = rows.iter().enumerate().map(|(place, row)| (row.key, place)).collect();
         self.rows = rows;
         self.lay_out();
@@ -73,6 +78,7 @@ impl JobList {
     /// Puts a row in or replaces it; a row older than the one here is ignored. Whether anything changed.
     pub fn upsert(&mut self, row: JobRow) -> bool {
         self.revision = self.revision.max(row.revision);
+        note_status(&mut self.other_statuses, &row);
         let Some(&place) = self.place.get(&row.key) else {
             if self.begun {
                 // It comes with the rest.
@@ -196,6 +202,11 @@ impl JobList {
         self.revision
     }
 
+    /// Statuses that jobs have or had and docdeck doesn't know, in their order.
+    pub fn other_statuses(&self) -> impl Iterator<Item = &str> + Clone {
+        self.other_statuses.iter().map(CleanText::as_str)
+    }
+
     /// Jobs that the agent works on.
     pub fn active(&self) -> usize {
         self.count_of(Group::Working)
@@ -282,6 +293,14 @@ impl JobList {
     }
 }
 
+fn note_status(statuses: &mut BTreeSet<CleanText>, row: &JobRow) {
+    if let Some(Status::Unknown(word)) = &row.status
+        && !statuses.contains(word)
+    {
+        statuses.insert(word.clone());
+    }
+}
+
 fn shown_group(row: &JobRow, held: bool) -> Group {
     match row.group() {
         Group::Done if held => Group::NeedsYou,
@@ -294,8 +313,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::app::filter::Filter;
     use crate::model::Time;
-    use crate::model::job::{JobId, Status};
-    use crate::model::text::CleanText;
+    use crate::model::job::JobId;
 
     pub(crate) fn at(seconds: i64) -> Time {
         Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range")

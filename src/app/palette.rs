@@ -29,6 +29,8 @@ pub enum Choice {
 pub struct Entry {
     pub choice: Choice,
     pub text: CleanText,
+    /// Other words by which it is found: its name in the configuration comes first, then synonyms.
+    also: String,
     /// Its keys, none for a theme.
     pub keys: String,
     /// Where it belongs.
@@ -60,13 +62,21 @@ impl Palette {
         let typed = self.input.text();
         let pattern = Pattern::parse(&typed, CaseMatching::Ignore, Normalization::Smart);
         let (matcher, mut scratch) = (&mut self.matcher, Vec::new());
-        let mut scored: Vec<(u32, usize)> = Vec::new();
+        let mut score = |text: &str| pattern.score(Utf32Str::new(text, &mut scratch), matcher);
+        let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
+        let mut scored: Vec<([bool; 2], u32, bool, usize)> = Vec::new();
         for (place, entry) in self.entries.iter().enumerate() {
             let text = format!("{} {}", entry.text, entry.place);
-            scored.extend(pattern.score(Utf32Str::new(&text, &mut scratch), matcher).map(|score| (score, place)));
+            let all = format!("{text} {}", entry.also).to_lowercase();
+            let is_named = words.iter().all(|word| all.split_whitespace().any(|other| other == word));
+            let (by_text, by_all) = (score(&text), score(&all));
+            let is_name = entry.also.split_whitespace().next() == Some(&words.join("-"));
+            // Its name comes first, then whole words; of two that fit equally well, the one whose own text fits.
+            let score = by_text.max(by_all);
+            scored.extend(score.map(|score| ([is_name, is_named], score, by_text == Some(score), place)));
         }
-        scored.sort_by_key(|(score, place)| (std::cmp::Reverse(*score), *place));
-        self.shown = scored.into_iter().map(|(_, place)| place).collect();
+        scored.sort_by_key(|(names, score, by_text, place)| (std::cmp::Reverse((*names, *score, *by_text)), *place));
+        self.shown = scored.into_iter().map(|(.., place)| place).collect();
         self.selected = 0;
         self.top = 0;
     }
@@ -104,6 +114,11 @@ impl Palette {
     }
 }
 
+/// The words besides its help by which an action is found: `new-job` also as `new job`.
+fn also(action: Action) -> String {
+    format!("{} {} {}", action.word(), action.word().replace('-', " "), action.synonyms())
+}
+
 impl App {
     /// The key that opens the palette: what it lists is what holds at this moment.
     pub(super) fn open_palette(&mut self) {
@@ -118,12 +133,15 @@ impl App {
                 && row.context == Context::Everywhere
                 && !self.start.keymap.keys(row).iter().any(|c| !c.types_text());
             let is_reached = !is_plain || (may_turn && row.action == Action::Profiles);
-            if row.action != Action::Palette && is_reached && self.is_possible(row.action) {
+            // Who looks for drafts by name is told that there are none.
+            let is_listed = self.is_possible(row.action) || row.action == Action::Drafts;
+            if row.action != Action::Palette && is_reached && is_listed {
                 let keys = if is_plain { &[] } else { self.start.keymap.keys(row) };
                 let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
                 entries.push(Entry {
                     choice: Choice::Row(row),
                     text: CleanText::line(row.help),
+                    also: also(row.action),
                     keys: keys.join("  "),
                     place: row.context.short_name(),
                 });
@@ -132,12 +150,14 @@ impl App {
         entries.extend(self.own_hints().map(|own| Entry {
             choice: Choice::Own(own.key),
             text: own.name.clone(),
+            also: String::new(),
             keys: own.key.to_string(),
             place: "commands",
         }));
         entries.extend(self.start.themes.iter().map(|name| Entry {
             choice: Choice::Theme(name.clone()),
             text: CleanText::line(&format!("theme {name}")),
+            also: "colors colours appearance dark light settings".to_owned(),
             keys: String::new(),
             place: "themes",
         }));
@@ -225,6 +245,33 @@ mod tests {
         assert!(has(Action::NewJob) && has(Action::Quit) && has(Action::Rename));
         assert!(!has(Action::OpenPr), "no pull request is there to open");
         assert!(!has(Action::Palette));
+    }
+
+    #[test]
+    fn an_action_is_found_by_its_name_in_the_configuration_and_by_common_words() {
+        let found = |words: &str| {
+            let mut app = opened();
+            typed(&mut app, words);
+            palette(&app).selected().map(|entry| entry.choice.clone())
+        };
+        let wanted = [
+            ("new-job", Action::NewJob),
+            ("reverse-sort", Action::ReverseSort),
+            ("create", Action::NewJob),
+            ("draft", Action::Drafts),
+            ("quit", Action::Quit),
+            ("exit", Action::Quit),
+            ("search", Action::Filter),
+            ("find", Action::Filter),
+            ("restore", Action::Undo),
+            ("shortcuts", Action::Help),
+        ];
+        for (words, action) in wanted {
+            let choice = found(words);
+            assert!(matches!(&choice, Some(Choice::Row(row)) if row.action == action), "{words}: {choice:?}");
+        }
+        assert_eq!(found("theme"), Some(Choice::Theme("dark".to_owned())));
+        assert_eq!(found("colors"), Some(Choice::Theme("dark".to_owned())));
     }
 
     fn held(app: &mut App, code: KeyCode, with: KeyModifiers) -> Vec<Effect> {

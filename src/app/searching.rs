@@ -9,6 +9,7 @@ use super::text_input::TextInput;
 use super::{App, Effect, Record, Screen, Tone};
 use crate::model::Time;
 use crate::model::failure::Failure;
+use crate::model::job_state::search_words;
 use crate::model::row::JobKey;
 
 /// What is typed, over which saved filter.
@@ -30,6 +31,18 @@ impl App {
     /// The text that is typed into the filter of the jobs.
     pub(super) fn jobs_filter(&self) -> &str {
         &self.search.typed
+    }
+
+    /// What is wrong with the filter of the list in front, while it holds: a status that there is not, with those that
+    /// there are.
+    pub fn filter_problem(&self) -> Option<String> {
+        let is_list = self.screen == Screen::Jobs
+            && self.overlays.iter().all(|overlay| matches!(overlay, Overlay::Filter(_) | Overlay::AllJobs(_)));
+        let list = self.listed();
+        let unknown = list.filter().unknown_status(list.other_statuses()).filter(|_| is_list)?;
+        let others = list.other_statuses().map(str::to_owned);
+        let valid: Vec<String> = search_words().map(|(word, _)| word).chain(others).collect();
+        Some(format!("No job status starts with “{unknown}”. Valid: {}.", valid.join(", ")))
     }
 
     /// The names of the saved filters, all jobs first, with the one that holds; none when nothing is saved.

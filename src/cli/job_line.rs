@@ -3,37 +3,20 @@
 use super::out::{Out, rfc3339};
 use super::table::{Cell, Column, Set, Table};
 use crate::model::Time;
-use crate::model::job::Status;
+use crate::model::job_state::{JobState, NEEDS_YOU, pull_request, word};
 use crate::model::palette::Meaning;
 use crate::model::row::{Group, JobRow};
 
-/// Where a job stands, in a word: how a prompt of it that is not through stands, else what the service says.
+/// The word for a job's state, and the color role that it is written in.
 pub(super) fn state(row: &JobRow) -> (&str, Meaning) {
-    if let Some(kind) = row.undelivered {
-        return (kind.word(), if kind.needs_user() { Meaning::Warning } else { Meaning::Muted });
-    }
-    if row.gone {
-        return ("gone", Meaning::Muted);
-    }
-    if row.id.is_none() {
-        return ("let go", Meaning::Muted);
-    }
-    match &row.status {
-        Some(status @ Status::Completed) => (status.word(), Meaning::Good),
-        Some(status @ Status::Failed) => (status.word(), Meaning::Bad),
-        Some(status @ Status::Archived) => (status.word(), Meaning::Muted),
-        Some(status) => (status.word(), Meaning::Working),
-        None => ("not seen yet", Meaning::Muted),
-    }
-}
-
-/// The pull request, as short as it can be named.
-pub(super) fn pull_request(row: &JobRow) -> String {
-    match (row.pr_number(), &row.pr_link) {
-        (Some(number), _) => format!("PR {number}"),
-        (None, Some(_)) => "PR".to_owned(),
-        (None, None) => String::new(),
-    }
+    let meaning = match JobState::of(row) {
+        JobState::Unconfirmed | JobState::NotSent | JobState::Rejected => Meaning::Warning,
+        JobState::Completed => Meaning::Good,
+        JobState::Failed => Meaning::Bad,
+        JobState::Active | JobState::Other => Meaning::Working,
+        _ => Meaning::Muted,
+    };
+    (word(row), meaning)
 }
 
 /// A job's id to be read; nothing for one that the service has not accepted.
@@ -54,14 +37,14 @@ pub(super) fn write_table<'a>(rows: impl IntoIterator<Item = &'a JobRow>, now: T
     ]);
     for row in rows {
         let (word, meaning) = state(row);
-        let mark = if row.group() == Group::NeedsYou { "●" } else { "" };
+        let mark = if row.group() == Group::NeedsYou { NEEDS_YOU } else { "" };
         let from = row.age_from();
         let link = row.pr_address().unwrap_or_default();
         table.row(vec![
             Cell::new(Meaning::Warning, mark),
             Cell::new(Meaning::Muted, id(row)),
             Cell::new(meaning, word),
-            Cell::new(Meaning::Text, pull_request(row)).piped(link.as_str()),
+            Cell::new(Meaning::Text, pull_request(row).into_owned()).piped(link.as_str()),
             Cell::new(Meaning::Muted, out.when(from, now)).piped(rfc3339(from)),
             Cell::new(Meaning::Text, row.title.as_str()),
         ]);

@@ -2,13 +2,13 @@
 
 use super::code::Code;
 use super::desk::Record;
-use super::job_line::{state, write_table};
-use super::live::STATUSES;
+use super::job_line::write_table;
 use super::out::{Out, clean};
 use super::refusal::Refusal;
 use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
+use crate::model::job_state::{search_words, squeezed, words};
 use crate::model::json;
 use crate::model::prompt::{PromptKind, Thread};
 use crate::model::row::{Group, JobRow};
@@ -28,13 +28,13 @@ Any command with --json that fails writes an object with error (the sentence on 
 
 Piped, a line a job: id, state, link of the pull request, time, title, apart by tabs.
 
-Exit code: 0 listed, be there jobs or not; 2 usage, configuration or store.";
+Exit code: 0 listed, even if no job matches; 2 unknown status, usage, configuration or store.";
 
 /// Which of them.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// Only these: active, completed, archived, failed, any other word of the service, a delivery (unconfirmed, queued,
-    /// …), or a group (needs-you, working, done, dismissed)
+    /// Only jobs with this status (active, completed, archived, failed or another one of the service), delivery
+    /// (unconfirmed, queued, …) or group (needs-you, working, done, dismissed)
     #[arg(long, value_name = "S", add = super::live::statuses())]
     status: Option<String>,
     /// Answer as JSON
@@ -55,6 +55,9 @@ pub(super) async fn run(
 async fn list(record: &Record, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
     let all = record.store.jobs(&record.scope).await?;
     let known = all.len();
+    if let Some(wanted) = &options.status {
+        check_status(wanted, &all)?;
+    }
     let (mut rows, others): (Vec<JobRow>, Vec<JobRow>) = match &options.status {
         Some(wanted) => all.into_iter().partition(|row| is(row, wanted)),
         None => all.into_iter().partition(|row| row.group() != Group::Dismissed),
@@ -66,49 +69,39 @@ async fn list(record: &Record, options: &Options, out: &mut Out) -> Result<Code,
     } else {
         write_table(&rows, chrono::Utc::now(), out);
     }
-    // A word that only the service may know is said wherever nothing has it: it may be a slip. A program that asks for what
-    // is known needs no more than an empty list.
-    let is_terminal = out.is_terminal() && !options.json;
-    match &options.status {
-        Some(wanted) if rows.is_empty() && known > 0 && (is_terminal || !is_known(wanted)) => {
-            let (wanted, words) = (clean(wanted), words(&others).join(", "));
-            out.note(&format!("None of the {} known here is {wanted}. What they are: {words}.", plural(known, "job")));
+    if out.is_terminal() && !options.json && options.status.is_none() {
+        if known == 0 {
+            out.note("No jobs yet. Create one with `docdeck new`, or add one with `docdeck track ID`.");
+        } else if !others.is_empty() {
+            out.note(&format!("{} dismissed: list them with --status dismissed.", plural(others.len(), "job")));
         }
-        _ if !is_terminal => {}
-        _ if known == 0 => {
-            out.note("No job is known on this computer. `docdeck new` makes one, `docdeck track` takes one in.");
-        }
-        None if !others.is_empty() => {
-            out.note(&format!("{} put away: --status dismissed lists them.", plural(others.len(), "job")));
-        }
-        _ => {}
     }
     Ok(Code::Done)
 }
 
-/// Whether docdeck itself has such a word.
-fn is_known(wanted: &str) -> bool {
-    STATUSES.iter().any(|(word, _)| plain(word) == plain(wanted))
+/// Whether a word is one of docdeck's own, or describes one of these jobs.
+///
+/// # Errors
+/// It is neither: probably a typing mistake, which must not look like an empty list.
+fn check_status(wanted: &str, jobs: &[JobRow]) -> Result<(), Refusal> {
+    let own: Vec<String> = search_words().map(|(word, _)| word).collect();
+    if own.iter().any(|word| same(word, wanted)) || jobs.iter().any(|job| is(job, wanted)) {
+        return Ok(());
+    }
+    let others = jobs.iter().flat_map(words).filter(|word| !own.iter().any(|known| same(known, word)));
+    let others: BTreeSet<String> = others.map(|word| clean(word).to_string()).collect();
+    let valid: Vec<String> = own.into_iter().chain(others).collect();
+    Err(Refusal::unusable(format!("unknown status “{}”; valid: {}", clean(wanted), valid.join(", "))))
 }
 
-/// All words by which these jobs can be listed, each once: statuses and deliveries, then groups.
-fn words(rows: &[JobRow]) -> Vec<String> {
-    let states = rows.iter().map(|row| state(row).0.to_owned()).collect::<BTreeSet<_>>();
-    let groups = rows.iter().map(JobRow::group).collect::<BTreeSet<_>>();
-    let groups = groups.into_iter().map(|group| group.name().replace(' ', "-"));
-    states.into_iter().map(|word| clean(word).to_string()).chain(groups).collect()
+/// Whether a word describes the job: its status, its delivery or its group.
+fn is(job: &JobRow, wanted: &str) -> bool {
+    words(job).any(|word| same(word, wanted))
 }
 
-/// Whether a word says something about the job: its status, its delivery or its group.
-fn is(row: &JobRow, wanted: &str) -> bool {
-    let same = |word: &str| plain(word) == plain(wanted);
-    let status = row.status.as_ref().is_some_and(|status| same(status.word()));
-    (status && !row.gone) || same(state(row).0) || same(row.group().name())
-}
-
-/// A word whatever its case and what parts it.
-fn plain(word: &str) -> String {
-    word.trim().to_lowercase().replace(['-', '_'], " ")
+/// Whether two words differ in nothing but case and what separates their parts.
+fn same(one: &str, other: &str) -> bool {
+    squeezed(one) == squeezed(other)
 }
 
 /// Jobs as JSON, each with the prompt that created it.
@@ -148,6 +141,7 @@ mod tests {
         row.undelivered = Some(DeliveryKind::NotSent);
         assert_eq!(words(&row), ["failed", "FAILED", "needs-you", "needs you", "not_sent"]);
         row.undelivered = None;
+        assert!(check_status("typo", std::slice::from_ref(&row)).is_err());
         row.gone = true;
         assert_eq!(words(&row), ["done", "gone"]);
     }

@@ -6,6 +6,7 @@ use super::arguments::Arguments;
 use super::job_line::state;
 use crate::config::environment::Environment;
 use crate::config::{self, Flags, Setup, data_folder, resolve};
+use crate::model::job_state::search_words;
 use crate::model::row::JobRow;
 use crate::model::text::CleanText;
 use crate::store::Store;
@@ -15,24 +16,6 @@ use std::ffi::OsString;
 
 /// Ids that are offered, the newest first.
 const MOST: usize = 200;
-/// Statuses of the service, deliveries, groups, in this order.
-pub(super) const STATUSES: [(&str, &str); 15] = [
-    ("active", "the agent works on it"),
-    ("completed", "finished"),
-    ("archived", "archived on the service"),
-    ("failed", "ended by an error"),
-    ("gone", "the service no longer knows it"),
-    ("queued", "waits to be sent"),
-    ("paused", "waits until it is released"),
-    ("sending", "on its way"),
-    ("not-sent", "never reached the service"),
-    ("rejected", "the service refused it"),
-    ("unconfirmed", "nobody knows whether it arrived"),
-    ("needs-you", "to be looked at"),
-    ("working", "at work"),
-    ("done", "over and looked at"),
-    ("dismissed", "put away"),
-];
 const SPANS: [(&str, &str); 7] = [
     ("7d", "today and the six days before it"),
     ("30d", "30 days up to today"),
@@ -58,9 +41,9 @@ pub(super) fn profiles() -> ArgValueCandidates {
     })
 }
 
-/// What `jobs --status` knows by itself; the service may have more.
+/// The words that `jobs --status` always takes; jobs may have other statuses.
 pub(super) fn statuses() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| STATUSES.map(|(word, help)| offered(word, help)).into())
+    ArgValueCandidates::new(|| search_words().map(|(word, help)| offered(&word, help)).collect())
 }
 
 /// The spans that `views --last` is mostly given.

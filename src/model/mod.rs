@@ -14,6 +14,7 @@ pub mod endpoint;
 pub mod export;
 pub mod failure;
 pub mod job;
+pub mod job_state;
 pub mod json;
 pub mod layout;
 pub mod ledger;

@@ -77,6 +77,7 @@ fn said(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
         Some(Tone::Info) => theme.title,
         Some(Tone::Greeting) => theme.good,
         Some(Tone::Problem) => theme.warning,
+        None if app.filter_problem().is_some() => theme.warning,
         None => theme.muted,
     };
     if let [line] = lines.as_slice()

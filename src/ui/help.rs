@@ -1,4 +1,4 @@
-//! The keys of the moment at which help was asked for, from the one table.
+//! The help: the keys that held when it was opened, and the symbols of the list below it.
 
 use super::text::{Row, fit, left};
 use super::{View, boxed, cursor, more_below, put};
@@ -9,7 +9,7 @@ use ratatui::text::Line;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, help: &Help, area: Rect) {
     let theme = view.theme;
-    let inner = boxed(frame, area, Line::styled(" Keys of this moment ", theme.title), theme.focus);
+    let inner = boxed(frame, area, Line::styled(" Keyboard shortcuts ", theme.title), theme.focus);
     let width = usize::from(inner.width);
     let body = looked_for(frame, view, help, inner);
     let rows = usize::from(body.height);
@@ -19,7 +19,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, help: &Help, area: Rec
         put(frame, body, n, line(view, text, (keys, width)));
     }
     if lines.is_empty() {
-        put(frame, body, 1, Line::styled(fit("  No line here has all these words.", width), theme.muted));
+        put(frame, body, 1, Line::styled(fit("  No match.", width), theme.muted));
     }
     more_below(frame, view, area, lines.len().saturating_sub(help.scroll + rows));
 }

@@ -13,7 +13,7 @@ use crate::app::jobs::Line as ListLine;
 use crate::app::keymap::{Action, Context};
 use crate::app::{Pane, Record};
 use crate::model::job::Status;
-use crate::model::prompt::DeliveryKind;
+use crate::model::job_state::{JobState, MARKED, NEEDS_YOU, NOT_OPENED, SELECTED, list_word};
 use crate::model::row::{Group, JobRow};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -65,7 +65,7 @@ fn no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
         lines.extend(keys(view, &all));
     }
     lines.push(Line::default());
-    lines.push(Line::styled("words  s:failed  m:sonnet  #1423  tag:x  !word", theme.muted));
+    lines.push(Line::styled("words  s:failed  m:sonnet  PR 1423  tag:x  !word", theme.muted));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), inset(inner));
 }
 
@@ -136,16 +136,16 @@ fn job_line<'a>(view: View<'_>, job: &'a JobRow, width: usize) -> Line<'a> {
     let needs = job.group() == Group::NeedsYou;
     let (glyph, glyph_style) = glyph(view, job);
     let mut row = Row::new(width);
-    row.add(if selected { "▌" } else { " " }, theme.mark);
+    row.add(if selected { SELECTED } else { " " }, theme.mark);
     // Full: it needs the user. Hollow: it ended without asking for anything, and was not looked at since.
     let ended_unseen = job.status.as_ref().is_some_and(Status::is_finished) && job.is_unseen() && !job.dismissed;
     let (sign, style) = match (needs, ended_unseen) {
-        (true, _) => ("●", theme.warning),
-        (false, true) => ("○", theme.muted),
+        (true, _) => (NEEDS_YOU, theme.warning),
+        (false, true) => (NOT_OPENED, theme.muted),
         (false, false) => (" ", theme.text),
     };
     row.add(sign, style);
-    row.add(if app.jobs.is_marked(job.key) { "*" } else { " " }, theme.mark);
+    row.add(if app.jobs.is_marked(job.key) { MARKED } else { " " }, theme.mark);
     row.add(glyph, glyph_style).add(" ", theme.text);
     let title_width = row.room().saturating_sub(INFO + AGE + 4);
     let title_style = match (selected, is_quiet) {
@@ -179,52 +179,33 @@ pub(super) fn tags(job: &JobRow, room: usize) -> String {
     out
 }
 
-/// The sign before a title: its delivery where that is not done, else its status.
+/// The symbol before a title, in its color.
 pub(super) fn glyph(view: View<'_>, job: &JobRow) -> (&'static str, Style) {
+    let state = JobState::of(job);
+    (state.symbol(), symbol_style(view, state))
+}
+
+/// The color of a state's symbol.
+pub(super) fn symbol_style(view: View<'_>, state: JobState) -> Style {
     let theme = view.theme;
-    match job.undelivered {
-        Some(DeliveryKind::Unconfirmed) => return ("!", theme.warning),
-        Some(DeliveryKind::NotSent | DeliveryKind::Rejected) => return ("!", theme.bad),
-        Some(DeliveryKind::Sending) => return ("↑", theme.working),
-        Some(DeliveryKind::Queued) => return ("…", theme.muted),
-        Some(DeliveryKind::Paused) => return ("‖", theme.muted),
-        Some(DeliveryKind::Accepted | DeliveryKind::Dismissed) | None => {}
-    }
-    if job.gone {
-        return ("×", theme.muted);
-    }
-    match &job.status {
-        Some(Status::Completed) => ("✓", theme.good),
-        Some(Status::Failed) => ("✗", theme.bad),
-        Some(Status::Archived) => ("▪", theme.muted),
-        Some(Status::Active) => ("◐", theme.working),
-        Some(Status::Unknown(_)) => ("?", theme.working),
-        None => ("·", theme.muted),
+    match state {
+        JobState::Unconfirmed => theme.warning,
+        JobState::NotSent | JobState::Rejected | JobState::Failed => theme.bad,
+        JobState::Sending | JobState::Active | JobState::Other => theme.working,
+        JobState::Completed => theme.good,
+        _ => theme.muted,
     }
 }
 
-/// The word behind a title: what needs to be known beside the sign.
+/// The word behind a title: what the symbol alone doesn't show.
 pub(super) fn info<'a>(view: View<'_>, job: &'a JobRow) -> (Cow<'a, str>, Style) {
     let theme = view.theme;
-    if let Some(kind) = job.undelivered {
-        let style = if kind.needs_user() { theme.warning } else { theme.muted };
-        return (kind.word().into(), style);
-    }
-    if job.gone {
-        return ("gone".into(), theme.muted);
-    }
-    if job.id.is_none() {
-        return ("let go".into(), theme.muted);
-    }
-    let pr = || job.pr_number().map_or(Cow::Borrowed("PR"), |number| ["PR ", &number.to_string()].concat().into());
-    match &job.status {
-        Some(Status::Failed) => ("failed".into(), theme.bad),
-        Some(Status::Archived) => ("archived".into(), theme.muted),
-        Some(Status::Unknown(word)) => (word.as_str().into(), theme.working),
-        Some(Status::Completed) if job.pr_link.is_some() => (pr(), theme.good),
-        Some(Status::Completed) => ("no PR".into(), theme.muted),
-        Some(Status::Active) if job.pr_link.is_some() => (pr(), theme.muted),
-        Some(Status::Active) => ("".into(), theme.muted),
-        None => ("not seen yet".into(), theme.muted),
-    }
+    let style = match JobState::of(job) {
+        JobState::Unconfirmed | JobState::NotSent | JobState::Rejected => theme.warning,
+        JobState::Failed => theme.bad,
+        JobState::Other => theme.working,
+        JobState::Completed if job.pr_link.is_some() => theme.good,
+        _ => theme.muted,
+    };
+    (list_word(job), style)
 }

@@ -130,18 +130,44 @@ fn a_status_a_delivery_or_a_group_narrows_the_list() {
 }
 
 #[test]
-fn a_status_that_nothing_has_is_said_with_what_there_is_unless_docdeck_knows_the_word() {
+fn an_unknown_status_is_a_usage_error_that_lists_the_valid_ones() {
     let world = world();
-    let said =
-        "None of the 3 jobs known here is bogus. What they are: completed, failed, unconfirmed, needs-you, done.\n";
-    let ran = world.run(&["jobs", "--status", "bogus"]).ends(0);
-    assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", said));
-    let ran = world.run(&["jobs", "--status", "bogus", "--json"]).ends(0);
-    assert_eq!((ran.json()["jobs"].as_array().map(Vec::len), ran.err.as_str()), (Some(0), said));
-    // Scripts ask for these, and an empty list is their answer.
-    for word in ["active", "not_sent", "Dismissed"] {
-        assert_eq!(world.run(&["jobs", "--status", word]).ends(0).err, "", "{word}");
+    let ran = world.run(&["jobs", "--status", "typo"]).ends(2);
+    let valid = "active, completed, failed, archived, gone, queued, paused, sending, not-sent, rejected, unconfirmed, \
+                 discarded, needs-you, working, done, dismissed";
+    let sentence = format!("unknown status “typo”; valid: {valid}");
+    assert_eq!((ran.out.as_str(), ran.err), ("", format!("docdeck: {sentence}\n")));
+    let json = world.run(&["jobs", "--status", "typo", "--json"]).ends(2).json();
+    assert_eq!((json["error"].as_str(), json["exitCode"].as_i64()), (Some(sentence.as_str()), Some(2)));
+    // A status that docdeck knows and no job has is a question with an empty answer.
+    for word in ["active", "not_sent", "Dismissed", "discarded"] {
+        let ran = world.run(&["jobs", "--status", word]).ends(0);
+        assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""), "{word}");
     }
+    assert_eq!(World::new(&[]).run(&["jobs", "--status", "failed"]).ends(0).out, "");
+}
+
+#[test]
+fn a_status_of_the_services_own_is_valid_while_a_job_has_it() {
+    let world = world();
+    world.store(async |store, scope| {
+        let row = store.jobs(scope).await.expect("rows").into_iter().find(|row| row.title.as_str() == "Translate");
+        let row = row.expect("the failed one");
+        let job = Job {
+            id: row.id.expect("an id"),
+            status: Status::parse("In Review"),
+            repository: None,
+            git_ref: None,
+            model: None,
+            pr_link: None,
+            created_at: None,
+            archived_at: None,
+        };
+        store.apply_fetched(row.key, Fetched::Job(job), chrono::Utc::now()).await.expect("seen");
+    });
+    let ran = world.run(&["jobs", "--status", "in-review"]).ends(0);
+    assert!(ran.out.contains("job-b2"), "{ran:?}");
+    assert!(world.run(&["jobs", "--status", "typo"]).ends(2).err.contains("dismissed, In Review\n"));
 }
 
 #[test]

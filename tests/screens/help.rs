@@ -1,11 +1,11 @@
 //! Help, the palette, and sentences that name keys.
 
 use crate::world::World;
-use crate::{render, snapshots, text};
+use crate::{SIZES, drawn, render, snapshots, text};
 use crossterm::event::Event;
 use docdeck::app::Msg;
 use docdeck::app::keymap::{Chord, Context};
-use docdeck::ui::Depth;
+use docdeck::ui::{Depth, Theme};
 
 #[test]
 fn the_keys_of_the_jobs_list() {
@@ -28,6 +28,36 @@ fn the_help_without_a_line_that_holds_the_words() {
     snapshots("help_nothing", |world| {
         world.jobs();
         world.keys("? / x y z z y Enter");
+    });
+}
+
+#[test]
+fn the_symbols_of_the_jobs_list() {
+    // One of the symbols is `?`, which other lines may name only as a key.
+    for size in SIZES {
+        let mut world = World::new(size);
+        world.jobs();
+        world.keys("? / s y m b o l Enter");
+        insta::assert_snapshot!(format!("help_symbols_{}x{}", size.0, size.1), text(&render(&world.app, Depth::None)));
+    }
+}
+
+#[test]
+fn in_ascii_the_help_explains_the_symbols_that_the_list_then_has() {
+    let mut world = World::new((80, 40));
+    world.jobs();
+    world.keys("? / s y m b o l Enter");
+    let shown = text(&drawn(&world.app, &Theme { ascii: true, ..Theme::new(Depth::None) }));
+    for line in ["  o              active: the agent is working", "  x              failed: ended with an error"] {
+        assert!(shown.contains(line), "{shown}");
+    }
+}
+
+#[test]
+fn a_filter_for_a_status_that_there_is_not() {
+    snapshots("jobs_unknown_status", |world| {
+        world.jobs();
+        world.keys("/ s : f i a l");
     });
 }
 

@@ -1,12 +1,15 @@
 //! The one table of key bindings. Dispatch, footer and help all read it; nothing else knows a key.
 //!
-//! `bindings` holds the rows, `names` what they are made of; here is the table as it holds for a user.
+//! `bindings` holds the rows, `names` what they are made of, `groups` how actions are grouped and found; here is the table
+//! as it holds for a user.
 
 mod bindings;
+mod groups;
 mod names;
 
 pub use super::chord::Chord;
 pub use bindings::BINDINGS;
+pub use groups::KeyGroup;
 pub use names::{Action, Before, Context, Edit};
 
 use std::collections::HashMap;
