@@ -78,7 +78,7 @@ fn a_whole_report_goes_out_with_its_comparison_and_its_own_range() {
     let (name, text) = written(&effects);
     assert_eq!(name, "docdeck-views-2026-11-14_2026-11-20-vs-2026-11-07_2026-11-13.csv");
     let lines: Vec<&str> = text.lines().skip(1).collect();
-    assert_eq!(lines, ["/a,3,1,4,0.2500,3,1,4,0", "/new,3,1,4,0.2500,,,,new", "/old,,,,,3,1,4,gone"]);
+    assert_eq!(lines, ["/a,3,1,4,0.2500,3,1,4,0,", "/new,3,1,4,0.2500,,,,4,new", "/old,,,,,3,1,4,-4,gone"]);
     assert!(app.overlays.is_empty());
 }
 

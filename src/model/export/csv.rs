@@ -1,10 +1,11 @@
 //! CSV as RFC 4180 has it: CRLF, quotes where they are needed, a line of heads. No cell is a formula to a spreadsheet.
 
-use super::{Counts, ExportError, Extract, Past, change, received, share_text};
+use super::{Counts, ExportError, Extract, Past, Status, change, received, share_text, status};
 use ::csv::{QuoteStyle, Terminator, WriterBuilder};
 
 const HEADS: [&str; 5] = ["path", "human", "ai", "total", "ai_share"];
-const BEFORE_HEADS: [&str; 4] = ["human_before", "ai_before", "total_before", "change"];
+/// `change` is that of the total and always a number; `status` is `new`, `gone` or empty.
+const BEFORE_HEADS: [&str; 5] = ["human_before", "ai_before", "total_before", "change", "status"];
 
 pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
     let failed = |error: &dyn std::fmt::Display| ExportError(error.to_string());
@@ -23,7 +24,8 @@ pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
                 Past::New | Past::Unknown => None,
             };
             cells.extend(numbers(past));
-            cells.push(change(line));
+            cells.push(change(line).map(|change| change.to_string()).unwrap_or_default());
+            cells.push(status(line).map(Status::word).unwrap_or_default().to_owned());
         }
         writer.write_record(&cells).map_err(|error| failed(&error))?;
     }
@@ -95,10 +97,10 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "path,human,ai,total,ai_share,human_before,ai_before,total_before,change",
-                "/a,5,5,10,0.5000,1,1,2,8",
-                "/b,3,0,3,0.0000,,,,new",
-                "/c,,,,,9,0,9,gone",
+                "path,human,ai,total,ai_share,human_before,ai_before,total_before,change,status",
+                "/a,5,5,10,0.5000,1,1,2,8,",
+                "/b,3,0,3,0.0000,,,,3,new",
+                "/c,,,,,9,0,9,-9,gone",
             ]
         );
     }

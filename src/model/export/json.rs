@@ -1,11 +1,18 @@
-//! JSON with the service's field names: `{"range", "totals", "views", "complete", "asOf"}` (design.md: the command line).
-//! One page a line, so that a difference between two exports is one between lines.
+//! JSON with the service's field names: `{"range", "totals", "views", "complete", "asOf"}`, with one page per line, so that a
+//! difference between two exports is one between lines.
+//!
+//! A comparison adds `comparedWith` (`range`, `totals`, `complete`), and to each page `before`, `change` (of the total, always
+//! a number) and `status` (`new`, `gone` or null). A page that is gone has no counts in the range: they are null.
 
-use super::{Count, Counts, ExportError, Extract, received};
+use super::{Count, Counts, ExportError, Extract, Line, Past, Status, change, received, status};
+use crate::model::period::DateRange;
 use crate::model::text::escaped_json;
 use chrono::SecondsFormat;
 use serde::Serialize;
 use serde_json::value::RawValue;
+
+/// A number as it is written; null if there is none.
+type Number = Option<Box<RawValue>>;
 
 #[derive(Serialize)]
 struct Range {
@@ -13,35 +20,83 @@ struct Range {
     to: String,
 }
 
-#[derive(Serialize)]
-struct Totals {
-    human: Option<Box<RawValue>>,
-    ai: Option<Box<RawValue>>,
-    total: Option<Box<RawValue>>,
+#[derive(Default, Serialize)]
+struct Numbers {
+    human: Number,
+    ai: Number,
+    total: Number,
 }
 
 #[derive(Serialize)]
 struct Page<'a> {
     path: &'a str,
-    human: Option<Box<RawValue>>,
-    ai: Option<Box<RawValue>>,
-    total: Option<Box<RawValue>>,
+    #[serde(flatten)]
+    now: Numbers,
+    #[serde(flatten)]
+    comparison: Option<PageComparison>,
+}
+
+#[derive(Serialize)]
+struct PageComparison {
+    before: Option<Numbers>,
+    change: Number,
+    status: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct ComparedWith {
+    range: Range,
+    totals: Numbers,
+    complete: bool,
 }
 
 pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
-    let range = Range { from: extract.range.from().to_string(), to: extract.range.to().to_string() };
-    let [human, ai, total] = numbers(extract.totals)?;
-    let totals = Totals { human, ai, total };
+    let compared_with = extract.before.map(|before| {
+        let totals = Numbers::of(before.totals)?;
+        Ok(ComparedWith { range: Range::of(before.range), totals, complete: before.complete })
+    });
+    let compared_with = compared_with.transpose()?;
     let as_of = extract.as_of.to_rfc3339_opts(SecondsFormat::Millis, true);
+    let (range, totals) = (Range::of(extract.range), Numbers::of(extract.totals)?);
     let mut out = format!("{{\"range\": {}, \"totals\": {}, \"views\": [", text(&range)?, text(&totals)?);
-    // A page that only the other range has is no page of this one.
-    for (n, (path, counts)) in extract.lines.iter().filter_map(|line| Some((line.path, line.now?))).enumerate() {
-        let [human, ai, total] = numbers(counts)?;
+    // Without a comparison, a page without counts isn't a page of this range.
+    let lines = extract.lines.iter().filter(|line| line.now.is_some() || compared_with.is_some());
+    for (n, line) in lines.enumerate() {
         out.push_str(if n == 0 { "\n  " } else { ",\n  " });
-        out.push_str(&text(&Page { path, human, ai, total })?);
+        out.push_str(&text(&page(line, compared_with.is_some())?)?);
     }
-    out.push_str(&format!("\n], \"complete\": {}, \"asOf\": {}}}\n", extract.is_complete(), text(&as_of)?));
+    out.push_str(&format!("\n], \"complete\": {}, \"asOf\": {}", extract.is_complete(), text(&as_of)?));
+    if let Some(compared_with) = compared_with {
+        out.push_str(&format!(", \"comparedWith\": {}", text(&compared_with)?));
+    }
+    out.push_str("}\n");
     Ok(out)
+}
+
+fn page<'a>(line: &Line<'a>, is_compared: bool) -> Result<Page<'a>, ExportError> {
+    let now = line.now.map_or_else(|| Ok(Numbers::default()), Numbers::of)?;
+    if !is_compared {
+        return Ok(Page { path: line.path, now, comparison: None });
+    }
+    let before = match line.past {
+        Past::Counts(counts) => Some(Numbers::of(counts)?),
+        Past::New | Past::Unknown => None,
+    };
+    let change = change(line).map(|change| raw(change.to_string())).transpose()?;
+    let comparison = PageComparison { before, change, status: status(line).map(Status::word) };
+    Ok(Page { path: line.path, now, comparison: Some(comparison) })
+}
+
+impl Range {
+    fn of(range: DateRange) -> Self {
+        Self { from: range.from().to_string(), to: range.to().to_string() }
+    }
+}
+
+impl Numbers {
+    fn of(counts: &Counts) -> Result<Self, ExportError> {
+        Ok(Self { human: number(&counts.human)?, ai: number(&counts.ai)?, total: number(&counts.total)? })
+    }
 }
 
 fn text(value: &impl Serialize) -> Result<String, ExportError> {
@@ -49,12 +104,8 @@ fn text(value: &impl Serialize) -> Result<String, ExportError> {
     Ok(escaped_json(&text).into_owned())
 }
 
-fn numbers(counts: &Counts) -> Result<[Option<Box<RawValue>>; 3], ExportError> {
-    Ok([number(&counts.human)?, number(&counts.ai)?, number(&counts.total)?])
-}
-
 /// A number where one was received, else the text that came in its place; null where nothing came.
-fn number(count: &Count) -> Result<Option<Box<RawValue>>, ExportError> {
+fn number(count: &Count) -> Result<Number, ExportError> {
     let literal = match count {
         Count::Missing => return Ok(None),
         Count::Known(_) | Count::Fraction(_) => received(count),
@@ -64,7 +115,11 @@ fn number(count: &Count) -> Result<Option<Box<RawValue>>, ExportError> {
         }
         Count::Odd(odd) => text(&odd.as_str())?,
     };
-    RawValue::from_string(literal).map(Some).map_err(|error| ExportError(error.to_string()))
+    raw(literal).map(Some)
+}
+
+fn raw(literal: String) -> Result<Box<RawValue>, ExportError> {
+    RawValue::from_string(literal).map_err(|error| ExportError(error.to_string()))
 }
 
 /// Whether it is a number as JSON writes one, in the range of a double: readers refuse larger ones with the whole file.
@@ -116,11 +171,48 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_range_is_an_empty_list_and_a_gone_page_is_not_in_it() {
-        let (now, past) = (report(NOW, &[], true), report(PAST, &[("/old", 1, 1)], true));
+    fn an_empty_range_is_an_empty_list() {
+        let read: serde_json::Value =
+            serde_json::from_str(&written(&Extract::of_report(&report(NOW, &[], true), None))).expect("JSON");
+        assert_eq!(read.get("views"), Some(&json!([])));
+    }
+
+    #[test]
+    fn a_comparison_adds_fields_with_numbers_as_numbers() {
+        let now = report(NOW, &[("/a", 5, 5), ("/new", 3, 0)], true);
+        let past = report(PAST, &[("/a", 1, 1), ("/gone", 9, 0)], true);
         let read: serde_json::Value =
             serde_json::from_str(&written(&Extract::of_report(&now, Some(&past)))).expect("JSON");
-        assert_eq!(read.get("views"), Some(&json!([])));
+        assert_eq!(
+            read["views"],
+            json!([
+                { "path": "/a", "human": 5, "ai": 5, "total": 10,
+                  "before": { "human": 1, "ai": 1, "total": 2 }, "change": 8, "status": null },
+                { "path": "/new", "human": 3, "ai": 0, "total": 3, "before": null, "change": 3, "status": "new" },
+                { "path": "/gone", "human": null, "ai": null, "total": null,
+                  "before": { "human": 9, "ai": 0, "total": 9 }, "change": -9, "status": "gone" },
+            ])
+        );
+        assert_eq!(
+            read["comparedWith"],
+            json!({
+                "range": { "from": "2026-11-07", "to": "2026-11-13" },
+                "totals": { "human": 100, "ai": 50, "total": 150 },
+                "complete": true,
+            })
+        );
+        assert_eq!((&read["complete"], &read["range"]["from"]), (&json!(true), &json!("2026-11-14")));
+    }
+
+    #[test]
+    fn what_a_comparison_does_not_know_is_null() {
+        let now = report(NOW, &[("/a", 5, 5)], true);
+        let half = Report { complete: false, ..report(PAST, &[], true) };
+        let read: serde_json::Value =
+            serde_json::from_str(&written(&Extract::of_report(&now, Some(&half)))).expect("JSON");
+        let page = &read["views"][0];
+        assert_eq!([&page["before"], &page["change"], &page["status"]], [&json!(null); 3]);
+        assert_eq!(read["comparedWith"]["complete"], json!(false));
     }
 
     #[test]

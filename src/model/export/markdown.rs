@@ -1,6 +1,7 @@
 //! Markdown: the range and the site's totals over a table of pages, for a pull request or a chat.
 
-use super::{Count, Counts, Extract, Line, Past, change, received};
+use super::{Count, Counts, Extract, Line, Past, Status, change, received, status};
+use crate::model::views::ViewCount;
 use chrono::SecondsFormat;
 use std::borrow::Cow;
 
@@ -47,13 +48,23 @@ fn row(line: &Line<'_>, compared: bool) -> String {
             Past::New => "–".to_owned(),
             Past::Unknown => "?".to_owned(),
         });
-        numbers.push(match change(line) {
-            unknown if unknown.is_empty() => "?".to_owned(),
-            change => change,
-        });
+        numbers.push(change_text(line));
     }
     let numbers: String = numbers.iter().map(|number| format!(" {} |", escaped(number))).collect();
     format!("| {} |{numbers}\n", escaped(line.path))
+}
+
+/// The change of the total with its sign, and whether the page is new or gone: `+8`, `new (+3)`, `gone (-9)`.
+fn change_text(line: &Line<'_>) -> String {
+    let change = change(line).map(|change| {
+        let sign = if change > ViewCount::ZERO { "+" } else { "" };
+        format!("{sign}{change}")
+    });
+    match (status(line).map(Status::word), change) {
+        (Some(word), Some(change)) => format!("{word} ({change})"),
+        (Some(word), None) => word.to_owned(),
+        (None, change) => change.unwrap_or_else(|| "?".to_owned()),
+    }
 }
 
 /// The text as one cell of a table that shows it as it is: whatever Markdown or HTML would make of it is escaped, a line
@@ -111,8 +122,12 @@ mod tests {
         let text = written(&Extract::of_report(&now, Some(&past)));
         assert!(text.contains("Partial: more pages were not loaded."), "{text}");
         assert!(text.contains("Compared with 2026-11-07 … 2026-11-13, not loaded to its end: "), "{text}");
-        assert!(text.contains("| /a | 5 | 5 | 10 | 50% | 2 | 8 |"), "{text}");
+        assert!(text.contains("| /a | 5 | 5 | 10 | 50% | 2 | +8 |"), "{text}");
         assert!(text.contains("| /b | 0 | 0 | 0 | – | ? | ? |"), "{text}");
+        let (now, past) = (report(NOW, &[("/new", 2, 1)], true), report(PAST, &[("/old", 9, 0)], true));
+        let text = written(&Extract::of_report(&now, Some(&past)));
+        assert!(text.contains("| /new | 2 | 1 | 3 | 33% | – | new (+3) |"), "{text}");
+        assert!(text.contains("| /old | – | – | – | – | 9 | gone (-9) |"), "{text}");
     }
 
     proptest! {

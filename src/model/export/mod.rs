@@ -10,7 +10,7 @@ mod markdown;
 use super::Time;
 use super::period::DateRange;
 use super::report::Report;
-use super::views::{Count, Counts, PageRow, ViewsPage};
+use super::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
 use std::collections::{HashMap, HashSet};
 
 /// Bytes of text that terminals take for their clipboard: more than this makes 100,000 characters of base64, where they
@@ -191,8 +191,7 @@ impl<'a> Extract<'a> {
     /// missing, stand in it too.
     pub fn file_name(&self, format: Format) -> String {
         let days = |range: DateRange| format!("{}_{}", range.from(), range.to());
-        let against = self.before.filter(|_| format != Format::Json);
-        let against = against.map(|before| format!("-vs-{}", days(before.range))).unwrap_or_default();
+        let against = self.before.map(|before| format!("-vs-{}", days(before.range))).unwrap_or_default();
         let filtered = if self.left_out > 0 { "-filtered" } else { "" };
         let partial = if self.loaded { "" } else { "-partial" };
         format!("docdeck-views-{}{against}{filtered}{partial}.{}", days(self.range), format.extension())
@@ -218,17 +217,43 @@ pub fn received(count: &Count) -> String {
     }
 }
 
-/// What a comparison says of the total of a page: the difference, `new`, `gone`, or nothing where it is not known.
-fn change(line: &Line<'_>) -> String {
-    match (line.now, line.past) {
-        (_, Past::Unknown) => String::new(),
-        (Some(_), Past::New) => "new".to_owned(),
-        (None, Past::New) => String::new(),
-        (None, Past::Counts(_)) => "gone".to_owned(),
-        (Some(now), Past::Counts(past)) => {
-            let difference = now.total.signed().zip(past.total.signed()).map(|(now, past)| now - past);
-            difference.map(|difference| difference.to_string()).unwrap_or_default()
+/// Whether a page is in one of the two ranges only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    /// In this range only.
+    New,
+    /// In the other range only.
+    Gone,
+}
+
+impl Status {
+    /// The word in every format.
+    fn word(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Gone => "gone",
         }
+    }
+}
+
+/// Whether a page is new or gone. `None` if it is in both ranges, and if that isn't known.
+fn status(line: &Line<'_>) -> Option<Status> {
+    match (line.now, line.past) {
+        (Some(_), Past::New) => Some(Status::New),
+        (None, Past::Counts(_)) => Some(Status::Gone),
+        _ => None,
+    }
+}
+
+/// By how much a page's total changed; a new page had no views before, a page that is gone has none now. `None` if one of the
+/// two totals is unknown or no count.
+fn change(line: &Line<'_>) -> Option<ViewCount> {
+    let now = line.now.map(|counts| counts.total.value());
+    match (now, line.past) {
+        (Some(now), Past::New) => now,
+        (Some(now), Past::Counts(past)) => Some(now? - past.total.value()?),
+        (None, Past::Counts(past)) => past.total.value().map(|past| ViewCount::ZERO - past),
+        (_, Past::Unknown) | (None, Past::New) => None,
     }
 }
 
@@ -264,11 +289,18 @@ mod tests {
         let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
         let past = report(PAST, &[("/a", 1, 1), ("/c", 9, 0)], true);
         let extract = Extract::of_report(&now, Some(&past));
-        let said: Vec<_> = extract.lines.iter().map(|line| (line.path, change(line))).collect();
-        assert_eq!(said, [("/a", "8".to_owned()), ("/b", "new".to_owned()), ("/c", "gone".to_owned())]);
+        let changes = |extract: &Extract<'_>| -> Vec<_> {
+            let text = |line: &Line<'_>| change(line).map(|change| change.to_string());
+            extract.lines.iter().map(|line| (text(line), status(line))).collect()
+        };
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            changes(&extract),
+            [(text("8"), None), (text("3"), Some(Status::New)), (text("-9"), Some(Status::Gone))]
+        );
         let half = Report { complete: false, ..past };
         let extract = Extract::of_report(&now, Some(&half));
-        assert_eq!(change(&extract.lines[1]), "", "not seen there yet is not new");
+        assert_eq!(changes(&extract)[1], (None, None), "not seen there yet is not new");
         let unfinished = Report { complete: false, ..now };
         assert_eq!(Extract::of_report(&unfinished, Some(&half)).lines.len(), 2, "not seen yet is not gone");
     }
@@ -302,11 +334,14 @@ mod tests {
         let now = Report { rows: row(["12.0", "0.5", "12.5"]), ..report(NOW, &[], true) };
         let past = Report { rows: row(["12.1", "0.2", "12.3"]), ..report(PAST, &[], true) };
         let extract = Extract::of_report(&now, Some(&past));
-        assert_eq!(change(&extract.lines[0]), "0.2", "exact, not 0.1999…");
+        assert_eq!(change(&extract.lines[0]).map(|change| change.to_string()).as_deref(), Some("0.2"), "not 0.1999…");
         for (format, cells) in [
-            (Format::Csv, "/a,12,0.5,12.5,0.0400,12.1,0.2,12.3,0.2"),
-            (Format::Json, r#""human":12,"ai":0.5,"total":12.5"#),
-            (Format::Markdown, "| /a | 12 | 0.5 | 12.5 | 4% | 12.3 | 0.2 |"),
+            (Format::Csv, "/a,12,0.5,12.5,0.0400,12.1,0.2,12.3,0.2,\r\n"),
+            (
+                Format::Json,
+                r#""human":12,"ai":0.5,"total":12.5,"before":{"human":12.1,"ai":0.2,"total":12.3},"change":0.2"#,
+            ),
+            (Format::Markdown, "| /a | 12 | 0.5 | 12.5 | 4% | 12.3 | +0.2 |"),
         ] {
             let text = format.write(&extract).expect("written");
             assert!(text.contains(cells), "{text}");
