@@ -19,7 +19,8 @@ pub struct Report {
     pub totals: Counts,
     /// Each path once, in the service's order.
     pub rows: Vec<PageRow>,
-    /// Rows that came in more than one answer, since the data moved between two requests; their last numbers count.
+    /// Rows that were merged because their path had come before: in an earlier answer, if the data moved between two requests,
+    /// or twice in the same one. Their last numbers count.
     pub moved: u32,
     /// Answers taken in, each of at most [`super::views::LIMIT_MAX`] rows.
     pub answers: u32,

@@ -398,6 +398,82 @@ fn what_moved() {
     });
 }
 
+/// The screen at a size, as text.
+fn screen(size: (u16, u16), build: impl FnOnce(&mut World)) -> String {
+    let mut world = World::new(size);
+    build(&mut world);
+    text(&render(&world.app, Depth::None))
+}
+
+#[test]
+fn the_movers_tell_how_many_pages_moved_and_how_many_of_them_are_listed() {
+    let of_many = |size| {
+        screen(size, |world| {
+            let range = looking(world, |range| whole(report(range, 900, 0, now())));
+            world.keys("c");
+            let before = range.step(-1).expect("a week");
+            world.tell(Msg::Recalled { range: before, recalled: Ok(whole(report(before, 900, 40, now()))) });
+            world.keys("w");
+        })
+    };
+    for size in [(160, 48), (120, 40), (80, 24), (40, 12)] {
+        let shown = of_many(size);
+        assert!(shown.contains("lost: top 250 of "), "{shown}");
+        assert!(!shown.contains("lost 250"), "{shown}");
+    }
+}
+
+#[test]
+fn the_title_of_each_dialog_names_the_range() {
+    for size in [(160, 48), (80, 24), (40, 12)] {
+        for (keys, range) in [("e", "2026-11-14 … 2026-11-20"), ("t", "2026-11-14 … 2026-11-20"), ("w", "26-11-14")]
+        {
+            let shown = screen(size, |world| {
+                compared(world);
+                world.keys(keys);
+            });
+            assert!(shown.lines().any(|line| line.contains('┌') && line.contains(range)), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn a_part_of_the_pages_is_never_called_all_pages() {
+    let part = |range| Recalled {
+        report: Some(Arc::new(Report { complete: false, ..report(range, 60, 0, now()) })),
+        broken_off: Some(1),
+        ..Recalled::default()
+    };
+    for size in [(160, 48), (120, 40), (80, 24), (40, 12)] {
+        for keys in ["", "[", "e", "w", "Enter", "H"] {
+            let shown = screen(size, |world| {
+                looking(world, part);
+                world.views(50, true);
+                world.keys("a y");
+                let range = world.app.views.query().range;
+                let end = LoadEnd { report: part(range).report, ended: LoadEnded::Stopped, requests: 1 };
+                world.tell(Msg::LoadEnded { range, end });
+                world.keys(keys);
+            });
+            let others = ["not all pages", "until all pages are loaded", "load all pages to know"];
+            let claims = others.iter().fold(shown.clone(), |shown, other| shown.replace(other, ""));
+            assert!(!claims.contains("all pages"), "{keys:?}\n{shown}");
+        }
+    }
+}
+
+#[test]
+fn merged_rows_are_said_to_have_moved_only_after_two_requests() {
+    let with = |answers| {
+        screen((160, 48), |world| {
+            looking(world, |range| whole(Report { moved: 2, answers, ..report(range, 60, 0, now()) }));
+        })
+    };
+    assert!(with(2).contains("2 duplicate rows merged: rows moved while loading"), "{}", with(2));
+    assert!(with(1).contains("2 duplicate rows merged"), "{}", with(1));
+    assert!(!with(1).contains("moved"), "{}", with(1));
+}
+
 /// Opens the trend; of the days that `known` gives numbers for these are known.
 fn trend(world: &mut World, keys: &str, known: impl Fn(i64) -> Option<(i64, i64)>) {
     world.jobs();

@@ -8,6 +8,7 @@ use super::super::scroll::Scroll;
 use super::super::{App, Effect, NewFile, Overwrite, Screen, Tone, format};
 use crate::model::Time;
 use crate::model::export::{COPY_LIMIT, Extract, Format};
+use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use ratatui::layout::{Position, Rect};
 
@@ -57,6 +58,10 @@ pub struct Export {
     pub target: Target,
     /// The file's name; it stands for what is in it, so it can't be changed.
     pub name: String,
+    /// The range, and the one that it is compared with.
+    pub ranges: (DateRange, Option<DateRange>),
+    /// Whether all pages of the range are loaded.
+    pub is_complete: bool,
     /// How many pages it would hold.
     pub pages: usize,
     /// What there is to know about it.
@@ -74,7 +79,10 @@ impl Export {
     /// What can be chosen in a line, each with whether it is.
     pub fn choices(&self, part: Part) -> Vec<(&'static str, bool)> {
         match part {
-            Part::What => vec![("as shown", self.what == What::Shown), ("all loaded", self.what == What::Loaded)],
+            Part::What => {
+                let all = if self.is_complete { "all pages" } else { "all loaded so far" };
+                vec![("as shown", self.what == What::Shown), (all, self.what == What::Loaded)]
+            }
             Part::Format => Format::ALL.into_iter().map(|format| (format.name(), format == self.format)).collect(),
             Part::Target => {
                 vec![("a file", self.target == Target::File), ("the clipboard", self.target == Target::Clipboard)]
@@ -126,31 +134,32 @@ impl Export {
 
     fn describe(&mut self, extract: &Extract<'_>) {
         self.name = extract.file_name(self.format);
+        self.ranges = (extract.range, extract.before.map(|before| before.range));
+        self.is_complete = extract.loaded;
         self.pages = extract.lines.len();
         self.notes = extract.missing();
-        if extract.before.is_some() && self.format == Format::Json {
-            self.notes.push("JSON leaves the comparison out.".to_owned());
-        }
     }
 }
 
 impl App {
     /// The key that exports.
     pub(in crate::app) fn open_export(&mut self, now: Time) {
+        let Some(extract) = self.extract(What::Shown) else {
+            return self.say(Tone::Info, "No page views are loaded, so there is nothing to export.", now);
+        };
         let mut open = Export {
             part: Part::What,
             what: What::Shown,
             format: Format::Csv,
             target: Target::File,
             name: String::new(),
+            ranges: (extract.range, None),
+            is_complete: false,
             pages: 0,
             notes: Vec::new(),
             refused: None,
         };
-        match self.extract(open.what) {
-            Some(extract) => open.describe(&extract),
-            None => return self.say(Tone::Info, "No page views are loaded, so there is nothing to export.", now),
-        }
+        open.describe(&extract);
         self.overlays.push(Overlay::Export(open));
     }
 

@@ -17,7 +17,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Pages kept in each half; more is no longer what moved most.
+/// Pages listed in each half; more is no longer what moved most.
 const KEPT: usize = 250;
 
 /// By what pages move.
@@ -76,6 +76,8 @@ impl Mover {
 #[derive(Debug, Default)]
 pub struct Half {
     movers: Vec<Mover>,
+    /// How many pages moved this way, listed or not.
+    total: usize,
     selected: usize,
     top: usize,
 }
@@ -84,6 +86,11 @@ impl Half {
     /// How many pages it lists.
     pub fn len(&self) -> usize {
         self.movers.len()
+    }
+
+    /// How many pages moved this way, listed or not.
+    pub fn total(&self) -> usize {
+        self.total
     }
 
     /// Whether it lists none.
@@ -173,6 +180,11 @@ impl Movers {
         [before.range, now.range]
     }
 
+    /// Whether not all pages of both ranges are loaded, so that more pages may have moved.
+    pub fn is_partial(&self) -> bool {
+        self.reports.iter().any(|report| !report.complete)
+    }
+
     /// Orders the pages anew, by another metric.
     fn weigh(&mut self, by: MovedBy) {
         let [before, now] = &self.reports;
@@ -201,7 +213,8 @@ impl Movers {
 
     /// Those that moved most, by path where they moved alike.
     fn most(&self, mut moved: Vec<Moved>) -> Half {
-        if moved.len() > KEPT {
+        let total = moved.len();
+        if total > KEPT {
             moved.select_nth_unstable_by_key(KEPT, |moved| Reverse(moved.delta.abs()));
             moved.truncate(KEPT);
         }
@@ -216,7 +229,7 @@ impl Movers {
             let by_size = b.delta().abs().cmp(&a.delta().abs());
             by_size.then_with(|| a.path.as_str().cmp(b.path.as_str()))
         });
-        Half { movers, ..Half::default() }
+        Half { movers, total, ..Half::default() }
     }
 
     fn half(&self) -> &Half {
@@ -371,6 +384,7 @@ mod tests {
         let movers = Movers::new(report(&rows(1), true), report(&rows(2), true), MovedBy::Human);
         let deltas: Vec<i128> = movers.gained.visible(999).map(|(mover, _)| mover.delta().rounded()).collect();
         assert_eq!(deltas, (350..600).rev().collect::<Vec<i128>>());
+        assert_eq!((movers.gained.len(), movers.gained.total()), (KEPT, 599), "the page that stayed at 0 didn't move");
     }
 
     #[test]

@@ -197,8 +197,9 @@ fn notes(report: &Report, requests: u32) -> Vec<String> {
         ),
     });
     if report.moved > 0 {
-        let rows = plural(usize::try_from(report.moved).unwrap_or(usize::MAX), "row");
-        notes.push(format!("{rows} moved between two answers; each page is listed once, with its last numbers."));
+        let rows = plural(usize::try_from(report.moved).unwrap_or(usize::MAX), "duplicate row");
+        let why = if report.answers > 1 { ", because rows moved between two requests" } else { "" };
+        notes.push(format!("Merged {rows}{why}: each page is listed once, with its last numbers."));
     }
     if let Some(total) = report.totals.total.value() {
         let sum = report.sums().total;

@@ -1,8 +1,8 @@
 //! Export of what is shown or of all: what, as what, where to, and what comes of it.
 //!
 //! ```text
-//! ┌ Export page views ─────────────────────────┐
-//! │▌what  [as shown]  all loaded               │
+//! ┌ Export page views, 2026-11-14 … 2026-11-20 ┐
+//! │▌what  [as shown]  all pages                │
 //! │ as    [CSV]  JSON  Markdown                │
 //! │ to    [a file]  the clipboard              │
 //! │                                            │
@@ -18,10 +18,13 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
+use unicode_width::UnicodeWidthStr;
 
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Export, area: Rect) {
     let theme = view.theme;
-    let inner = boxed(frame, open.area(area), Line::styled(" Export page views ", theme.title), theme.focus);
+    let inner = open.area(area);
+    let title = title(open, usize::from(inner.width).saturating_sub(2));
+    let inner = boxed(frame, inner, Line::styled(title, theme.title), theme.focus);
     for (n, part) in Part::ALL.into_iter().enumerate() {
         put(frame, inner, n, choices(view, open, part, usize::from(inner.width)));
     }
@@ -42,6 +45,14 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Export, 
     };
     lines.extend(open.notes.iter().map(|note| Line::styled(note.clone(), theme.warning)));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), below);
+}
+
+/// The title in so many cells: it names the range in any case.
+fn title(open: &Export, width: usize) -> String {
+    let (range, before) = open.ranges;
+    let compared = before.map(|before| format!(" Export page views, {range} vs {before} "));
+    let forms = [compared, Some(format!(" Export page views, {range} ")), Some(format!(" Export {range} "))];
+    forms.into_iter().flatten().find(|form| form.width() <= width).unwrap_or_else(|| range.to_string())
 }
 
 /// One line: what is chosen stands in brackets.

@@ -3,8 +3,8 @@
 //! ```text
 //! ┌ Kept here: 14 ranges, 3.1 MB; docdeck prune cuts it ─────────────────────────────┐
 //! │ range                     days   pages             as of    human       AI       │
-//! │▌2026-11-14 … 2026-11-20      7   1,200  whole         3m  128,402   61,220       │
-//! │ 2026-11-07 … 2026-11-13      7     250  partly        5d  120,001   50,110       │
+//! │▌2026-11-14 … 2026-11-20      7   1,200  complete      3m  128,402   61,220       │
+//! │ 2026-11-07 … 2026-11-13      7     250  partial       5d  120,001   50,110       │
 //! ```
 
 use super::count_text;
@@ -20,10 +20,10 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 
-const RANGE: usize = 24;
+const RANGE: usize = 23;
 const DAYS: usize = 6;
 const PAGES: usize = 9;
-const WHOLE: usize = 8;
+const WHOLE: usize = 9;
 const AGE: usize = 5;
 const COUNT: usize = 12;
 
@@ -109,9 +109,9 @@ fn line<'a>(view: View<'_>, known: &KnownRange, selected: bool, width: usize) ->
     // Loaded before its last day was over, a range has more views by now.
     let is_over = known.as_of.date_naive() > known.range.to();
     let (whole, style): (&str, Style) = match (known.complete, is_over) {
-        (false, _) => ("  partly", theme.warning),
-        (true, false) => ("  so far", theme.text),
-        (true, true) => ("  whole", theme.muted),
+        (false, _) => (" partial", theme.warning),
+        (true, false) => (" so far", theme.text),
+        (true, true) => (" complete", theme.muted),
     };
     row.push(left(whole, WHOLE), style).push(right(&coarse(now - known.as_of), AGE), theme.muted);
     for (column, counted) in [(3, &known.totals.human), (4, &known.totals.ai), (5, &known.totals.total)] {

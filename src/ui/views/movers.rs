@@ -5,6 +5,7 @@ use super::totals::{lengths, overlap};
 use crate::app::format::{count, plural, views};
 use crate::app::views::movers::{Half, Mover, Movers};
 use crate::app::views::table::Change;
+use crate::model::period::DateRange;
 use crate::model::views::ViewCount;
 use crate::ui::text::{Row, fit, fit_end, left, right};
 use crate::ui::{View, boxed, more, more_below, put};
@@ -44,19 +45,30 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, 
     }
 }
 
-/// What is held against what, as far as that has room, and what makes that unfair.
+/// The two ranges, in a shorter form if there is little space, and what makes the comparison unfair. The range on screen is
+/// always named.
 fn title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     let theme = view.theme;
     let [before, now] = open.ranges();
     let partial = now.contains(view.now.date_naive()).then(|| "today partial".to_owned());
-    let unfair = [lengths(now, before, width < 60), overlap(now, before), partial];
+    let unloaded = open.is_partial().then(|| "not all pages loaded".to_owned());
+    let unfair = [unloaded, lengths(now, before, width < 60), overlap(now, before), partial];
     let unfair: Vec<String> = unfair.into_iter().flatten().map(|text| format!(", {text}")).collect();
     let cells = |text: &str| text.chars().count();
-    let by = format!(" Movers by {}", open.by.word());
-    let whole = format!("{by}: {now} against {before}");
+    let (by, metric) = (format!(" Movers by {}", open.by.word()), open.by.word());
+    let forms = [
+        format!("{by}: {now} against {before}"),
+        format!("{by}: {} vs {}", short_range(now), short_range(before)),
+        format!("{by}: {}", short_range(now)),
+    ];
     let needed = unfair.iter().map(|text| cells(text)).sum::<usize>() + 1;
+    // The ranges come before what makes the comparison unfair: without them the numbers mean nothing.
+    let form = forms
+        .iter()
+        .find(|form| cells(form) + needed <= width)
+        .or_else(|| forms.iter().find(|form| cells(form) < width));
     let mut row = Row::new(width);
-    row.push(if cells(&whole) + needed > width { by } else { whole }, theme.title);
+    row.push(form.cloned().unwrap_or_else(|| format!(" {metric} {}", short_range(now))), theme.title);
     for text in unfair {
         if cells(&text) < row.room() {
             row.push(text, theme.warning);
@@ -64,6 +76,11 @@ fn title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     }
     row.push(" ", theme.title);
     row.line()
+}
+
+/// A range in 17 cells: `26-11-14…26-11-20`.
+fn short_range(range: DateRange) -> String {
+    format!("{}…{}", range.from().format("%y-%m-%d"), range.to().format("%y-%m-%d"))
 }
 
 fn half(frame: &mut Frame<'_>, view: View<'_>, told: (&str, &Half, bool), (rows, hidden): (usize, usize), area: Rect) {
@@ -101,15 +118,18 @@ impl Columns {
         let theme = view.theme;
         let mut row = Row::new(self.width);
         let style = if has_keys { theme.mark } else { theme.muted };
-        let mut title = format!("{name} {}", count(half.len()));
-        if hidden > 0 {
-            title.push_str(&format!(", {}", more(hidden)));
-        }
+        let more = if hidden > 0 { format!(", {}", more(hidden)) } else { String::new() };
+        let all = count(half.total());
+        let capped =
+            if half.len() < half.total() { format!(": top {} of {all}", half.len()) } else { format!(" {all}") };
+        let forms = [format!("{name}{capped}{more}"), format!("{name}{capped}"), format!("{name} {all}")];
         row.push(if has_keys { "▌" } else { " " }, theme.mark);
         // The first column's head needs few of its cells: the others are the title's.
         let first = if self.numbers { "before" } else { "Δ" };
         let spare = self.number.saturating_sub(first.width() + 1);
-        row.push(left(&fit(&title, self.path + spare), self.path + spare), style);
+        let room = self.path + spare;
+        let title = forms.iter().find(|form| form.width() <= room).map_or("", String::as_str);
+        row.push(left(title, room), style);
         row.push(right(first, self.number - spare), theme.muted);
         if self.numbers {
             row.push("  ", theme.muted).push(right("now", self.number), theme.muted);

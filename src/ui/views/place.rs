@@ -136,10 +136,10 @@ fn of_report<'a>(view: View<'_>, width: usize) -> Vec<Said<'a>> {
     if table.metric() != Metric::Total {
         parts.push(aside(view, format!("bars of {}", table.metric().name())));
     }
-    let moved = table.report().map_or(0, |report| report.moved);
-    if moved > 0 {
-        let rows = plural(usize::try_from(moved).unwrap_or(usize::MAX), "row");
-        parts.push(aside(view, format!("{rows} moved while loading")));
+    if let Some(report) = table.report().filter(|report| report.moved > 0) {
+        let rows = plural(usize::try_from(report.moved).unwrap_or(usize::MAX), "duplicate row");
+        let why = if report.answers > 1 { ": rows moved while loading" } else { "" };
+        parts.push(aside(view, format!("{rows} merged{why}")));
     }
     parts
 }

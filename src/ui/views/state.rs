@@ -136,7 +136,12 @@ fn of_report<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
     let views = &app.views;
     if !views.is_current() {
         let dates = dates(view, report.range, width);
-        return of_another(view, &format!("{dates}, all pages\n{dates}"), report.as_of, width);
+        let pages = if report.complete {
+            "all pages".to_owned()
+        } else {
+            format!("{} rows, not all", count(report.rows.len()))
+        };
+        return of_another(view, &format!("{dates}, {pages}\n{dates}"), report.as_of, width);
     }
     let failure = views.trouble(now);
     let limit = failure.and_then(|failure| limit_of(view, failure));

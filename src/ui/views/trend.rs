@@ -58,13 +58,15 @@ struct Chart {
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Trend, area: Rect) {
     let theme = view.theme;
     let each = if open.is_weekly() { "mean per day of each week" } else { "views per day" };
-    let title = format!(" Trend, {each}: {} UTC ", open.range);
-    let inner = boxed(
-        frame,
-        area,
-        Line::styled(crate::ui::text::fit(&title, usize::from(area.width).saturating_sub(2)), theme.title),
-        theme.focus,
-    );
+    // The range is never cut.
+    let forms = [
+        format!(" Trend, {each}: {} UTC ", open.range),
+        format!(" Trend: {} UTC ", open.range),
+        format!(" {} UTC ", open.range),
+    ];
+    let title_width = usize::from(area.width).saturating_sub(2);
+    let title = forms.into_iter().find(|form| form.width() <= title_width).unwrap_or_else(|| open.range.to_string());
+    let inner = boxed(frame, area, Line::styled(title, theme.title), theme.focus);
     let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     let (width, height) = (usize::from(text.width), usize::from(text.height));
     let legend = usize::from(height >= 11);
