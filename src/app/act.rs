@@ -8,7 +8,6 @@ use super::scroll::Scroll;
 use super::views::calendar::Calendar;
 use super::{App, Effect, Overwrite, Pane, Record, Screen, Tone};
 use crate::model::Time;
-use crate::model::prompt::Resolution;
 
 impl App {
     pub(super) fn act(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
@@ -25,6 +24,8 @@ impl App {
             Action::Suspend => effects.push(Effect::Suspend),
             Action::Close => self.close_topmost(now, effects),
             Action::Interrupt if self.has_layer() => self.close_topmost(now, effects),
+            Action::Quit if !self.overlays.is_empty() => self.close(now, effects),
+            Action::Quit if self.has_dialog() => self.close_topmost(now, effects),
             Action::Interrupt | Action::Quit => self.leave(effects),
             Action::Down => self.scroll(Scroll::By(1)),
             Action::Up => self.scroll(Scroll::By(-1)),
@@ -38,7 +39,7 @@ impl App {
             Action::Confirm => match self.overlays.last() {
                 Some(Overlay::Picker(_)) => self.take_picked(now),
                 Some(Overlay::Palette(_)) => self.take_choice(now, effects),
-                Some(Overlay::Batch(_)) => self.go_on_with_batch(now, effects),
+                Some(Overlay::Batch(_)) => self.go_on_with_batch(effects),
                 Some(Overlay::Calendar(_)) => self.take_range(now, effects),
                 Some(Overlay::Export(_)) => self.export_views(now, effects),
                 Some(Overlay::Kept(_)) => self.show_kept(effects),
@@ -127,6 +128,12 @@ impl App {
         }
     }
 
+    /// Whether a dialog is open, or the detail of a job in place of the list. Marks and filters are no dialogs.
+    pub(super) fn has_dialog(&self) -> bool {
+        !self.overlays.is_empty() || (self.pane == Pane::Detail && !self.geometry().shows_both())
+    }
+
+    /// Whether Esc has something to close, clear or stop.
     pub(super) fn has_layer(&self) -> bool {
         let narrowed = match self.screen {
             Screen::Jobs => self.jobs.marked() > 0 || !self.filter_text().trim().is_empty(),
@@ -177,7 +184,6 @@ impl App {
             Consequence::DeleteDraft(slot) => self.delete_draft(slot, effects),
             Consequence::OpenDraft(slot) => self.open_draft(slot, now),
             Consequence::BeginAbout(pages) => self.begin_about_others(pages, now, effects),
-            Consequence::QueueBatch => self.queue_batch(effects),
             Consequence::Queue(jobs, change) => effects.push(Effect::ChangeQueue(jobs, change)),
             Consequence::Bulk(bulk, keys) => self.carry_out(bulk, keys, now, effects),
             Consequence::LoadAll(orders) => self.load_in_turn(orders, effects),
@@ -212,15 +218,15 @@ impl App {
         // What is wrong with the value stands below it already.
         let Ok(value) = ask.value() else { return };
         let wanted = ask.wanted.clone();
+        if let (Wanted::LinkId(prompt), Value::Id(id)) = (&wanted, &value) {
+            self.check_link(*prompt, id.clone(), effects);
+            return;
+        }
         self.overlays.pop();
         let effect = match (wanted, value) {
             (Wanted::TrackId, Value::Ids(ids)) => {
                 self.track(ids, now, effects);
                 None
-            }
-            (Wanted::LinkId(prompt), Value::Id(id)) => {
-                self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Resolve(_)));
-                Some(Effect::Resolve(prompt, Resolution::Link(id)))
             }
             (Wanted::PromptsFile, Value::Text(file)) => {
                 self.read_file(&file, effects);

@@ -3,10 +3,10 @@
 
 use super::editor::Saved;
 use super::keymap::{Action, Context};
-use super::overlay::{Ask, Consequence, Overlay, Question, Wanted};
+use super::overlay::{Ask, Overlay, Wanted};
 use super::scroll;
 use super::text_input::TextInput;
-use super::{App, Effect, Record, Tone, format};
+use super::{App, Effect, Record, SubmitError, Tone, format};
 use crate::model::Time;
 use crate::model::batch;
 use crate::model::failure::Failure;
@@ -38,8 +38,6 @@ pub enum Step {
     /// This file is being read.
     Reading(CleanText),
     Preview(Preview),
-    /// Handed over; not known to be on disk yet.
-    Storing(Preview),
 }
 
 /// Prompts that were understood.
@@ -116,7 +114,6 @@ impl App {
         let Some(Overlay::Batch(batch)) = self.overlays.last_mut() else { return };
         match batch.step {
             Step::Reading(_) | Step::Preview(_) => batch.step = Step::Writing,
-            Step::Storing(_) => self.say(Tone::Info, "The prompts are being written to disk.", now),
             Step::Writing => {
                 if self.keep_batch_text(effects) {
                     let again = self.told(Context::Jobs, Action::Batch);
@@ -161,10 +158,9 @@ impl App {
         }
     }
 
-    /// Ctrl-S: what is typed becomes prompts, prompts become a question.
-    pub(super) fn go_on_with_batch(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    /// Lists what is typed as prompts with what they cost; queues the listed ones.
+    pub(super) fn go_on_with_batch(&mut self, effects: &mut Vec<Effect>) {
         let rows = self.geometry().batch_rows();
-        let price = self.batch_price(now);
         let read_only = self.start.read_only;
         let Some(Overlay::Batch(batch)) = self.overlays.last_mut() else { return };
         match &batch.step {
@@ -183,24 +179,25 @@ impl App {
                 let text = "Not queued: the data folder can't be written, so nothing could be kept.";
                 batch.message = Some(CleanText::line(text));
             }
-            Step::Preview(preview) => {
-                let jobs = format::plural(preview.prompts.len(), "new job");
-                let price = price.unwrap_or_default();
-                let text = format!("Queue {jobs}? They are written to disk and sent in this order. {price}.");
-                self.overlays.push(Overlay::Question(Question { text, yes: Consequence::QueueBatch }));
-            }
-            Step::Reading(_) | Step::Storing(_) => {}
+            Step::Preview(_) => self.queue_batch(effects),
+            Step::Reading(_) => {}
         }
     }
 
-    /// What the looked-over batch would cost; none before that.
-    pub fn batch_price(&self, now: Time) -> Option<String> {
-        let batch = self.overlays.iter().rev().find_map(|overlay| match overlay {
-            Overlay::Batch(batch) => Some(batch),
+    /// How many jobs the batch on top would queue; none before its prompts are listed.
+    pub(super) fn batch_size(&self) -> Option<usize> {
+        match self.overlays.last() {
+            Some(Overlay::Batch(batch)) => match &batch.step {
+                Step::Preview(preview) => Some(preview.prompts.len()),
+                Step::Writing | Step::Reading(_) => None,
+            },
             _ => None,
-        })?;
-        let (Step::Preview(preview) | Step::Storing(preview)) = &batch.step else { return None };
-        let jobs = preview.prompts.len();
+        }
+    }
+
+    /// What the listed batch would cost.
+    pub fn batch_price(&self, now: Time) -> Option<String> {
+        let jobs = self.batch_size()?;
         if !self.knows_budget(Limited::Create) {
             return Some(format!("{}; how many may go out now is not known yet", format::plural(jobs, "job")));
         }
@@ -208,12 +205,19 @@ impl App {
         Some(price(jobs, ahead, self.budget(Limited::Create), now, self.start.offset))
     }
 
-    pub(super) fn queue_batch(&mut self, effects: &mut Vec<Effect>) {
-        let Some(batch) = self.batch() else { return };
-        if let Step::Preview(preview) = std::mem::replace(&mut batch.step, Step::Writing) {
-            effects.push(Effect::SubmitBatch(preview.prompts.clone()));
-            batch.step = Step::Storing(preview);
+    /// Saves the listed prompts and closes the dialog. Prompts of a file leave the typed text a draft.
+    fn queue_batch(&mut self, effects: &mut Vec<Effect>) {
+        let typed = self.keep_batch_text(effects).then(|| self.drafts.get(&DraftSlot::Batch).cloned());
+        let Some(Overlay::Batch(batch)) = self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Batch(_))) else {
+            return;
+        };
+        let Step::Preview(preview) = batch.step else { return };
+        let is_typed = preview.file.is_none();
+        if is_typed {
+            self.drafts.remove(&DraftSlot::Batch);
         }
+        let typed = typed.flatten().filter(|_| is_typed).unwrap_or_default();
+        effects.push(Effect::SubmitBatch { prompts: preview.prompts, typed });
     }
 
     pub(super) fn prompts_read(&mut self, file: &str, result: Result<Vec<String>, Failure>) {
@@ -237,36 +241,29 @@ impl App {
         self.dirty = true;
     }
 
-    pub(super) fn batch_added(&mut self, result: Result<Vec<JobRow>, Failure>, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn batch_added(
+        &mut self,
+        result: Result<Vec<JobRow>, SubmitError>,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
         self.dirty = true;
         match result {
             Ok(rows) => {
-                let stored =
-                    |batch: &mut Batch| matches!(&batch.step, Step::Storing(preview) if preview.file.is_none());
-                if self.batch().is_some_and(stored) {
-                    self.drafts.remove(&DraftSlot::Batch);
-                } else {
-                    // The prompts came from a file: what was typed beside them is still to be sent.
-                    self.keep_batch_text(effects);
-                }
-                self.overlays.retain(|overlay| !matches!(overlay, Overlay::Batch(_)));
                 let first = rows.first().map(|row| row.key);
-                let text =
-                    format!("{} queued on disk; they go out as the limit allows.", format::plural(rows.len(), "job"));
+                let text = format!("{} queued; they are sent as the limit allows.", format::plural(rows.len(), "job"));
                 rows.into_iter().for_each(|row| self.put(row));
                 if let Some(key) = first {
                     self.jobs.select(key);
                 }
                 self.say(Tone::Info, &text, now);
             }
-            Err(failure) => {
-                if let Some(batch) = self.batch()
-                    && let Step::Storing(preview) = std::mem::replace(&mut batch.step, Step::Writing)
-                {
-                    batch.message = Some(CleanText::line(&format!("Not queued: {}", failure.sentence)));
-                    batch.step = Step::Preview(preview);
+            Err(error) => {
+                let why = format!("Not queued: {}", error.failure.sentence);
+                if error.text.is_empty() {
+                    self.say(Tone::Problem, &why, now);
                 } else {
-                    self.say_failure(&failure, now);
+                    self.restore_draft(DraftSlot::Batch, error.text, Vec::new(), &why, now, effects);
                 }
             }
         }

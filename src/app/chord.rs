@@ -19,7 +19,12 @@ impl Chord {
             mods -= KeyModifiers::SHIFT;
             // With Control the terminals disagree about the case.
             if mods.contains(KeyModifiers::CONTROL) {
-                code = KeyCode::Char(on_latin_keys(c).to_ascii_lowercase());
+                code = KeyCode::Char(match c {
+                    // Most terminals send the same byte for all of these.
+                    '/' | '7' => '_',
+                    '-' if event.modifiers.contains(KeyModifiers::SHIFT) => '_',
+                    c => on_latin_keys(c).to_ascii_lowercase(),
+                });
             }
         }
         if code == KeyCode::BackTab {
@@ -245,6 +250,17 @@ mod tests {
         assert_eq!(pressed('ы', KeyModifiers::NONE), ch('ы'));
         assert_eq!(pressed('ы', KeyModifiers::ALT), alt('ы'));
         assert_eq!(pressed('ü', KeyModifiers::CONTROL), ctrl('ü'));
+    }
+
+    #[test]
+    fn the_keys_that_send_one_byte_are_one_chord() {
+        let pressed = |c, mods| Chord::from_event(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL | mods));
+        let plain = KeyModifiers::NONE;
+        for (c, mods) in [('_', plain), ('/', plain), ('7', plain), ('-', KeyModifiers::SHIFT)] {
+            assert_eq!(pressed(c, mods), ctrl('_'), "{c}");
+        }
+        assert_eq!(pressed('-', plain), ctrl('-'));
+        assert_eq!(Chord::parse("Ctrl-/"), Some(ctrl('_')));
     }
 
     #[test]

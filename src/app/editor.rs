@@ -1,30 +1,16 @@
-//! The prompt editor: one text, the slot it belongs to, and how far its sending is.
+//! The prompt editor: one text, the slot it belongs to, and whether it is saved as a draft.
 
 use super::keymap::Edit;
 use super::text_input::TextInput;
+use super::views::page_job::about_title;
 use crate::model::Time;
-use crate::model::prompt::{DraftSlot, PromptId, PromptKind};
+use crate::model::prompt::{DraftSlot, PromptKind};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 
 /// A draft is on disk this long after the first key that is not on disk yet.
 pub const SAVE_AFTER: TimeDelta = TimeDelta::seconds(1);
-
-/// How far it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Progress {
-    /// Being written.
-    Editing,
-    /// Handed over; not known to be on disk yet.
-    Storing,
-    /// On disk and on its way.
-    Sending(PromptId),
-    /// The user's own editor has it; then it goes on as before.
-    Outside(Box<Progress>),
-    /// It came back: not sent or rejected, for this reason. Sending goes on with the same prompt.
-    Back(PromptId, CleanText),
-}
 
 /// Whether the text is on disk as a draft.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +58,10 @@ pub struct Editor {
     begun: String,
     /// The template that the text was replaced by.
     taken: String,
-    pub progress: Progress,
+    /// The user's own editor has the text.
+    pub is_lent: bool,
+    /// Why a prompt that is edited was not delivered.
+    pub last_failure: Option<CleanText>,
     pub saved: Saved,
     /// Something to say under the text: why it wasn't sent.
     pub message: Option<CleanText>,
@@ -101,7 +90,8 @@ impl Editor {
             input: TextInput::block(text),
             begun: String::new(),
             taken: String::new(),
-            progress: Progress::Editing,
+            is_lent: false,
+            last_failure: None,
             saved: Saved::Unchanged,
             message: None,
             is_warned: false,
@@ -123,7 +113,7 @@ impl Editor {
 
     /// Puts a template in the place of a text that nobody typed, the cursor at its top. It is no draft before it is changed.
     pub fn take_template(&mut self, text: &str) {
-        if self.is_writable() {
+        if !self.is_lent {
             self.input.replace(text);
             self.input.edit(Edit::TextStart);
             self.taken = self.input.text();
@@ -136,14 +126,22 @@ impl Editor {
         self.is_untyped() || (!self.taken.is_empty() && self.input.text().trim_end() == self.taken.trim_end())
     }
 
-    /// Whether keys may change the text: not while it is on its way.
-    pub fn is_writable(&self) -> bool {
-        matches!(self.progress, Progress::Editing | Progress::Back(..))
+    /// Takes back a text that could not be saved as a prompt, above what was typed since.
+    pub fn take_back(&mut self, text: String, mut pages: Vec<CleanText>) {
+        let typed = if self.is_untyped() { String::new() } else { self.input.text() };
+        if !typed.is_empty() {
+            pages.extend(self.pages.iter().filter(|page| !pages.contains(page)).cloned().collect::<Vec<_>>());
+        }
+        if !pages.is_empty() {
+            self.title = about_title(&pages);
+        }
+        self.pages = pages;
+        self.input.replace(&joined(text, &typed));
     }
 
-    /// Changes the text, unless it is on its way; `change` says whether it did.
+    /// Changes the text, unless the user's own editor has it; `change` returns whether it did.
     pub fn change(&mut self, now: Time, change: impl FnOnce(&mut TextInput) -> bool) {
-        if self.is_writable() && change(&mut self.input) {
+        if !self.is_lent && change(&mut self.input) {
             self.touched(now);
         }
     }
@@ -159,12 +157,13 @@ impl Editor {
     pub fn is_unsaved(&self) -> bool {
         self.saved.is_unsaved()
     }
+}
 
-    /// The prompt that this editor sends or sent in vain.
-    pub fn prompt(&self) -> Option<PromptId> {
-        match self.progress {
-            Progress::Sending(prompt) | Progress::Back(prompt, _) => Some(prompt),
-            Progress::Editing | Progress::Storing | Progress::Outside(_) => None,
-        }
+/// Two drafts as one text, so that neither is lost.
+pub(super) fn joined(first: String, second: &str) -> String {
+    match (first.trim().is_empty(), second.trim().is_empty()) {
+        (_, true) => first,
+        (true, false) => second.to_owned(),
+        (false, false) => format!("{first}\n\n{second}"),
     }
 }

@@ -47,7 +47,8 @@ impl Help {
 
     pub(super) fn find(&mut self) {
         self.typing = true;
-        self.words.get_or_insert_with(|| TextInput::line(""));
+        let old = self.words.take().map(|words| words.text()).unwrap_or_default();
+        self.words = Some(TextInput::selected_line(&old));
     }
 
     /// Goes on reading the lines that were found.
@@ -209,7 +210,7 @@ fn keys(chords: &[Chord], columns: usize) -> String {
 mod tests {
     use super::*;
     use crate::app::jobs::tests::at;
-    use crate::app::keymap::BINDINGS;
+    use crate::app::keymap::{Action, BINDINGS, Edit};
     use crate::app::{Msg, Start};
     use crate::model::endpoint::Scope;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -325,7 +326,7 @@ mod tests {
 
     #[test]
     fn keys_are_named_whole_or_not_at_all() {
-        let delete = BINDINGS.iter().find(|row| row.keys.len() == 3).expect("a row with three keys");
+        let delete = BINDINGS.iter().find(|row| row.action == Action::Edit(Edit::DeleteWordBack)).expect("it has keys");
         let all: Vec<String> = delete.keys.iter().map(ToString::to_string).collect();
         assert_eq!(keys(delete.keys, 24), all[..2].join("  "));
         assert_eq!(keys(delete.keys, 10), all[0]);

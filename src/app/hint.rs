@@ -22,6 +22,9 @@ impl App {
         }
         let marked = self.listed().marked() > 0;
         match (row.action, selected) {
+            (Action::Confirm, _) if let Some(jobs) = self.batch_size() => {
+                format!("queue {}", format::plural(jobs, "job"))
+            }
             (Action::Drafts, _) => format::plural(self.draft_count(), "draft"),
             (Action::CopyMain, Some(job)) if !marked && job.pr_link.is_none() => "copy id".to_owned(),
             (Action::Dismiss, Some(job)) if !marked && job.dismissed => "take back".to_owned(),

@@ -73,7 +73,7 @@ impl App {
             }
             Some(Overlay::Batch(batch)) => {
                 let rows = g.batch_rows();
-                if let Step::Preview(preview) | Step::Storing(preview) = &mut batch.step {
+                if let Step::Preview(preview) = &mut batch.step {
                     preview.move_to(|at, total| by.apply(at, rows, total), rows);
                 }
             }
@@ -118,7 +118,7 @@ impl App {
             Some(Overlay::Palette(palette)) => palette.keep_in_sight(g.palette_rows()),
             Some(Overlay::Picker(picker)) => picker.keep_in_sight(g.picker_rows()),
             Some(Overlay::Batch(batch)) => {
-                if let Step::Preview(preview) | Step::Storing(preview) = &mut batch.step {
+                if let Step::Preview(preview) = &mut batch.step {
                     preview.keep_in_sight(g.batch_rows());
                 }
             }

@@ -18,6 +18,8 @@ pub enum Piece {
     /// The sign before the filter.
     Sign,
     Filter,
+    /// Text of the filter that the next character replaces.
+    Selected,
     /// Where the filter is typed.
     Cursor,
     Marked,
@@ -175,7 +177,8 @@ fn pieces(text: &str, input: Option<&TextInput>, room: usize) -> Option<Part> {
     let after: String = text.chars().skip(at + 1).collect();
     let before = fit_end(&before, room.saturating_sub(1 + under.width()));
     let after = fit(&after, room.saturating_sub(1 + before.width() + under.width()));
-    Some(vec![sign, (before, Piece::Filter), (under, Piece::Cursor), (after, Piece::Filter)])
+    let written = if input.is_selected() { Piece::Selected } else { Piece::Filter };
+    Some(vec![sign, (before, written), (under, Piece::Cursor), (after, Piece::Filter)])
 }
 
 /// Said when it is not the usual one.

@@ -1,11 +1,9 @@
 //! A follow-up to several jobs: one text, one prompt for each job, each on disk before anything is said to be.
 
 use super::bulk::Bulk;
-use super::editor::{Editor, Progress};
 use super::overlay::Overlay;
-use super::{App, Effect, Tone, format};
+use super::{App, Effect, SubmitError, Tone, format};
 use crate::model::Time;
-use crate::model::failure::Failure;
 use crate::model::ledger::Limited;
 use crate::model::prompt::{DraftSlot, PromptId};
 use crate::model::row::{JobKey, JobRow};
@@ -53,11 +51,12 @@ impl App {
     pub(super) fn asks_before_sending(&mut self) -> bool {
         let (busy, read_only) = (self.many.is_some(), self.start.read_only);
         let Some(Overlay::Editor(editor)) = self.overlays.last_mut() else { return false };
-        if editor.targets.len() < 2 || !editor.is_writable() || editor.input.is_blank() || read_only {
+        if editor.targets.len() < 2 || editor.is_lent || editor.input.is_blank() || read_only {
             return false;
         }
         if busy {
-            editor.message = Some(CleanText::line("The follow-up before is still being written to disk."));
+            editor.message =
+                Some(CleanText::line("The previous follow-ups are still being saved: try again in a moment."));
             return true;
         }
         let keys = editor.targets.clone();
@@ -76,12 +75,11 @@ impl App {
 
     /// Yes was said: one prompt for each job.
     pub(super) fn submit_to_many(&mut self, keys: Vec<JobKey>, effects: &mut Vec<Effect>) {
-        let Some(Overlay::Editor(editor)) = self.overlays.last_mut() else { return };
-        editor.progress = Progress::Storing;
-        editor.message = None;
+        let Some(editor) = self.take_editor(effects) else { return };
+        self.jobs.clear_marks();
         let text = editor.input.text();
-        // Until the store has it as prompts, the text stays known as a draft.
-        self.drafts.insert(editor.slot, text.clone());
+        self.drafts
+            .retain(|slot, draft| !(matches!(slot, DraftSlot::FollowUp(job) if keys.contains(job)) && *draft == text));
         effects.extend(keys.iter().map(|key| Effect::SubmitFollowUp(*key, text.clone())));
         self.many = Some(Many { text, waiting: keys, written: 0, failed: Vec::new(), reason: None });
     }
@@ -90,7 +88,7 @@ impl App {
     pub(super) fn submitted_to_one_of_many(
         &mut self,
         slot: DraftSlot,
-        result: &Result<(PromptId, JobRow), Failure>,
+        result: &Result<(PromptId, JobRow), SubmitError>,
         now: Time,
         effects: &mut Vec<Effect>,
     ) -> bool {
@@ -107,9 +105,9 @@ impl App {
                 }
                 Some(row.clone())
             }
-            Err(failure) => {
+            Err(error) => {
                 many.failed.push(job);
-                many.reason = Some(failure.sentence.clone());
+                many.reason = Some(error.failure.sentence.clone());
                 None
             }
         };
@@ -124,40 +122,17 @@ impl App {
     }
 
     fn many_are_written(&mut self, done: Many, now: Time, effects: &mut Vec<Effect>) {
-        self.drafts.retain(|slot, text| !(matches!(slot, DraftSlot::FollowUp(_)) && *text == done.text));
-        let is_it = |overlay: &Overlay| matches!(overlay, Overlay::Editor(editor) if is_storing_many(editor));
+        let written = format::plural(done.written, "follow-up");
         let Some(first) = done.failed.first().copied() else {
-            self.overlays.retain(|overlay| !is_it(overlay));
-            self.jobs.clear_marks();
-            let text = format!("{} on disk; the list shows how they go.", format::plural(done.written, "follow-up"));
-            self.say(Tone::Info, &text, now);
+            self.say(Tone::Info, &format!("{written} saved; watch the list for progress."), now);
             return;
         };
+        let reason = done.reason.unwrap_or_default();
+        let why = format!("{written} saved, {} not: {reason} Sending again goes only to those.", done.failed.len());
         let slot = DraftSlot::FollowUp(first);
-        let reason = done.reason.as_ref().map_or("", CleanText::as_str);
-        let said = format!("{} on disk, {} not: {reason}", done.written, done.failed.len());
-        self.drafts.insert(slot, done.text.clone());
-        let editor = self.overlays.iter_mut().find_map(|overlay| match overlay {
-            Overlay::Editor(editor) if is_storing_many(editor) => Some(editor),
-            _ => None,
-        });
-        match editor {
-            Some(editor) => {
-                // What is left is sent to those that don't have it yet.
-                editor.slot = slot;
-                editor.targets = done.failed;
-                editor.progress = Progress::Editing;
-                editor.touched(now);
-                editor.message = Some(CleanText::line(&format!("{said} Sending again goes to those alone.")));
-            }
-            None => {
-                effects.push(Effect::SaveDraft(slot, done.text));
-                self.say(Tone::Problem, &format!("{said} The text is kept as a draft of the first one."), now);
-            }
+        self.restore_draft(slot, done.text, Vec::new(), &why, now, effects);
+        if let Some(editor) = self.editor().filter(|editor| editor.slot == slot) {
+            editor.targets = done.failed;
         }
     }
-}
-
-fn is_storing_many(editor: &Editor) -> bool {
-    !editor.targets.is_empty() && editor.progress == Progress::Storing
 }

@@ -61,7 +61,9 @@ pub mod welcome;
 pub mod wrap;
 mod write;
 
-pub use msg::{Effect, JobsOfAll, Known, Msg, NewFile, Overwrite, OwnCommand, SavedFilter, Start, Template};
+pub use msg::{
+    Effect, JobsOfAll, Known, Msg, NewFile, Overwrite, OwnCommand, SavedFilter, Start, SubmitError, Template,
+};
 pub use read_ahead::MOST_OF_ONE as MOST_READ_AHEAD;
 
 use crate::model::Time;
@@ -69,8 +71,8 @@ use crate::model::connection::Connection;
 use crate::model::failure::Failure;
 use crate::model::ledger::{Budget, Limited};
 use crate::model::load::Load;
-use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, PromptId};
-use crate::model::row::{Group, JobKey, JobRow};
+use crate::model::prompt::{DeliveryKind, DraftSlot};
+use crate::model::row::{Group, JobKey};
 use crate::model::text::CleanText;
 use geometry::{Geometry, geometry};
 use keymap::{Action, Binding, Chord, Context};
@@ -145,11 +147,7 @@ pub struct App {
     pub notice: Option<Notice>,
     budgets: HashMap<Limited, Budget>,
     drafts: HashMap<DraftSlot, String>,
-    /// Texts handed over to become prompts, until the store has answered: neither drafts nor prompts yet.
-    handed: HashMap<DraftSlot, String>,
-    /// How prompts stand whose answer came before the word that they are on disk.
-    early: HashMap<PromptId, (Delivery, JobRow)>,
-    /// What the new job about pages is about that is kept as a draft or handed over.
+    /// The pages that the draft of a new job about pages is about.
     draft_pages: Vec<CleanText>,
     undo: Vec<local::Undo>,
     search: searching::Search,
@@ -169,6 +167,8 @@ pub struct App {
     pointer: mouse::Pointer,
     panes: geometry::Panes,
     remembered: layout::Remembered,
+    /// When a text input closed while the user may still have been typing into it.
+    input_closed_at: Option<Time>,
     dirty: bool,
 }
 
@@ -192,8 +192,6 @@ impl App {
             notice: None,
             budgets: HashMap::new(),
             drafts: HashMap::new(),
-            handed: HashMap::new(),
-            early: HashMap::new(),
             draft_pages: Vec::new(),
             undo: Vec::new(),
             search: searching::Search::default(),
@@ -209,6 +207,7 @@ impl App {
             pointer: mouse::Pointer::new(start.mouse),
             panes: geometry::Panes::default(),
             remembered: layout::Remembered::default(),
+            input_closed_at: None,
             dirty: true,
             start,
         };
@@ -286,15 +285,15 @@ impl App {
             (Some(C::Editor), ..) => &[C::Editor, C::Text, C::Everywhere],
             (Some(C::BatchText), ..) => &[C::BatchText, C::Text, C::Everywhere],
             (Some(C::Batch), ..) => &[C::Batch, C::Lists, C::Everywhere],
-            (Some(C::Pick), ..) => &[C::Pick, C::Everywhere],
-            (Some(C::Palette), ..) => &[C::Palette],
+            (Some(C::Pick), ..) => &[C::Pick, C::Text, C::Everywhere],
+            (Some(C::Palette), ..) => &[C::Palette, C::Text],
             (Some(C::Drafts), ..) => &[C::Drafts, C::Lists, C::Everywhere],
-            (Some(C::Ask), ..) => &[C::Ask, C::Everywhere],
+            (Some(C::Ask), ..) => &[C::Ask, C::Text, C::Everywhere],
             (Some(C::Resolve), ..) => &[C::Resolve, C::Lists, C::Everywhere],
-            (Some(C::Filter), ..) => &[C::Filter, C::Everywhere],
+            (Some(C::Filter), ..) => &[C::Filter, C::Text, C::Everywhere],
             (Some(C::Question), ..) => &[C::Question],
             (Some(C::Calendar), ..) => &[C::Calendar, C::Everywhere],
-            (Some(C::CalendarLine), ..) => &[C::CalendarLine, C::Ask, C::Everywhere],
+            (Some(C::CalendarLine), ..) => &[C::CalendarLine, C::Ask, C::Text, C::Everywhere],
             (Some(C::Help), ..) => &[C::Help, C::Lists, C::Everywhere],
             (Some(C::Card), ..) => &[C::Card, C::Lists, C::Everywhere],
             (Some(C::Trend), ..) => &[C::Trend, C::Lists, C::Everywhere],
@@ -308,7 +307,7 @@ impl App {
             (None, Screen::Jobs, Pane::Detail) => &[C::Detail, C::Lists, C::Everywhere],
             (None, Screen::Views, _) => &[C::Views, C::Lists, C::Everywhere],
             (None, Screen::Log, _) => &[C::Lists, C::Everywhere],
-            (None, Screen::Welcome, _) if self.takes_text() => &[C::WelcomeText, C::Everywhere],
+            (None, Screen::Welcome, _) if self.takes_text() => &[C::WelcomeText, C::Text, C::Everywhere],
             (None, Screen::Welcome, _) => &[C::Welcome, C::Everywhere],
         }
     }
@@ -329,7 +328,16 @@ impl App {
     /// The bindings of this moment that have a hint and would do something, each with a key that reaches it.
     pub fn hints(&self) -> impl Iterator<Item = (Chord, &'static Binding)> {
         let typing = self.takes_text();
-        let wanted = |row: &Binding| !row.hint.is_empty() && self.is_possible(row.action);
+        let in_editor = matches!(self.contexts().first(), Some(Context::Editor | Context::BatchText));
+        // In a single line the keys of text need no hint.
+        let wanted = move |row: &Binding| {
+            let is_apt = match row.action {
+                // While a dialog is open, the key for it closes that.
+                Action::Quit => !self.has_dialog(),
+                _ => in_editor || row.context != Context::Text,
+            };
+            is_apt && !row.hint.is_empty() && self.is_possible(row.action)
+        };
         let rows = self.start.keymap.rows_that(self.contexts(), wanted);
         rows.filter_map(move |row| {
             let reaches = |chord: &&Chord| !typing || row.context != Context::Everywhere || !chord.types_text();
@@ -424,6 +432,7 @@ impl App {
                 Some(Overlay::Picker(picker)) => picker.selected().is_some(),
                 Some(Overlay::Palette(palette)) => palette.selected().is_some(),
                 Some(Overlay::Kept(kept)) => kept.selected().is_some(),
+                Some(Overlay::Batch(batch)) => !matches!(batch.step, batch::Step::Reading(_)),
                 _ => true,
             },
             Action::DeleteDraft => self.draft_count() > 0,
@@ -434,12 +443,12 @@ impl App {
             Action::PreviousPage => self.views.query().page > 1,
             Action::EditPrompt | Action::LinkJob | Action::LookAtJob => self.resolve_offers(action),
             Action::NextBlank => match self.overlays.last() {
-                Some(Overlay::Editor(editor)) => editor.is_writable() && editor.input.has_blank(),
+                Some(Overlay::Editor(editor)) => !editor.is_lent && editor.input.has_blank(),
                 _ => false,
             },
             Action::Send | Action::Edit(_) | Action::History | Action::Templates | Action::EditOutside => {
                 match self.overlays.last() {
-                    Some(Overlay::Editor(editor)) => editor.is_writable(),
+                    Some(Overlay::Editor(editor)) => !editor.is_lent,
                     _ => true,
                 }
             }

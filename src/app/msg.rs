@@ -41,8 +41,8 @@ pub enum Msg {
     Thread { job: JobKey, result: Result<Thread, Failure> },
     /// Threads that were asked for ahead; those that are larger than [`super::MOST_READ_AHEAD`] are not among them.
     ReadAhead(Result<Vec<(JobKey, Thread)>, Failure>),
-    /// The prompt is on disk, or could not be written: then the text stays in the editor.
-    Submitted { slot: DraftSlot, result: Result<(PromptId, JobRow), Failure> },
+    /// The prompt is on disk, or could not be saved.
+    Submitted { slot: DraftSlot, result: Result<(PromptId, JobRow), SubmitError> },
     /// A decision about an undelivered prompt was carried out.
     Resolved { prompt: PromptId, result: Result<JobRow, Failure> },
     /// A job was asked for again, or changed locally.
@@ -61,8 +61,8 @@ pub enum Msg {
     EditedOutside(Result<String, Failure>),
     /// A file of prompts was read.
     PromptsRead { file: String, result: Result<Vec<String>, Failure> },
-    /// A batch is on disk, queued.
-    BatchAdded(Result<Vec<JobRow>, Failure>),
+    /// A batch is on disk, queued, or could not be saved.
+    BatchAdded(Result<Vec<JobRow>, SubmitError>),
     /// Page views; `old` is what the cache still has when the request failed.
     Views { query: ViewsQuery, result: Result<Stamped<ViewsPage>, Failure>, old: Option<Stamped<ViewsPage>> },
     /// What is known of a range.
@@ -113,6 +113,15 @@ pub enum Msg {
     Resumed,
     /// The process was asked to end: a signal, or the end of input.
     Terminate,
+}
+
+/// Why a prompt could not be saved, and what was typed: the editor that it came from is closed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubmitError {
+    pub failure: Failure,
+    pub text: String,
+    /// The pages that a new job is about.
+    pub pages: Vec<CleanText>,
 }
 
 /// The jobs of all profiles.
@@ -223,7 +232,11 @@ pub enum Effect {
     /// Reads a file of prompts.
     ReadPrompts(String),
     /// Queues many new jobs on disk, in this order.
-    SubmitBatch(Vec<String>),
+    SubmitBatch {
+        prompts: Vec<String>,
+        /// The text that they were typed as; empty for those of a file.
+        typed: String,
+    },
     /// Writes text to a file in the current folder; answers with `Handed`, or with `FileExists` where nothing may be
     /// overwritten.
     WriteFile(NewFile, Overwrite),

@@ -123,8 +123,8 @@ impl Overlay {
     /// Whether what is typed into it is on disk; none where it is no draft (any more).
     pub(super) fn saved(&self) -> Option<&Saved> {
         match self {
-            Self::Editor(editor) if editor.is_writable() => Some(&editor.saved),
-            Self::Batch(batch) if !matches!(batch.step, Step::Storing(_)) => Some(&batch.saved),
+            Self::Editor(editor) if !editor.is_lent => Some(&editor.saved),
+            Self::Batch(batch) => Some(&batch.saved),
             _ => None,
         }
     }
@@ -170,6 +170,15 @@ impl Overlay {
 pub struct Ask {
     pub wanted: Wanted,
     pub input: TextInput,
+    pub check: Check,
+}
+
+/// How far the check of a value is that the service has to confirm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Check {
+    NotStarted,
+    Running,
+    Failed(CleanText),
 }
 
 /// Which value.
@@ -206,7 +215,7 @@ pub enum Value {
 impl Ask {
     /// Asks, with a text to start from.
     pub fn new(wanted: Wanted, text: &str) -> Self {
-        Self { wanted, input: TextInput::line(text) }
+        Self { wanted, input: TextInput::line(text), check: Check::NotStarted }
     }
 
     /// What is asked for, as a heading.
@@ -299,8 +308,6 @@ pub enum Consequence {
     OpenDraft(DraftSlot),
     /// A new job about these pages is begun, whose draft was about others.
     BeginAbout(Vec<CleanText>),
-    /// The looked-over batch is queued.
-    QueueBatch,
     Queue(Vec<JobKey>, QueueChange),
     /// The same for each of these jobs.
     Bulk(Bulk, Vec<JobKey>),

@@ -124,7 +124,7 @@ fn what_is_typed_is_saved_where_it_belongs_before_anything_turns() {
     let mut app = app();
     let mut effects = keys(&mut app, "b");
     effects.extend(keys(&mut app, "One prompt"));
-    effects.extend(app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char('s'), KeyModifiers::CONTROL))), at(1)));
+    effects.extend(app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char('s'), KeyModifiers::CONTROL))), at(0)));
     effects.extend(keys(&mut app, "Pj"));
     effects.extend(press(&mut app, KeyCode::Enter));
     let place = |wanted: &Effect| effects.iter().position(|effect| effect == wanted);

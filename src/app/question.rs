@@ -97,7 +97,6 @@ impl Consequence {
             Self::DeleteDraft(_) => "delete",
             Self::OpenDraft(_) => "open draft",
             Self::BeginAbout(_) => "start new draft",
-            Self::QueueBatch => "queue",
             Self::Queue(_, QueueChange::Remove) => "remove",
             Self::Queue(_, QueueChange::Pause) => "pause",
             Self::Queue(_, QueueChange::Release) => "resume",

@@ -65,7 +65,7 @@ impl App {
             help.find();
         } else if self.record == Record::Read {
             let typed = self.all_jobs().map_or(self.search.typed.as_str(), AllJobs::filter);
-            self.overlays.push(Overlay::Filter(Box::new(TextInput::line(typed))));
+            self.overlays.push(Overlay::Filter(Box::new(TextInput::selected_line(typed))));
         }
     }
 

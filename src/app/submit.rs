@@ -1,12 +1,13 @@
-//! Writing and sending prompts: the editor's way from the first key to an accepted job, and what is decided about
-//! prompts that did not get through (design.md: submitting).
+//! Writing and sending prompts: opening and closing the editor, saving its text as a prompt, showing what becomes of it,
+//! and deciding about prompts that were not delivered.
 
-use super::editor::{Editor, Progress, Saved};
+use super::editor::{Editor, Saved, joined};
 use super::keymap::{Action, Context};
-use super::overlay::{Ask, Consequence, Overlay, Question, Resolve, Wanted};
-use super::{App, Effect, Record, Screen, Tone, format};
+use super::overlay::{Ask, Check, Consequence, Overlay, Question, Resolve, Wanted};
+use super::{App, Effect, Record, Screen, SubmitError, Tone, format};
 use crate::model::Time;
 use crate::model::failure::Failure;
+use crate::model::job::JobId;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, Prompt, PromptId, PromptKind, Resolution};
 use crate::model::row::JobRow;
 use crate::model::text::CleanText;
@@ -34,10 +35,6 @@ impl App {
     }
 
     pub(super) fn open_editor(&mut self, slot: DraftSlot, title: CleanText, now: Time) {
-        if self.handed.contains_key(&slot) {
-            self.say(Tone::Info, "The last one is still being written to disk; try again in a moment.", now);
-            return;
-        }
         let text = self.drafts.get(&slot).cloned().unwrap_or_default();
         let mut editor = Editor::new(slot, title, &text);
         if !text.trim().is_empty() {
@@ -54,15 +51,11 @@ impl App {
         match self.overlays.last() {
             Some(Overlay::Batch(_)) => return self.close_batch(now, effects),
             // The user's own editor has the text, and brings it back.
-            Some(Overlay::Editor(editor)) if matches!(editor.progress, Progress::Outside(_)) => return,
+            Some(Overlay::Editor(editor)) if editor.is_lent => return,
             _ => {}
         }
         let Some(overlay) = self.overlays.pop() else { return };
         let Overlay::Editor(editor) = overlay else { return };
-        if !editor.is_writable() {
-            self.say(Tone::Info, "The prompt is on its way; the list shows how it goes.", now);
-            return;
-        }
         let text = editor.input.text();
         if editor.is_unchanged() {
             // What was typed and taken away again may be on disk already.
@@ -108,12 +101,13 @@ impl App {
         self.say(Tone::Problem, text, now);
     }
 
+    /// Saves the prompt and closes the editor: the list and notices show what becomes of it.
     pub(super) fn send(&mut self, effects: &mut Vec<Effect>) {
         let read_only = self.start.read_only;
         let (copies, next) =
             (self.told(Context::Editor, Action::CopyMain), self.told(Context::Editor, Action::NextBlank));
         let Some(Overlay::Editor(editor)) = self.overlays.last_mut() else { return };
-        if !editor.is_writable() {
+        if editor.is_lent {
             return;
         }
         if editor.is_untyped() {
@@ -133,110 +127,115 @@ impl App {
             editor.is_warned = true;
             return;
         }
+        let Some(editor) = self.take_editor(effects) else { return };
         let text = editor.input.text();
-        effects.push(match (&editor.progress, editor.slot) {
-            (Progress::Back(prompt, _), _) => {
-                let prompt = *prompt;
-                editor.progress = Progress::Sending(prompt);
-                Effect::Resolve(prompt, Resolution::SendEdited(text.clone()))
-            }
-            (_, DraftSlot::FollowUp(job)) => {
-                editor.progress = Progress::Storing;
-                Effect::SubmitFollowUp(job, text.clone())
-            }
-            // The batch has a layer of its own.
-            (_, DraftSlot::NewJob | DraftSlot::Batch) => {
-                editor.progress = Progress::Storing;
-                Effect::SubmitNewJob(text.clone())
-            }
-            (_, DraftSlot::AboutPages) => {
-                editor.progress = Progress::Storing;
-                self.draft_pages.clone_from(&editor.pages);
-                Effect::SubmitJobAbout(text.clone(), editor.pages.clone())
-            }
-            (_, DraftSlot::Prompt(prompt)) => {
-                editor.progress = Progress::Sending(prompt);
-                Effect::Resolve(prompt, Resolution::SendEdited(text.clone()))
-            }
+        effects.push(match editor.slot {
+            DraftSlot::FollowUp(job) => Effect::SubmitFollowUp(job, text),
+            // A batch has a dialog of its own.
+            DraftSlot::NewJob | DraftSlot::Batch => Effect::SubmitNewJob(text),
+            DraftSlot::AboutPages => Effect::SubmitJobAbout(text, editor.pages),
+            DraftSlot::Prompt(prompt) => Effect::Resolve(prompt, Resolution::SendEdited(text)),
         });
-        editor.message = None;
-        if editor.progress == Progress::Storing {
-            self.drafts.remove(&editor.slot);
-            self.handed.insert(editor.slot, text);
-        }
     }
 
-    /// The prompt is on disk as such, or not at all.
+    /// Closes the editor whose text becomes a prompt. Until the prompt is saved, a crash leaves its draft on disk.
+    pub(super) fn take_editor(&mut self, effects: &mut Vec<Effect>) -> Option<Editor> {
+        let draft = self.overlays.last_mut()?.write_draft(Saved::is_unsaved);
+        let Overlay::Editor(editor) = self.overlays.pop_if(|overlay| overlay.as_editor().is_some())? else {
+            return None;
+        };
+        effects.extend(draft);
+        self.drafts.remove(&editor.slot);
+        Some(*editor)
+    }
+
+    /// The prompt is on disk, or could not be saved.
     pub(super) fn submitted(
         &mut self,
         slot: DraftSlot,
-        result: Result<(PromptId, JobRow), Failure>,
+        result: Result<(PromptId, JobRow), SubmitError>,
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
         self.dirty = true;
-        let text = self.handed.remove(&slot).unwrap_or_default();
         match result {
-            Ok((prompt, row)) => {
-                let early = self.early.remove(&prompt);
+            Ok((_, row)) => {
                 let key = row.key;
-                let waits = if matches!(slot, DraftSlot::FollowUp(_)) { self.waits_behind(prompt, &row) } else { None };
                 self.put(row);
                 if matches!(slot, DraftSlot::NewJob | DraftSlot::AboutPages) {
                     self.jobs.select(key);
                 }
-                if let Some(editor) = self.editor().filter(|editor| editor.slot == slot) {
-                    editor.slot = DraftSlot::Prompt(prompt);
-                    editor.progress = Progress::Sending(prompt);
-                    editor.saved = Saved::Unchanged;
-                }
-                if let Some((delivery, row)) = early {
-                    self.delivered(prompt, &delivery, &row, now, effects);
-                }
-                if let Some(sentence) = waits {
-                    self.wait_behind(prompt, &sentence, now);
-                }
             }
-            Err(failure) => {
-                let copies = self.told(Context::Editor, Action::CopyMain);
-                let sentence = format!("Not sent: {} The text stays here; {copies} copies it.", failure.sentence);
-                match self.editor().filter(|editor| editor.slot == slot) {
-                    Some(editor) => {
-                        editor.progress = Progress::Editing;
-                        editor.touched(now);
-                        editor.message = Some(CleanText::line(&sentence));
-                    }
-                    None => {
-                        self.drafts.insert(slot, text);
-                        self.say(Tone::Problem, &sentence, now);
-                    }
+            Err(error) => {
+                let why = format!("Not sent: {}", error.failure.sentence);
+                self.restore_draft(slot, error.text, error.pages, &why, now, effects);
+            }
+        }
+    }
+
+    /// Makes a text that could not be saved as a prompt a draft again: in its editor, which opens unless something else
+    /// was opened meanwhile.
+    pub(super) fn restore_draft(
+        &mut self,
+        slot: DraftSlot,
+        text: String,
+        pages: Vec<CleanText>,
+        why: &str,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
+        let is_free = matches!(self.overlays.last(), None | Some(Overlay::Card(_)));
+        let mut pages = pages;
+        let open = self.editor().filter(|editor| editor.slot == slot && !editor.is_lent);
+        if open.is_none() {
+            let newer = self.drafts.remove(&slot).unwrap_or_default();
+            if slot == DraftSlot::AboutPages && !newer.is_empty() {
+                pages.extend(self.draft_pages.iter().filter(|page| !pages.contains(page)).cloned().collect::<Vec<_>>());
+            }
+            let text = joined(text, &newer);
+            effects.push(Effect::save_draft(slot, text.clone(), &pages));
+            self.drafts.insert(slot, text);
+            if slot == DraftSlot::AboutPages {
+                self.draft_pages = pages;
+            }
+            if !is_free {
+                let drafts = self.told(Context::Jobs, Action::Drafts);
+                let why = format!("{why} The text is kept as a draft: {drafts} on the jobs screen lists it.");
+                self.say(Tone::Problem, &why, now);
+                return;
+            }
+            self.open_draft(slot, now);
+            // The reason below says more than that the draft is back.
+            self.take_info();
+        } else if let Some(editor) = open {
+            editor.take_back(text, pages);
+        }
+        let copies = self.told(Context::Editor, Action::CopyMain);
+        match self.overlays.last_mut() {
+            Some(Overlay::Batch(batch)) => {
+                batch.saved.touched(now);
+                batch.message = Some(CleanText::line(why));
+            }
+            _ => {
+                if let Some(editor) = self.editor().filter(|editor| editor.slot == slot) {
+                    editor.touched(now);
+                    editor.message = Some(CleanText::line(&format!("{why} The text stays here; {copies} copies it.")));
                 }
             }
         }
     }
 
-    /// What a follow-up waits for that was just written down, as the row says that was written with it. Nothing where the one
-    /// before it is on its way: that is a moment.
+    /// What a prompt that was just queued waits for. Nothing if the one before it is on its way: that takes a moment.
     fn waits_behind(&self, prompt: PromptId, row: &JobRow) -> Option<String> {
         if row.undelivered?.needs_user() {
             let decides = self.told(Context::Jobs, Action::Resolve);
             return Some(format!(
-                "On disk. The prompt before it waits for you: {decides} on its job decides, then this one goes out."
+                "Saved. It is sent after you decide about the earlier prompt (press {decides} on its job)."
             ));
         }
         // The place of the first that is queued, which is its number unless somebody moved it.
         let is_first = row.place.is_none_or(|place| place >= prompt.0);
-        (!is_first).then(|| "On disk. It goes out after the prompt before it.".to_owned())
-    }
-
-    /// A prompt that waits may wait long: its editor does not wait with it.
-    fn wait_behind(&mut self, prompt: PromptId, sentence: &str, now: Time) {
-        let open = self.overlays.len();
-        self.overlays
-            .retain(|overlay| !overlay.as_editor().is_some_and(|editor| editor.progress == Progress::Sending(prompt)));
-        if self.overlays.len() < open {
-            self.say(Tone::Info, sentence, now);
-        }
+        (!is_first).then(|| "Saved. It is sent after the prompt before it.".to_owned())
     }
 
     /// A prompt went a step further.
@@ -249,16 +248,8 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         self.dirty = true;
-        let here = self.editor().is_some_and(|editor| editor.progress == Progress::Sending(prompt));
-        if self.handed.is_empty() {
-            self.early.clear();
-        } else if !here && self.early.get(&prompt).is_none_or(|(_, known)| known.revision <= job.revision) {
-            // What was read of the record before it may be told after it.
-            self.early.insert(prompt, (delivery.clone(), job.clone()));
-        }
         let title = job.title.as_str();
         match delivery {
-            Delivery::Sending => {}
             Delivery::Accepted => {
                 if self.drafts.remove(&DraftSlot::Prompt(prompt)).is_some() {
                     effects.push(Effect::DeleteDraft(DraftSlot::Prompt(prompt)));
@@ -269,42 +260,49 @@ impl App {
                 let wait = format::until(*until - now);
                 self.say(Tone::Info, &format!("On disk, goes out in {wait}: the hour's limit is used up."), now);
             }
-            Delivery::Queued { .. } | Delivery::Paused => {}
-            Delivery::NotSent(reason) | Delivery::Rejected(reason) if here => {
-                if let Some(editor) = self.editor() {
-                    editor.progress = Progress::Back(prompt, reason.clone());
-                }
+            Delivery::Queued { until: None } => {
+                let waits = self.waits_behind(prompt, job);
+                self.say(Tone::Info, &waits.unwrap_or_else(|| format!("Saved, sending now: {title}")), now);
             }
             Delivery::NotSent(reason) => self.say(Tone::Problem, &format!("Not sent: {title}. {reason}"), now),
             Delivery::Rejected(reason) => self.say(Tone::Problem, &format!("Rejected: {title}. {reason}"), now),
             Delivery::Unconfirmed(_) => {
                 self.say(Tone::Problem, &format!("Unconfirmed: {title}. Press ! on it to decide."), now);
             }
-            Delivery::Dismissed => {}
+            Delivery::Queued { .. } | Delivery::Paused | Delivery::Sending | Delivery::Dismissed => {}
         }
-        let ends = match delivery {
-            Delivery::Accepted | Delivery::Unconfirmed(_) | Delivery::Dismissed => true,
-            Delivery::Queued { until } => until.is_some(),
-            Delivery::Paused => true,
-            Delivery::Sending | Delivery::NotSent(_) | Delivery::Rejected(_) => false,
-        };
-        if here && ends {
-            self.overlays.retain(|overlay| !matches!(overlay, Overlay::Editor(_)));
+    }
+
+    /// Asks the service for the job with the typed id; the dialog stays open until it answers.
+    pub(super) fn check_link(&mut self, prompt: PromptId, id: JobId, effects: &mut Vec<Effect>) {
+        let Some(Overlay::Ask(ask)) = self.overlays.last_mut() else { return };
+        if ask.check != Check::Running {
+            ask.check = Check::Running;
+            effects.push(Effect::Resolve(prompt, Resolution::Link(id)));
         }
     }
 
     /// A decision about an undelivered prompt was carried out, or not.
     pub(super) fn resolved(&mut self, prompt: PromptId, result: Result<JobRow, Failure>, now: Time) {
         self.dirty = true;
-        match result {
-            Ok(row) => self.put(row),
-            Err(failure) => {
-                let sending = |editor: &&mut Editor| editor.progress == Progress::Sending(prompt);
-                match self.editor().filter(sending) {
-                    Some(editor) => editor.progress = Progress::Back(prompt, failure.sentence),
-                    None => self.say_failure(&failure, now),
+        let links = |ask: &Ask| ask.wanted == Wanted::LinkId(prompt) && ask.check == Check::Running;
+        let asked = self.overlays.iter_mut().find_map(|overlay| match overlay {
+            Overlay::Ask(ask) if links(ask) => Some(ask),
+            _ => None,
+        });
+        match (result, asked) {
+            (Ok(row), asked) => {
+                if asked.is_some() {
+                    self.overlays.retain(|overlay| match overlay {
+                        Overlay::Ask(ask) => !links(ask),
+                        Overlay::Resolve(resolve) => resolve.prompt.id != prompt,
+                        _ => true,
+                    });
                 }
+                self.put(row);
             }
+            (Err(failure), Some(ask)) => ask.check = Check::Failed(failure.sentence),
+            (Err(failure), None) => self.say_failure(&failure, now),
         }
     }
 
@@ -397,7 +395,7 @@ impl App {
         };
         let mut editor = Editor::new(DraftSlot::Prompt(prompt), CleanText::line(title), text);
         editor.kind = kind;
-        editor.progress = Progress::Back(prompt, reason);
+        editor.last_failure = Some(reason);
         self.overlays.push(Overlay::Editor(Box::new(editor)));
         self.screen = Screen::Jobs;
     }

@@ -3,6 +3,7 @@
 use super::keymap::Edit;
 use super::templates::blank;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::style::{Modifier, Style};
 use tui_textarea::{CursorMove, DataCursor, Scrolling, TextArea, WrapMode};
 
 /// A text area that takes its keys from the table.
@@ -10,9 +11,25 @@ use tui_textarea::{CursorMove, DataCursor, Scrolling, TextArea, WrapMode};
 pub struct TextInput {
     area: TextArea<'static>,
     one_line: bool,
-    /// The whole text was replaced once: the widget counts that as two changes, undo as one.
-    replaced: bool,
+    /// How many of the widget's changes each undo takes back, and each redo makes again.
+    undo: Vec<usize>,
+    redo: Vec<usize>,
+    /// The last change, if the next one may belong to the same undo.
+    last: Option<(Change, bool)>,
 }
+
+/// What a change did. Those of one kind are undone together, word by word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Typed,
+    DeletedBefore,
+    DeletedAfter,
+    /// Always an undo of its own.
+    Other,
+}
+
+/// Changes that the widget keeps for undo.
+const KEPT_CHANGES: usize = 10_000;
 
 impl TextInput {
     /// Several lines, wrapped at words.
@@ -28,12 +45,22 @@ impl TextInput {
         Self::with(area, true)
     }
 
+    /// One line that the next character replaces; any other key keeps it.
+    pub fn selected_line(text: &str) -> Self {
+        let mut input = Self::line(text);
+        if !input.area.is_empty() {
+            input.area.select_all();
+        }
+        input
+    }
+
     fn with(mut area: TextArea<'static>, one_line: bool) -> Self {
-        area.set_cursor_line_style(ratatui::style::Style::new());
-        area.set_max_histories(1000);
+        area.set_cursor_line_style(Style::new());
+        area.set_selection_style(Style::new().add_modifier(Modifier::REVERSED));
+        area.set_max_histories(KEPT_CHANGES);
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
-        Self { area, one_line, replaced: false }
+        Self { area, one_line, undo: Vec::new(), redo: Vec::new(), last: None }
     }
 
     /// The widget, for drawing.
@@ -79,12 +106,21 @@ impl TextInput {
         let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SUPER);
         match key.code {
             KeyCode::Char(c) if !held => {
-                self.area.insert_char(c);
-                true
+                let is_word = is_word(c);
+                self.change(Change::Typed, is_word, |area| {
+                    area.insert_char(c);
+                    true
+                })
             }
             KeyCode::Tab if !held => self.edit(Edit::Tab),
-            KeyCode::Backspace if !held => self.area.delete_char(),
-            KeyCode::Delete if !held => self.area.delete_next_char(),
+            KeyCode::Backspace if !held => {
+                let before = self.cursor_line().chars().nth(self.column().wrapping_sub(1));
+                self.change(Change::DeletedBefore, before.is_some_and(is_word), TextArea::delete_char)
+            }
+            KeyCode::Delete if !held => {
+                let under = self.cursor_line().chars().nth(self.column());
+                self.change(Change::DeletedAfter, under.is_some_and(is_word), TextArea::delete_next_char)
+            }
             KeyCode::Left if !held => self.go(CursorMove::Back),
             KeyCode::Right if !held => self.go(CursorMove::Forward),
             KeyCode::Up if !held => self.go(CursorMove::Up),
@@ -96,14 +132,19 @@ impl TextInput {
     /// Carries out an edit of the table; whether the text changed.
     pub fn edit(&mut self, edit: Edit) -> bool {
         match edit {
-            Edit::Newline if self.one_line => false,
-            Edit::Newline => {
-                self.area.insert_newline();
+            Edit::Newline | Edit::Tab if self.one_line => return false,
+            Edit::Newline | Edit::Tab => {}
+            // A key that only edits keeps what is selected.
+            _ => self.area.cancel_selection(),
+        }
+        match edit {
+            Edit::Newline => self.change(Change::Other, false, |area| {
+                area.insert_newline();
                 true
-            }
-            Edit::Tab => !self.one_line && self.area.insert_tab(),
-            Edit::Undo => self.step(TextArea::undo),
-            Edit::Redo => self.step(TextArea::redo),
+            }),
+            Edit::Tab => self.change(Change::Other, false, TextArea::insert_tab),
+            Edit::Undo => self.step_back(),
+            Edit::Redo => self.step_forward(),
             Edit::WordBack => self.go(CursorMove::WordBack),
             Edit::WordForward => self.go(CursorMove::WordForward),
             Edit::LineStart => self.go(CursorMove::Head),
@@ -116,19 +157,27 @@ impl TextInput {
                 self.area.move_cursor(CursorMove::Bottom);
                 self.go(CursorMove::End)
             }
-            Edit::DeleteWordBack => self.area.delete_word(),
-            Edit::DeleteWordForward => self.area.delete_next_word(),
-            Edit::DeleteToLineEnd => self.area.delete_line_by_end(),
+            Edit::DeleteWordBack => self.change(Change::Other, false, TextArea::delete_word),
+            Edit::DeleteWordForward => self.change(Change::Other, false, TextArea::delete_next_word),
+            // At the start of a line the widget would join it with the one before.
+            Edit::DeleteToLineStart if self.column() == 0 => false,
+            Edit::DeleteToLineStart => self.change(Change::Other, false, TextArea::delete_line_by_head),
+            Edit::DeleteToLineEnd => self.change(Change::Other, false, TextArea::delete_line_by_end),
             Edit::PageUp => self.scroll(Scrolling::PageUp),
             Edit::PageDown => self.scroll(Scrolling::PageDown),
         }
+    }
+
+    /// Whether text is selected: the next character replaces it.
+    pub fn is_selected(&self) -> bool {
+        self.area.selection_range().is_some_and(|(from, to)| from != to)
     }
 
     /// Puts a paste in; CR and CRLF become LF, other control characters but tab are left out.
     pub fn paste(&mut self, text: &str) -> bool {
         let lines = split_lines(text);
         let text = if self.one_line { lines.join(" ").trim().to_owned() } else { lines.join("\n") };
-        !text.is_empty() && self.area.insert_str(text)
+        !text.is_empty() && self.change(Change::Other, false, |area| area.insert_str(text))
     }
 
     /// Puts another text in the place of all of it; one undo brings the old one back. False when it is the same.
@@ -137,9 +186,8 @@ impl TextInput {
         if text == self.text() {
             return false;
         }
-        self.replaced |= !self.area.is_empty();
         self.area.select_all();
-        if text.is_empty() { self.area.cut() } else { self.area.insert_str(text) }
+        self.change(Change::Other, false, |area| if text.is_empty() { area.cut() } else { area.insert_str(text) })
     }
 
     /// Whether a blank of a template is left.
@@ -168,18 +216,53 @@ impl TextInput {
         let Some((at, column, length)) = place else { return false };
         self.area.move_cursor(CursorMove::Jump(at, column));
         // A blank is ASCII: as many characters as bytes.
-        self.area.delete_str(length)
+        self.change(Change::Other, false, |area| area.delete_str(length))
     }
 
-    fn step(&mut self, step: fn(&mut TextArea<'static>) -> bool) -> bool {
-        let changed = step(&mut self.area);
-        if changed && self.replaced && self.area.is_empty() {
-            step(&mut self.area);
+    /// The line of the cursor.
+    fn cursor_line(&self) -> &str {
+        self.area.lines().get(self.area.cursor().0).map_or("", String::as_str)
+    }
+
+    /// Makes a change and notes how it is undone. A word and what follows it up to the next word are undone together.
+    fn change(&mut self, kind: Change, is_word: bool, make: impl FnOnce(&mut TextArea<'static>) -> bool) -> bool {
+        let replaces = self.is_selected();
+        let was_word = self.last.filter(|(last, _)| *last == kind && kind != Change::Other).map(|(_, word)| word);
+        if !make(&mut self.area) {
+            return false;
         }
-        changed
+        // The widget deletes what is selected in a change of its own before it inserts.
+        let inserts = replaces && !self.area.is_empty();
+        let steps = 1 + usize::from(inserts);
+        match self.undo.last_mut() {
+            Some(last) if !replaces && was_word.is_some_and(|was_word| was_word || !is_word) => *last += steps,
+            _ => self.undo.push(steps),
+        }
+        self.redo.clear();
+        self.last = Some((kind, is_word));
+        true
     }
 
+    fn step_back(&mut self) -> bool {
+        self.last = None;
+        let Some(steps) = self.undo.pop() else { return false };
+        let taken = (0..steps).take_while(|_| self.area.undo()).count();
+        self.redo.push(taken);
+        taken > 0
+    }
+
+    fn step_forward(&mut self) -> bool {
+        self.last = None;
+        let Some(steps) = self.redo.pop() else { return false };
+        let made = (0..steps).take_while(|_| self.area.redo()).count();
+        self.undo.push(made);
+        made > 0
+    }
+
+    /// Moves the cursor; what is selected is not any more.
     fn go(&mut self, to: CursorMove) -> bool {
+        self.last = None;
+        self.area.cancel_selection();
         self.area.move_cursor(to);
         false
     }
@@ -200,6 +283,10 @@ impl TextInput {
         self.area.scroll(by);
         false
     }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 /// Lines of a text whatever its line ends are.
@@ -246,6 +333,88 @@ mod tests {
         assert_eq!(input.text(), "a");
         input.edit(Edit::Redo);
         assert!(input.is_blank());
+    }
+
+    fn press(input: &mut TextInput, code: KeyCode) {
+        input.type_key(KeyEvent::new(code, KeyModifiers::NONE));
+    }
+
+    fn type_in(input: &mut TextInput, text: &str) {
+        text.chars().for_each(|c| press(input, KeyCode::Char(c)));
+    }
+
+    /// What undo shows, step by step.
+    fn undone(input: &mut TextInput) -> Vec<String> {
+        std::iter::from_fn(|| input.edit(Edit::Undo).then(|| input.text())).collect()
+    }
+
+    #[test]
+    fn undo_and_redo_go_word_by_word() {
+        let mut input = TextInput::line("");
+        type_in(&mut input, "fix all_links, 2 now");
+        assert_eq!(undone(&mut input), ["fix all_links, 2 ", "fix all_links, ", "fix ", ""]);
+        input.edit(Edit::Redo);
+        input.edit(Edit::Redo);
+        assert_eq!(input.text(), "fix all_links, ");
+        type_in(&mut input, "now");
+        assert!(!input.edit(Edit::Redo), "there is nothing to redo after a change");
+        (0..6).for_each(|_| press(&mut input, KeyCode::Backspace));
+        assert_eq!(input.text(), "fix all_link");
+        assert_eq!(undone(&mut input), ["fix all_links", "fix all_links, now", "fix all_links, ", "fix ", ""]);
+    }
+
+    #[test]
+    fn a_paste_a_moved_cursor_and_a_new_line_each_begin_a_step() {
+        let mut input = TextInput::block("");
+        type_in(&mut input, "ab");
+        input.paste("cd ef");
+        type_in(&mut input, "gh");
+        press(&mut input, KeyCode::Left);
+        type_in(&mut input, "i");
+        input.edit(Edit::Newline);
+        type_in(&mut input, "j");
+        let steps = ["abcd efgi\nh", "abcd efgih", "abcd efgh", "abcd ef", "ab", ""];
+        assert_eq!(undone(&mut input), steps);
+    }
+
+    #[test]
+    fn the_standard_keys_delete_and_move_within_the_line() {
+        let mut input = TextInput::block("first\nsecond line");
+        input.edit(Edit::DeleteWordBack);
+        assert_eq!(input.text(), "first\nsecond ");
+        input.edit(Edit::DeleteToLineStart);
+        assert_eq!(input.text(), "first\n");
+        assert!(!input.edit(Edit::DeleteToLineStart), "the line before stays");
+        press(&mut input, KeyCode::Up);
+        input.edit(Edit::LineStart);
+        press(&mut input, KeyCode::Right);
+        input.edit(Edit::DeleteToLineEnd);
+        assert_eq!(input.text(), "f\n");
+    }
+
+    #[test]
+    fn typing_replaces_what_is_selected_and_other_keys_keep_it() {
+        let mut input = TextInput::selected_line("old words");
+        assert!(input.is_selected());
+        type_in(&mut input, "ne");
+        assert_eq!((input.text().as_str(), input.is_selected()), ("ne", false));
+        assert_eq!(undone(&mut input), ["old words"], "one step");
+        for keeps in [Edit::LineStart, Edit::LineEnd, Edit::WordBack] {
+            let mut input = TextInput::selected_line("old words");
+            input.edit(keeps);
+            assert_eq!((input.text().as_str(), input.is_selected()), ("old words", false));
+        }
+        let mut input = TextInput::selected_line("old words");
+        press(&mut input, KeyCode::Left);
+        type_in(&mut input, "x");
+        assert_eq!(input.text(), "old wordxs");
+        let mut input = TextInput::selected_line("old words");
+        input.edit(Edit::DeleteWordBack);
+        assert_eq!(input.text(), "old ");
+        let mut input = TextInput::selected_line("old words");
+        press(&mut input, KeyCode::Backspace);
+        assert_eq!(input.text(), "", "what is selected is deleted");
+        assert!(!TextInput::selected_line("").is_selected());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::batch::Step;
 use super::keymap::{Action, Context, Edit};
-use super::overlay::Overlay;
+use super::overlay::{Check, Overlay};
 use super::text_input::TextInput;
 use super::{App, Screen, Tone};
 use crate::model::Time;
@@ -35,7 +35,9 @@ impl App {
         match self.overlays.last_mut() {
             Some(Overlay::Editor(editor)) => editor.change(now, change),
             Some(Overlay::Ask(ask)) => {
-                change(&mut ask.input);
+                if change(&mut ask.input) && ask.check != Check::Running {
+                    ask.check = Check::NotStarted;
+                }
             }
             // A key that only moves in what is typed leaves the choice where it is.
             Some(Overlay::Palette(palette)) => {

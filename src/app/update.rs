@@ -12,9 +12,11 @@ use crate::model::news::News;
 use crate::model::prompt::DraftSlot;
 use crate::model::row::{FirstRows, JobKey, JobRow};
 use chrono::TimeDelta;
-use crossterm::event::{Event, KeyEvent, KeyEventKind};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind};
 use zeroize::Zeroizing;
 
+/// How long no key is a shortcut after a text input closed while the user may still have been typing.
+const NO_SHORTCUTS: TimeDelta = TimeDelta::milliseconds(500);
 /// How long a record that can't be read is left alone.
 const READ_AGAIN: TimeDelta = TimeDelta::seconds(2);
 
@@ -22,6 +24,8 @@ impl App {
     /// Takes one message; the effects are to be carried out in their order.
     pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Effect> {
         let mut effects = Vec::new();
+        // Keys account for the inputs that they close.
+        let open_inputs = (!matches!(msg, Msg::Input(_))).then(|| self.open_inputs());
         match msg {
             Msg::Input(event) => self.input(event, now, &mut effects),
             Msg::News(news) => self.news(news, now, &mut effects),
@@ -95,6 +99,9 @@ impl App {
             }
             Msg::Terminate => self.leave(&mut effects),
         }
+        if open_inputs.is_some_and(|open| self.open_inputs() < open) {
+            self.input_closed_at = Some(now);
+        }
         self.settle(&mut effects);
         self.settle_tip(now, &mut effects);
         self.settle_layout(now);
@@ -140,7 +147,9 @@ impl App {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => {
                 self.signals.focus(true);
-                self.key(key, now, effects);
+                if !self.is_typed_too_late(Chord::from_event(key), now) {
+                    self.key(key, now, effects);
+                }
             }
             Event::FocusGained => self.signals.focus(true),
             Event::FocusLost => self.signals.focus(false),
@@ -179,7 +188,7 @@ impl App {
             [first, ..] if is_text => std::slice::from_ref(first),
             all => all,
         };
-        let layers = self.overlays.len();
+        let (layers, open_inputs) = (self.overlays.len(), self.open_inputs());
         let of_the_terminal = || if is_text { None } else { self.of_the_terminal(chord) };
         let action = self.start.keymap.action(asked, chord).or_else(of_the_terminal);
         // Esc has to know what was said before it: it may be asked for twice.
@@ -199,7 +208,29 @@ impl App {
         if closes && self.notice == said {
             self.take_info();
         }
+        let is_sent =
+            matches!(action, Some(Action::Send | Action::Confirm)) && chord != Chord::from_event(KeyCode::Enter.into());
+        if is_sent && self.open_inputs() < open_inputs {
+            self.input_closed_at = Some(now);
+        }
         self.layer_opened(layers, effects);
+    }
+
+    /// How many dialogs take text.
+    fn open_inputs(&self) -> usize {
+        self.overlays.iter().filter(|overlay| overlay.takes_text()).count()
+    }
+
+    /// Whether a key was meant for a text input that has just closed. Esc, arrows and keys held with Ctrl or Alt are not,
+    /// but for the one that sends, pressed again.
+    fn is_typed_too_late(&self, chord: Chord, now: Time) -> bool {
+        let since = self.input_closed_at.map(|at| now - at);
+        if self.takes_text() || !since.is_some_and(|since| (TimeDelta::zero()..NO_SHORTCUTS).contains(&since)) {
+            return false;
+        }
+        let edits = matches!(chord.code, KeyCode::Enter | KeyCode::Backspace | KeyCode::Delete);
+        let is_sent = || self.start.keymap.action(self.contexts(), chord) == Some(Action::Confirm);
+        edits || chord.types_text() || is_sent()
     }
 
     /// What a key does for the terminal whatever lies over the screen: it is no answer to a question, and no text.

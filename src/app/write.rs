@@ -1,7 +1,7 @@
 //! Where the editor's text can come from besides the keys: prompts that were sent, templates, drafts, an editor of the
 //! user's own.
 
-use super::editor::{Editor, Progress, Saved};
+use super::editor::{Editor, Saved, joined};
 use super::keymap::{Action, Context};
 use super::overlay::{Consequence, Overlay, Question};
 use super::picker::{Entry, Picker, Picking};
@@ -18,7 +18,7 @@ impl App {
     /// Opens the list of what can be taken into the editor.
     pub(super) fn open_picker(&mut self, picking: Picking, effects: &mut Vec<Effect>) {
         let Some(Overlay::Editor(editor)) = self.overlays.last() else { return };
-        if editor.is_writable() {
+        if !editor.is_lent {
             effects.push(if picking == Picking::History { Effect::LoadHistory } else { Effect::LoadTemplates });
             self.overlays.push(Overlay::Picker(Box::new(Picker::new(picking))));
         }
@@ -83,10 +83,10 @@ impl App {
     pub(super) fn draft_read(&mut self, slot: DraftSlot, theirs: String, pages: &[CleanText], now: Time) {
         let ours = self.drafts.get(&slot).map(String::as_str).unwrap_or_default();
         let ours_is_blank = ours.trim().is_empty();
-        if theirs.trim().is_empty() || self.handed.contains_key(&slot) || ours.contains(theirs.as_str()) {
+        if theirs.trim().is_empty() || ours.contains(theirs.as_str()) {
             return;
         }
-        let text = if theirs.contains(ours) { theirs } else { format!("{theirs}\n\n{ours}") };
+        let text = if theirs.contains(ours) { theirs } else { joined(theirs, ours) };
         let Some(editor) = self.editor().filter(|editor| editor.slot == slot && editor.saved == Saved::Unchanged)
         else {
             return;
@@ -227,7 +227,7 @@ impl App {
     /// Hands the text to the user's own editor; what is not on disk goes there first.
     pub(super) fn edit_outside(&mut self, effects: &mut Vec<Effect>) {
         let Some(Overlay::Editor(editor)) = self.overlays.last_mut() else { return };
-        if !editor.is_writable() {
+        if editor.is_lent {
             return;
         }
         let text = editor.input.text();
@@ -235,8 +235,7 @@ impl App {
             editor.saved = Saved::Writing;
             effects.push(Effect::save_draft(editor.slot, text.clone(), &editor.pages));
         }
-        let before = std::mem::replace(&mut editor.progress, Progress::Editing);
-        editor.progress = Progress::Outside(Box::new(before));
+        editor.is_lent = true;
         effects.push(Effect::EditOutside(text));
     }
 
@@ -244,10 +243,8 @@ impl App {
     pub(super) fn edited_outside(&mut self, result: Result<String, Failure>, now: Time) {
         self.dirty = true;
         let mut editors = self.overlays.iter_mut().rev().filter_map(Overlay::as_editor_mut);
-        let Some(editor) = editors.find(|editor| matches!(editor.progress, Progress::Outside(_))) else { return };
-        if let Progress::Outside(before) = std::mem::replace(&mut editor.progress, Progress::Editing) {
-            editor.progress = *before;
-        }
+        let Some(editor) = editors.find(|editor| editor.is_lent) else { return };
+        editor.is_lent = false;
         match result {
             Ok(text) => {
                 // Editors end a file with a line feed of their own.

@@ -2,19 +2,22 @@ use super::*;
 use crate::app::Known;
 use crate::app::Msg;
 use crate::app::Start;
+use crate::app::SubmitError;
 use crate::app::jobs::tests::{at, row};
+use crate::app::overlay::Check;
 use crate::model::change::QueueChange;
 use crate::model::endpoint::Scope;
 use crate::model::failure::FailureKind;
 use crate::model::job::Status;
 use crate::model::news::News;
-use crate::model::prompt::{Delivery, DeliveryKind, PromptId};
+use crate::model::prompt::{Delivery, DeliveryKind, Prompt, PromptId, Thread};
 use crate::model::row::JobKey;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
 struct Play {
     app: App,
     asked: Vec<Effect>,
+    now: Time,
 }
 
 impl Play {
@@ -23,14 +26,19 @@ impl Play {
         let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
         let start = Start { size: (80, 24), calm: true, ..Start::new(scope, utc) };
         let (app, _) = App::new(start, at(0));
-        let mut play = Self { app, asked: Vec::new() };
+        let mut play = Self { app, asked: Vec::new(), now: at(0) };
         let jobs = vec![row(1, Status::Active)];
         play.tell(Msg::Loaded(Ok(Box::new(Known { jobs, drafts, ..Known::default() }))));
         play
     }
 
     fn tell(&mut self, msg: Msg) {
-        self.asked = self.app.update(msg, at(0));
+        self.asked = self.app.update(msg, self.now);
+    }
+
+    /// Lets the time pass in which letters are not shortcuts after a text was sent.
+    fn pause(&mut self) {
+        self.now += chrono::TimeDelta::milliseconds(500);
     }
 
     fn key(&mut self, code: KeyCode) {
@@ -68,7 +76,7 @@ fn a_recalled_prompt_takes_the_place_of_an_empty_text_and_undo_takes_it_away() {
     play.typed("trans");
     play.key(KeyCode::Enter);
     assert_eq!(play.text(), "Translate /b");
-    play.held('u');
+    play.held('_');
     assert_eq!(play.text(), "");
 }
 
@@ -81,7 +89,7 @@ fn a_recalled_prompt_goes_in_at_the_cursor_of_a_text_that_is_there() {
     play.history(&["one\ntwo"]);
     play.key(KeyCode::Enter);
     assert_eq!(play.text(), "Before one\ntwo after");
-    play.held('u');
+    play.held('_');
     assert_eq!(play.text(), "Before  after");
 }
 
@@ -150,6 +158,7 @@ fn a_prompt_that_came_back_goes_on_as_itself() {
     play.typed("D");
     play.key(KeyCode::Enter);
     play.held('s');
+    assert!(play.app.overlays.is_empty());
     let resolution = crate::model::prompt::Resolution::SendEdited("changed".to_owned());
     assert_eq!(play.asked, [Effect::Resolve(crate::model::prompt::PromptId(7), resolution)]);
 }
@@ -167,7 +176,7 @@ fn what_is_handed_to_the_users_editor_is_on_disk_first_and_can_be_undone() {
     assert_eq!(play.text(), "old", "keys typed ahead change and close nothing");
     play.tell(Msg::EditedOutside(Ok("new\ntext\n".to_owned())));
     assert_eq!(play.text(), "new\ntext");
-    play.held('u');
+    play.held('_');
     assert_eq!(play.text(), "old");
 }
 
@@ -180,30 +189,41 @@ fn an_editor_that_failed_leaves_the_text_and_says_why() {
     play.tell(Msg::EditedOutside(Err(Failure::new(FailureKind::Local, "vi: not installed here."))));
     let editor = play.app.overlays.iter().find_map(Overlay::as_editor).expect("an editor");
     assert!(editor.message.as_ref().is_some_and(|said| said.as_str().starts_with("vi: not installed")));
-    assert!(editor.is_writable());
+    assert!(!editor.is_lent);
     assert_eq!(play.text(), "old");
 }
 
 #[test]
-fn a_batch_is_queued_once_after_a_yes() {
+fn a_batch_is_asked_about_once_and_queued_once() {
+    let text = "one\n\ntwo\nlines";
+    let prompts = vec!["one".to_owned(), "two\nlines".to_owned()];
+    let submit = Effect::SubmitBatch { prompts, typed: text.to_owned() };
     let mut play = Play::new(Vec::new());
     play.typed("b");
-    play.paste("one\n\ntwo\nlines");
+    play.paste(text);
     play.held('s');
-    assert_eq!(play.asked, [Effect::SaveDraft(DraftSlot::Batch, "one\n\ntwo\nlines".to_owned())]);
-    play.key(KeyCode::Enter);
-    play.key(KeyCode::Enter);
-    assert!(play.asked.is_empty(), "anything but y is no");
-    play.key(KeyCode::Enter);
+    assert_eq!(play.asked, [Effect::SaveDraft(DraftSlot::Batch, text.to_owned())]);
     play.typed("y");
-    assert_eq!(play.asked, [Effect::SubmitBatch(vec!["one".to_owned(), "two\nlines".to_owned()])]);
     play.key(KeyCode::Enter);
-    play.key(KeyCode::Esc);
-    assert!(play.asked.is_empty());
-    play.tell(Msg::BatchAdded(Err(Failure::new(FailureKind::Store, "The disk is full."))));
-    play.key(KeyCode::Enter);
+    play.held('s');
+    assert_eq!((play.asked.len(), play.app.overlays.len()), (0, 1), "typed into the text that has just closed");
+    play.pause();
+    play.typed("n");
+    assert_eq!(play.app.contexts()[0], Context::BatchText, "back to the text");
+    play.held('s');
+    play.pause();
     play.typed("y");
-    assert_eq!(play.asked.len(), 1, "after a failure it can be tried again");
+    assert_eq!(play.asked, std::slice::from_ref(&submit));
+    assert!(play.app.overlays.is_empty() && play.app.draft(DraftSlot::Batch).is_none());
+    let failure = Failure::new(FailureKind::Store, "The disk is full.");
+    play.tell(Msg::BatchAdded(Err(SubmitError { failure, text: text.to_owned(), pages: Vec::new() })));
+    let Some(Overlay::Batch(batch)) = play.app.overlays.last() else { panic!("it is open again") };
+    assert_eq!(batch.input.text(), text);
+    assert_eq!(batch.message.as_ref().map(CleanText::as_str), Some("Not queued: The disk is full."));
+    play.held('s');
+    play.pause();
+    play.key(KeyCode::Enter);
+    assert_eq!(play.asked.last(), Some(&submit), "it can be tried again");
     let mut queued = row(9, Status::Active);
     queued.undelivered = Some(DeliveryKind::Queued);
     play.tell(Msg::BatchAdded(Ok(vec![queued])));
@@ -225,9 +245,9 @@ fn the_text_of_a_batch_survives_closing_and_a_wrong_file() {
     play.key(KeyCode::Esc);
     play.typed("b");
     play.held('s');
-    play.key(KeyCode::Enter);
+    play.pause();
     play.typed("y");
-    assert_eq!(play.asked, [Effect::SubmitBatch(vec!["one".to_owned()])]);
+    assert_eq!(play.asked, [Effect::SubmitBatch { prompts: vec!["one".to_owned()], typed: "one".to_owned() }]);
 }
 
 #[test]
@@ -262,11 +282,11 @@ fn what_is_typed_beside_a_file_of_prompts_stays_a_draft_when_the_file_is_queued(
     play.key(KeyCode::Enter);
     play.tell(Msg::PromptsRead { file: "p.csv".to_owned(), result: Ok(vec!["theirs".to_owned()]) });
     play.held('s');
-    play.typed("y");
-    assert_eq!(play.asked, [Effect::SubmitBatch(vec!["theirs".to_owned()])]);
+    let mine = Effect::SaveDraft(DraftSlot::Batch, "mine".to_owned());
+    let theirs = Effect::SubmitBatch { prompts: vec!["theirs".to_owned()], typed: String::new() };
+    assert_eq!(play.asked, [mine, theirs]);
     play.tell(Msg::BatchAdded(Ok(vec![row(9, Status::Active)])));
     assert_eq!(play.app.draft(DraftSlot::Batch), Some("mine"));
-    assert!(play.asked.contains(&Effect::SaveDraft(DraftSlot::Batch, "mine".to_owned())));
 }
 
 #[test]
@@ -333,68 +353,172 @@ fn a_blank_that_is_left_is_said_once_before_the_text_goes_out_with_it() {
     play.held('s');
     assert_eq!(play.asked, [], "the text changed, so it is said again");
     play.held('s');
-    assert_eq!(play.asked, [Effect::SubmitNewJob("Translate /a into {{language}}!".to_owned())]);
+    assert_eq!(play.asked.last(), Some(&Effect::SubmitNewJob("Translate /a into {{language}}!".to_owned())));
 }
 
 #[test]
-fn an_answer_that_comes_before_the_word_that_the_prompt_is_on_disk_is_not_lost_on_the_editor() {
-    let told = |delivery: Delivery| {
-        let mut play = Play::new(Vec::new());
-        play.typed("n");
-        play.typed("Fix it");
-        play.held('s');
-        assert_eq!(play.asked, [Effect::SubmitNewJob("Fix it".to_owned())]);
-        let mut job = row(7, Status::Active);
-        (job.revision, job.undelivered) = (9, Some(delivery.kind()));
-        let prompt = PromptId(3);
-        play.tell(Msg::News(News::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
-        (job.revision, job.undelivered) = (8, Some(DeliveryKind::Sending));
-        // Read before the answer came, and told after it.
-        let late = News::Prompt { prompt, delivery: Delivery::Sending, job: Box::new(job.clone()) };
-        play.tell(Msg::News(late));
-        play.tell(Msg::Submitted { slot: DraftSlot::NewJob, result: Ok((prompt, job)) });
-        assert!(play.app.early.is_empty());
-        play
-    };
-    let play = told(Delivery::Unconfirmed(CleanText::line("No answer.")));
-    assert!(play.app.overlays.is_empty(), "nothing is on its way any more");
-    assert_eq!(play.app.jobs.get(JobKey(7)).and_then(|row| row.undelivered), Some(DeliveryKind::Unconfirmed));
-    let play = told(Delivery::Rejected(CleanText::line("Too long.")));
-    let editor = play.app.overlays.iter().find_map(Overlay::as_editor).expect("it came back");
-    assert_eq!(editor.progress, Progress::Back(PromptId(3), CleanText::line("Too long.")));
+fn a_sentence_typed_on_after_sending_runs_no_shortcuts() {
+    let mut play = Play::new(Vec::new());
+    play.typed("nFix the links");
+    play.held('s');
+    let draft = Effect::SaveDraft(DraftSlot::NewJob, "Fix the links".to_owned());
+    assert_eq!(play.asked, [draft, Effect::SubmitNewJob("Fix the links".to_owned())], "the draft first");
+    assert!(play.app.overlays.is_empty(), "the editor does not wait");
+    for key in " and stop: dxpquery! Vy".chars() {
+        play.typed(&key.to_string());
+        assert_eq!(play.asked, [], "{key:?}");
+    }
+    for key in [KeyCode::Enter, KeyCode::Tab, KeyCode::Backspace] {
+        play.key(key);
+    }
+    assert!(play.app.overlays.is_empty() && play.app.pane == crate::app::Pane::List && play.app.screen == Screen::Jobs);
+    play.held('p');
+    assert_eq!(play.app.overlays.len(), 1, "keys held with Ctrl work");
+    play.key(KeyCode::Esc);
+    play.pause();
+    play.typed("n");
+    assert_eq!(play.text(), "", "and after half a second all do");
 }
 
 #[test]
-fn a_follow_up_that_waits_for_the_prompt_before_it_says_so_and_frees_the_keys() {
+fn a_clock_that_is_set_back_does_not_turn_the_shortcuts_off() {
+    let mut play = Play::new(Vec::new());
+    play.typed("nFix it");
+    play.held('s');
+    play.now = at(-3600);
+    play.typed("n");
+    assert_eq!(play.app.overlays.len(), 1);
+}
+
+#[test]
+fn a_prompt_that_can_not_be_saved_is_put_above_what_was_typed_since() {
+    let slot = DraftSlot::NewJob;
+    let failure = Failure::new(FailureKind::Store, "The disk is full.");
+    let error = || SubmitError { failure: failure.clone(), text: "First".to_owned(), pages: Vec::new() };
+    let mut play = Play::new(Vec::new());
+    play.typed("nFirst");
+    play.held('s');
+    play.pause();
+    play.typed("nSecond");
+    play.tell(Msg::Submitted { slot, result: Err(error()) });
+    assert_eq!(play.text(), "First\n\nSecond");
+    let message = play.app.overlays.iter().find_map(Overlay::as_editor).and_then(|editor| editor.message.clone());
+    assert_eq!(
+        message.as_ref().map(CleanText::as_str),
+        Some("Not sent: The disk is full. The text stays here; Ctrl-Y copies it.")
+    );
+    // Closed with another text since then, and something else is open.
+    play.held('s');
+    play.pause();
+    play.typed("nThird");
+    play.key(KeyCode::Esc);
+    play.typed("?");
+    play.tell(Msg::Submitted { slot, result: Err(error()) });
+    assert_eq!(play.app.draft(slot), Some("First\n\nThird"));
+    assert!(play.asked.contains(&Effect::SaveDraft(slot, "First\n\nThird".to_owned())));
+}
+
+#[test]
+fn an_outcome_that_comes_before_the_word_that_the_prompt_is_on_disk_stays() {
+    let mut play = Play::new(Vec::new());
+    play.typed("nFix it");
+    play.held('s');
+    let mut job = row(7, Status::Active);
+    (job.revision, job.undelivered) = (9, Some(DeliveryKind::Rejected));
+    let (prompt, delivery) = (PromptId(3), Delivery::Rejected(CleanText::line("Too long.")));
+    play.tell(Msg::News(News::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
+    (job.revision, job.undelivered) = (8, Some(DeliveryKind::Sending));
+    play.tell(Msg::Submitted { slot: DraftSlot::NewJob, result: Ok((prompt, job)) });
+    assert_eq!(play.app.jobs.get(JobKey(7)).and_then(|row| row.undelivered), Some(DeliveryKind::Rejected));
+    let notice = play.app.notice.as_ref().map_or("", |notice| notice.text.as_str());
+    assert_eq!(notice, "Rejected: Job 7. Too long.");
+}
+
+#[test]
+fn a_prompt_that_is_saved_says_what_it_waits_for() {
     // How the job stands once prompt 5 is written down, and the place of its first that is queued.
     let kinds = [
-        (DeliveryKind::Rejected, Some(5), "waits for you"),
-        (DeliveryKind::Unconfirmed, Some(5), "waits for you"),
-        (DeliveryKind::Paused, Some(4), "after the prompt before it"),
-        (DeliveryKind::Queued, Some(4), "after the prompt before it"),
-        (DeliveryKind::Sending, Some(4), "after the prompt before it"),
-        (DeliveryKind::Sending, Some(5), ""),
-        (DeliveryKind::Queued, Some(5), ""),
-        (DeliveryKind::Queued, Some(9), ""),
+        (DeliveryKind::Rejected, Some(5), "Saved. It is sent after you decide about the earlier prompt"),
+        (DeliveryKind::Unconfirmed, Some(5), "Saved. It is sent after you decide about the earlier prompt"),
+        (DeliveryKind::Paused, Some(4), "Saved. It is sent after the prompt before it."),
+        (DeliveryKind::Queued, Some(4), "Saved. It is sent after the prompt before it."),
+        (DeliveryKind::Sending, Some(4), "Saved. It is sent after the prompt before it."),
+        (DeliveryKind::Sending, Some(5), "Saved, sending now: Job 1"),
+        (DeliveryKind::Queued, Some(5), "Saved, sending now: Job 1"),
+        (DeliveryKind::Queued, Some(9), "Saved, sending now: Job 1"),
     ];
     for (state, place, said) in kinds {
-        // What was read of the record before its own answer changes nothing.
-        for read_first in [false, true] {
-            let mut play = Play::new(Vec::new());
-            play.tell(Msg::JobsChanged(vec![row(1, Status::Active)]));
-            play.typed("fmore");
-            play.held('s');
-            assert_eq!(play.asked, [Effect::SubmitFollowUp(JobKey(1), "more".to_owned())]);
-            let mut job = row(1, Status::Active);
-            (job.undelivered, job.place, job.revision) = (Some(state), place, 8);
-            if read_first {
-                let (prompt, delivery) = (PromptId(5), Delivery::Queued { until: None });
-                play.tell(Msg::News(News::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
-            }
-            play.tell(Msg::Submitted { slot: DraftSlot::FollowUp(JobKey(1)), result: Ok((PromptId(5), job)) });
-            assert_eq!(play.app.overlays.is_empty(), !said.is_empty(), "{state:?}");
-            let notice = play.app.notice.as_ref().map_or("", |notice| notice.text.as_str());
-            assert!(notice.contains(said), "{state:?}: {notice}");
-        }
+        let mut play = Play::new(Vec::new());
+        play.tell(Msg::JobsChanged(vec![row(1, Status::Active)]));
+        play.typed("fmore");
+        play.held('s');
+        assert_eq!(play.asked.last(), Some(&Effect::SubmitFollowUp(JobKey(1), "more".to_owned())));
+        let mut job = row(1, Status::Active);
+        (job.undelivered, job.place, job.revision) = (Some(state), place, 8);
+        let (prompt, delivery) = (PromptId(5), Delivery::Queued { until: None });
+        play.tell(Msg::News(News::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
+        play.tell(Msg::Submitted { slot: DraftSlot::FollowUp(JobKey(1)), result: Ok((prompt, job)) });
+        let notice = play.app.notice.as_ref().map_or("", |notice| notice.text.as_str());
+        assert!(notice.starts_with(said), "{state:?}: {notice}");
     }
+}
+
+#[test]
+fn q_closes_the_topmost_dialog_and_quits_if_none_is_open() {
+    let mut play = Play::new(vec![(DraftSlot::Batch, "more".to_owned())]);
+    play.typed("D?");
+    assert_eq!(play.app.overlays.len(), 2);
+    for left in [1, 0] {
+        play.typed("q");
+        assert_eq!((play.app.overlays.len(), play.asked.len()), (left, 0));
+    }
+    play.key(KeyCode::Enter);
+    play.typed("q");
+    assert!(play.app.pane == crate::app::Pane::List && play.asked.is_empty(), "back from the detail");
+    play.typed("nq");
+    assert_eq!(play.text(), "q", "typed where text is typed");
+    play.held('s');
+    play.pause();
+    play.typed("vq");
+    assert!(play.asked.contains(&Effect::Quit), "marks are no dialog");
+}
+
+#[test]
+fn a_wrong_id_is_told_in_the_dialog_that_links_and_the_text_stays() {
+    let mut prompt_row = row(1, Status::Active);
+    (prompt_row.id, prompt_row.status) = (None, None);
+    (prompt_row.undelivered, prompt_row.revision) = (Some(DeliveryKind::Unconfirmed), 2);
+    let prompt = Prompt {
+        id: PromptId(7),
+        kind: PromptKind::Create,
+        text: "Fix it".to_owned(),
+        delivery: Delivery::Unconfirmed(CleanText::line("No answer.")),
+        written_at: at(0),
+        sent_at: Some(at(0)),
+    };
+    let mut play = Play::new(Vec::new());
+    play.tell(Msg::JobsChanged(vec![prompt_row.clone()]));
+    let thread = Thread { prompts: vec![prompt], events: Vec::new() };
+    play.tell(Msg::Thread { job: JobKey(1), result: Ok(thread) });
+    play.typed("!ljob-x");
+    play.key(KeyCode::Enter);
+    assert!(matches!(play.asked.as_slice(), [Effect::Resolve(PromptId(7), _)]), "{:?}", play.asked);
+    play.key(KeyCode::Enter);
+    assert!(play.asked.is_empty(), "one request");
+    let failure = Failure::new(FailureKind::NotFound, "The service knows no job job-x.");
+    play.tell(Msg::Resolved { prompt: PromptId(7), result: Err(failure) });
+    let Some(Overlay::Ask(ask)) = play.app.overlays.last() else { panic!("it is open") };
+    assert_eq!(ask.check, Check::Failed(CleanText::line("The service knows no job job-x.")));
+    assert_eq!(ask.input.text(), "job-x");
+    play.typed("y");
+    play.key(KeyCode::Enter);
+    assert_eq!(play.asked.len(), 1);
+    (prompt_row.undelivered, prompt_row.revision) = (None, 3);
+    play.tell(Msg::Resolved { prompt: PromptId(7), result: Ok(prompt_row) });
+    assert!(play.app.overlays.is_empty(), "it closes by itself");
+    play.typed("n");
+    assert!(play.app.overlays.is_empty(), "what is typed on is no shortcut");
+    play.pause();
+    play.typed("n");
+    assert_eq!(play.app.overlays.len(), 1);
 }

@@ -155,7 +155,9 @@ mod tests {
         );
         assert_eq!(
             read(&command("q", "diff", "[\"gh\"]")),
-            Err(format!("2:7: the key q of the command diff is docdeck's own: quit (everywhere). {MEND}"))
+            Err(format!(
+                "2:7: the key q of the command diff is docdeck's own: quit, or close the topmost dialog (everywhere). {MEND}"
+            ))
         );
     }
 

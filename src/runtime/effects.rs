@@ -12,6 +12,7 @@ use crate::app::{Effect, Msg};
 use crate::engine::{Duties, Engine, PollOptions, Setup};
 use crate::model::endpoint::Scope;
 use crate::model::news::News;
+use crate::model::prompt::Resolution;
 use crate::model::row::FirstRows;
 use crate::store::Store;
 use std::path::PathBuf;
@@ -282,7 +283,8 @@ fn writes(effect: &Effect) -> bool {
             | E::SubmitNewJob(_)
             | E::SubmitJobAbout(..)
             | E::SubmitFollowUp(..)
-            | E::SubmitBatch(_)
+            | E::SubmitBatch { .. }
+            | E::Resolve(_, Resolution::SendEdited(_))
             | E::Change(..)
             | E::ChangeQueue(..)
             | E::WriteFile { .. }

@@ -3,14 +3,15 @@
 use super::first_run::{self, FirstRun};
 use super::new_file;
 use super::texts;
-use crate::app::{Effect, JobsOfAll, Known, MOST_READ_AHEAD, Msg};
+use crate::app::{Effect, JobsOfAll, Known, MOST_READ_AHEAD, Msg, SubmitError};
 use crate::engine::Engine;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::layout::Layout;
-use crate::model::prompt::{Delivery, DraftSlot, Thread};
-use crate::model::row::JobKey;
+use crate::model::prompt::{Delivery, DraftSlot, PromptId, Resolution, Thread};
+use crate::model::row::{JobKey, JobRow};
+use crate::model::text::CleanText;
 use crate::store::{Store, StoreError};
 use chrono::Utc;
 use std::path::PathBuf;
@@ -64,15 +65,20 @@ impl Hands {
             Effect::ReadAhead(jobs) => Msg::ReadAhead(self.threads(jobs, Some(MOST_READ_AHEAD)).await),
             Effect::SubmitNewJob(text) => {
                 let result = self.with_engine(async |engine| engine.submit_new_job(&text).await).await;
-                Msg::Submitted { slot: DraftSlot::NewJob, result }
+                submitted(DraftSlot::NewJob, text, Vec::new(), result)
             }
             Effect::SubmitJobAbout(text, pages) => {
                 let result = self.with_engine(async |engine| engine.submit_job_about(&text, &pages).await).await;
-                Msg::Submitted { slot: DraftSlot::AboutPages, result }
+                submitted(DraftSlot::AboutPages, text, pages, result)
             }
             Effect::SubmitFollowUp(job, text) => {
                 let result = self.with_engine(async |engine| engine.submit_follow_up(job, &text).await).await;
-                Msg::Submitted { slot: DraftSlot::FollowUp(job), result }
+                submitted(DraftSlot::FollowUp(job), text, Vec::new(), result)
+            }
+            Effect::Resolve(prompt, Resolution::SendEdited(text)) => {
+                let edited = Resolution::SendEdited(text.clone());
+                let result = self.with_engine(async |engine| engine.resolve(prompt, edited).await).await;
+                submitted(DraftSlot::Prompt(prompt), text, Vec::new(), result.map(|row| (prompt, row)))
             }
             Effect::Resolve(prompt, resolution) => {
                 let result = self.with_engine(async |engine| engine.resolve(prompt, resolution).await).await;
@@ -102,9 +108,9 @@ impl Hands {
                 Msg::PromptsFound { text, jobs }
             }
             Effect::LoadHistory => Msg::History(self.store.sent_prompts(&self.scope).await.map_err(failure)),
-            Effect::SubmitBatch(prompts) => {
+            Effect::SubmitBatch { prompts, typed } => {
                 let result = self.with_engine(async |engine| engine.submit_batch(&prompts).await).await;
-                Msg::BatchAdded(result)
+                Msg::BatchAdded(result.map_err(|failure| SubmitError { failure, text: typed, pages: Vec::new() }))
             }
             Effect::LoadTemplates => {
                 let folder = self.templates.clone();
@@ -247,6 +253,10 @@ fn now() -> Time {
 
 pub(super) fn failure(error: StoreError) -> Failure {
     error.failure()
+}
+
+fn submitted(slot: DraftSlot, text: String, pages: Vec<CleanText>, result: Result<(PromptId, JobRow), Failure>) -> Msg {
+    Msg::Submitted { slot, result: result.map_err(|failure| SubmitError { failure, text, pages }) }
 }
 
 fn draft_saved(slot: DraftSlot, at: Time, result: Result<(), StoreError>) -> Msg {

@@ -15,7 +15,7 @@ use unicode_width::UnicodeWidthStr;
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) {
     match &batch.step {
         Step::Writing | Step::Reading(_) => writing(frame, view, batch, area),
-        Step::Preview(preview) | Step::Storing(preview) => looked_over(frame, view, batch, preview, area),
+        Step::Preview(preview) => looked_over(frame, view, batch, preview, area),
     }
 }
 
@@ -78,11 +78,8 @@ fn looked_over(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &P
         put(frame, lines, n, row.line());
     }
     more_below(frame, view, area, preview.titles.len().saturating_sub(preview.top + rows));
-    let (said, style) = match (&batch.step, &batch.message) {
-        (Step::Storing(_), _) => ("writing them to disk…".to_owned(), theme.working),
-        (_, Some(message)) => (message.to_string(), theme.warning),
-        _ => return,
-    };
-    let last = usize::from(inner.height.saturating_sub(1));
-    put(frame, inner, last, Line::styled(fit(&format!(" {said}"), width), style));
+    if let Some(message) = &batch.message {
+        let last = usize::from(inner.height.saturating_sub(1));
+        put(frame, inner, last, Line::styled(fit(&format!(" {message}"), width), theme.warning));
+    }
 }

@@ -49,12 +49,18 @@ fn follow_chosen(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
     }
 }
 
-/// Where text is typed in this area: the cell that is drawn reversed there. It looks as any other where the terminal's
+/// Where text is typed in this area: the cell that is drawn reversed there, the last one if text is selected. It looks as any other where the terminal's
 /// own cursor is seen, or the two would cancel out.
 pub(super) fn type_at(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let buffer = frame.buffer_mut();
     let reversed = |spot: &Position| buffer.cell(*spot).is_some_and(|cell| cell.modifier.contains(Modifier::REVERSED));
-    let found = area.intersection(buffer.area).positions().find(reversed);
+    let area = area.intersection(buffer.area);
+    let found = area.positions().find(reversed).map(|spot| {
+        let row = (spot.x..area.right()).map(|x| Position { x, ..spot });
+        let end = row.take_while(reversed).last().unwrap_or(spot);
+        let width = buffer.cell(spot).and_then(|cell| u16::try_from(cell.symbol().width()).ok()).unwrap_or(1);
+        if end.x - spot.x < width.max(1) { spot } else { end }
+    });
     if let (Some(spot), true) = (found, view.theme.terminal_cursor)
         && let Some(cell) = buffer.cell_mut(spot)
     {

@@ -2,7 +2,7 @@
 
 use super::text::{Row, fit};
 use super::{View, boxed, cursor, put};
-use crate::app::editor::{Editor, Progress, Saved};
+use crate::app::editor::{Editor, Saved};
 use crate::app::format::plural;
 use crate::app::keymap::Action;
 use crate::app::said::said as laid_out;
@@ -46,22 +46,22 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, editor: &Editor, area:
     }
 }
 
-/// How it stands: a message, the progress, or where the draft is.
+/// A message, why the prompt was not delivered, or whether the draft is saved.
 fn said(view: View<'_>, editor: &Editor) -> (String, Style) {
     let theme = view.theme;
     if let Some(message) = &editor.message {
         return (message.to_string(), theme.warning);
     }
-    match &editor.progress {
-        Progress::Storing => ("writing it to disk…".to_owned(), theme.working),
-        Progress::Sending(_) => ("on disk, sending…".to_owned(), theme.working),
-        Progress::Outside(_) => ("your own editor has the text".to_owned(), theme.working),
-        Progress::Back(_, reason) => (format!("It came back. {reason}"), theme.warning),
-        Progress::Editing if editor.saved == Saved::Unchanged && editor.is_unchanged() && !editor.input.is_blank() => {
-            (format!("{} closes; unchanged it is no draft", close_key(view)), theme.muted)
-        }
-        Progress::Editing => draft_said(view, &editor.saved),
+    if editor.is_lent {
+        return ("your own editor has the text".to_owned(), theme.working);
     }
+    if let Some(reason) = &editor.last_failure {
+        return (format!("Last attempt: {reason}"), theme.warning);
+    }
+    if editor.saved == Saved::Unchanged && editor.is_unchanged() && !editor.input.is_blank() {
+        return (format!("{} closes (nothing to save)", close_key(view)), theme.muted);
+    }
+    draft_said(view, &editor.saved)
 }
 
 fn close_key(view: View<'_>) -> String {

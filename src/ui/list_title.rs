@@ -38,7 +38,7 @@ fn style(view: View<'_>, piece: Piece) -> Style {
         Piece::Count | Piece::Between | Piece::Tab(_, false) => theme.muted,
         Piece::Sign => theme.key,
         Piece::Filter | Piece::Sorting => theme.text,
-        Piece::Cursor => theme.text.add_modifier(Modifier::REVERSED),
+        Piece::Cursor | Piece::Selected => theme.text.add_modifier(Modifier::REVERSED),
         Piece::Marked | Piece::Tab(_, true) => theme.mark,
         Piece::Blank => Style::new(),
         Piece::Group(Group::NeedsYou) => theme.warning,

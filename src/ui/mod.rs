@@ -134,7 +134,7 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             Overlay::Palette(open) => palette::draw(frame, view, open, g.palette()),
             Overlay::Picker(picker) => picker::draw(frame, view, picker, g.layer()),
             Overlay::Batch(batch) => batch::draw(frame, view, batch, g.layer()),
-            Overlay::Ask(ask) => overlays::ask(frame, view, ask, g.small(7)),
+            Overlay::Ask(ask) => overlays::ask(frame, view, ask),
             Overlay::Resolve(open) => resolve::draw(frame, view, open, g.layer()),
             Overlay::Question(question) => overlays::question(frame, view, question),
             // It is drawn with its list, in the title or the last line.

@@ -2,24 +2,36 @@
 
 use super::{View, boxed, cursor};
 use crate::app::format::count;
-use crate::app::overlay::{Ask, Question, Value};
+use crate::app::overlay::{Ask, Check, Question, Value};
 use crate::app::question::SEPARATOR;
+use crate::app::wrap::wrap;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
+/// Rows of a dialog that asks for a value.
+const ASK_ROWS: u16 = 7;
+
 fn padded(area: Rect) -> Rect {
     Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area }
 }
 
-pub(super) fn ask(frame: &mut Frame<'_>, view: View<'_>, ask: &Ask, area: Rect) {
+pub(super) fn ask(frame: &mut Frame<'_>, view: View<'_>, ask: &Ask) {
     let theme = view.theme;
+    let g = view.app.geometry();
+    let mut area = g.small(ASK_ROWS);
+    if let Check::Failed(why) = &ask.check {
+        let lines = wrap(why.as_str(), usize::from(area.width.saturating_sub(4)).max(1), usize::from(ASK_ROWS)).0.len();
+        area = g.small(u16::try_from(lines + 4).unwrap_or(ASK_ROWS).max(ASK_ROWS));
+    }
     let inner = padded(boxed(frame, area, Line::styled(format!(" {} ", ask.title()), theme.title), theme.focus));
     let field = Rect { height: inner.height.min(1), ..inner };
     frame.render_widget(ask.input.area(), field);
     cursor::type_at(frame, view, field);
     let said = match ask.value() {
+        _ if ask.check == Check::Running => Line::styled("Asking the service…", theme.working),
+        _ if let Check::Failed(why) = &ask.check => Line::styled(why.as_str(), theme.warning),
         Err(wrong) if !ask.input.is_blank() => Line::styled(format!("Not yet right: {wrong}."), theme.warning),
         Ok(Value::Ids(ids)) if ids.len() > 1 => {
             Line::styled(format!("{} ids, one request for each.", count(ids.len())), theme.muted)

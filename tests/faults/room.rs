@@ -260,7 +260,7 @@ fn while_somebody_else_has_the_record_the_dashboard_takes_keys_and_nothing_typed
     other.execute_batch("ROLLBACK").expect("freed");
     pty.send(" or later\x13");
     pty.wait_for_text("Accepted: written meanwhile");
-    pty.send("q");
+    pty.send("\x03");
     assert_eq!(pty.wait_for_end(), 0);
     let kept = assert_sound(&world);
     assert_eq!(kept.get("written meanwhile [sim:seconds=6000] or later"), Some(&DeliveryKind::Accepted), "{kept:?}");

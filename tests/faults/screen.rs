@@ -79,21 +79,31 @@ fn has_settled(desk: &Desk, operation: Operation, expected: &Outcome) -> bool {
     if !is_known {
         return false;
     }
+    // That it is saved is shown before anything is sent.
+    let has_outcome = desk.app.notice.as_ref().is_some_and(|notice| !notice.text.as_str().starts_with("Saved"));
     let has_problem = desk.app.notice.as_ref().is_some_and(|notice| notice.tone == Tone::Problem);
     match (operation, expected) {
-        (_, Outcome::NotSent | Outcome::Rejected) => desk.shows("It came back."),
-        (_, Outcome::Unconfirmed) => {
+        (_, Outcome::NotSent | Outcome::Rejected | Outcome::Unconfirmed) => {
             let is_in_thread = desk.app.detail.undelivered().is_some();
-            desk.app.overlays.is_empty() && stands(DeliveryKind::Unconfirmed) && is_in_thread
+            desk.app.overlays.is_empty() && stands(undelivered(expected)) && is_in_thread
         }
         (Operation::Create | Operation::FollowUp, Outcome::Limited(_)) => {
-            desk.app.overlays.is_empty() && stands(DeliveryKind::Queued)
+            desk.app.overlays.is_empty() && stands(DeliveryKind::Queued) && has_outcome
         }
-        (_, Outcome::Accepted(..)) => desk.app.overlays.is_empty() && row.id.is_some() && row.undelivered.is_none(),
+        (_, Outcome::Accepted(..)) => row.id.is_some() && row.undelivered.is_none() && has_outcome,
         (_, Outcome::Gone) => row.gone,
         (_, Outcome::Row(_)) => row.checked_at.is_some_and(|at| (chrono::Utc::now() - at).num_hours() < 1),
         (_, Outcome::Loaded(_)) => matches!(desk.app.views.load(), Load::Ready(_)),
         _ => has_problem,
+    }
+}
+
+/// How a prompt stands that did not get through.
+fn undelivered(expected: &Outcome) -> DeliveryKind {
+    match expected {
+        Outcome::NotSent => DeliveryKind::NotSent,
+        Outcome::Rejected => DeliveryKind::Rejected,
+        _ => DeliveryKind::Unconfirmed,
     }
 }
 
@@ -110,22 +120,25 @@ async fn judge(desk: &mut Desk, operation: Operation, expected: &Outcome) -> Res
         match expected {
             Outcome::NotSent | Outcome::Rejected => {
                 let reason = reason.as_deref().ok_or("no reason is known")?;
-                look.tells(&format!("It came back. {reason}"))?;
+                check(notice.ends_with(reason), || format!("{notice:?} does not say {reason:?}"))?;
+                look.tells(&notice)?;
                 look.means(reason, if *expected == Outcome::NotSent { &["nothing was sent"] } else { &REFUSED })?;
-                look.has(if size.1 > 12 { TITLE } else { "guides; it's {urgent}" })?;
-                look.has_not(&["Accepted", "accepted", "sending…", "QUEUED", "unconfirmed"])?;
+                look.has(if *expected == Outcome::NotSent { "Not sent: " } else { "Rejected: " })?;
+                look.has(if operation == Operation::Create { TITLE } else { "job_1" })?;
+                look.has("NEEDS YOU")?;
+                look.has_not(&["Accepted", "accepted", "Saved", "sending now", "QUEUED", "unconfirmed"])?;
             }
             Outcome::Unconfirmed => {
                 look.tells(&notice)?;
                 look.has("unconfirmed")?;
                 look.has("NEEDS YOU")?;
-                look.has_not(&["Accepted", "accepted", "not sent", "rejected", "sending…", "QUEUED"])?;
+                look.has_not(&["Accepted", "accepted", "not sent", "rejected", "Saved", "sending now", "QUEUED"])?;
             }
             Outcome::Limited(_) if is_prompt => {
                 look.has("QUEUED 1")?;
                 look.tells(&notice)?;
                 look.means(&notice, &["limit is used up"])?;
-                look.has_not(&["Accepted", "accepted", "sending…", "unconfirmed", "not sent"])?;
+                look.has_not(&["Accepted", "accepted", "sending now", "unconfirmed", "not sent"])?;
             }
             Outcome::Accepted(..) => {
                 look.has("Accepted: ")?;
@@ -165,9 +178,9 @@ async fn judge(desk: &mut Desk, operation: Operation, expected: &Outcome) -> Res
         let kind = KINDS.iter().find(|(kind, _)| kind == expected && operation == Operation::Views);
         look.has(kind.map_or("Jobs", |(_, words)| words))?;
     }
-    if *expected == Outcome::Unconfirmed {
+    if matches!(expected, Outcome::NotSent | Outcome::Rejected | Outcome::Unconfirmed) {
         let reason = reason.as_deref().ok_or("no reason is known")?;
-        resolve(desk, reason, operation)?;
+        resolve(desk, reason, operation, expected)?;
     }
     log(desk, operation).await?;
     Ok(reason.unwrap_or(notice))
@@ -191,8 +204,8 @@ const REFUSED: [&str; 6] = [
     "web page answered in place of the service",
 ];
 
-/// The page that `!` opens says why nobody knows, and has the whole prompt.
-fn resolve(desk: &mut Desk, reason: &str, operation: Operation) -> Result<(), Wrong> {
+/// The page that `!` opens says what happened, and has the whole prompt; what was not carried out can be edited.
+fn resolve(desk: &mut Desk, reason: &str, operation: Operation, expected: &Outcome) -> Result<(), Wrong> {
     desk.keys("!");
     for size in SIZES {
         desk.input(Event::Resize(size.0, size.1));
@@ -207,11 +220,26 @@ fn resolve(desk: &mut Desk, reason: &str, operation: Operation) -> Result<(), Wr
             pages.0.push_str(&page.0);
         }
         pages.tells(reason)?;
-        let may = if operation == Operation::Create { "may have made this job, or may not" } else { "may have taken" };
-        pages.tells(may)?;
-        pages.tells("by itself")?;
+        match (expected, operation) {
+            (Outcome::NotSent, _) => pages.tells("It never reached the service. Nothing was carried out.")?,
+            (Outcome::Rejected, _) => pages.tells("The service refused it. Nothing was carried out.")?,
+            (_, Operation::Create) => pages.tells("may have made this job, or may not")?,
+            _ => pages.tells("may have taken")?,
+        }
+        if *expected == Outcome::Unconfirmed {
+            pages.tells("by itself")?;
+        }
         for line in TEXT.lines() {
             pages.tells(line)?;
+        }
+    }
+    if *expected != Outcome::Unconfirmed {
+        desk.keys("e");
+        for size in SIZES {
+            desk.input(Event::Resize(size.0, size.1));
+            let editor = Look::at(desk)?;
+            editor.tells(&format!("Last attempt: {reason}"))?;
+            editor.has("guides; it's {urgent}")?;
         }
     }
     desk.key(KeyCode::Esc);

@@ -57,7 +57,7 @@ fn two_dashboards_and_ten_commands_on_one_record_send_each_prompt_once_and_count
     dashboards.iter_mut().for_each(|pty| pty.wait_for_text("1 Jobs 13"));
     for pty in &mut dashboards {
         pty.wait_for("the editor to close", |screen| !screen.contents().contains("New job"));
-        pty.send("q");
+        pty.send("\x03");
         assert_eq!(pty.wait_for_end(), 0);
     }
     let kept = assert_sound(&world);

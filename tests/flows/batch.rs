@@ -20,7 +20,6 @@ async fn queue(desk: &mut Desk, count: usize) {
     desk.paste(&texts.join("\n\n"));
     desk.ctrl('s');
     desk.assert_shows(&format!("{count} jobs: all now"));
-    desk.ctrl('s');
     desk.keys("y");
 }
 

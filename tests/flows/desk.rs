@@ -50,7 +50,12 @@ pub(crate) struct Desk {
     profiles: Profiles,
     news: mpsc::Receiver<News>,
     last_wake: Instant,
+    /// How much later it is for the dashboard than for the test: its user pauses after each text that is sent.
+    paused: TimeDelta,
 }
+
+/// Longer than letters do nothing after a text input has closed.
+const PAUSE: TimeDelta = TimeDelta::milliseconds(500);
 
 /// A simulator in which jobs live a hundred times faster than usual.
 pub(crate) async fn sim(faults: &[&str]) -> Sim {
@@ -137,8 +142,17 @@ impl Desk {
             sender,
         );
         let profiles = Profiles { lock_folder: Some(folder.to_owned()), ..Profiles::default() };
-        let mut desk =
-            Self { app, store, scope, asked: Vec::new(), effects, profiles, news, last_wake: Instant::now() };
+        let mut desk = Self {
+            app,
+            store,
+            scope,
+            asked: Vec::new(),
+            effects,
+            profiles,
+            news,
+            last_wake: Instant::now(),
+            paused: TimeDelta::zero(),
+        };
         desk.until("the record", |desk| desk.app.record == Record::Read && desk.effects.engine().is_some()).await;
         desk
     }
@@ -167,6 +181,7 @@ impl Desk {
             profiles: Profiles::default(),
             news,
             last_wake: Instant::now(),
+            paused: TimeDelta::zero(),
         }
     }
 
@@ -206,7 +221,8 @@ impl Desk {
     }
 
     fn handle(&mut self, msg: Msg) {
-        for effect in self.app.update(msg, now()) {
+        let at = self.now();
+        for effect in self.app.update(msg, at) {
             self.asked.push(effect.clone());
             match effect {
                 Effect::ReadProfileKey(at) => self.effects.spawn(self.profiles.read_key(at)),
@@ -239,6 +255,18 @@ impl Desk {
 
     pub(crate) fn ctrl(&mut self, c: char) {
         self.handle(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL))));
+        if c == 's' {
+            self.pause();
+        }
+    }
+
+    /// Lets the time pass in which letters are no shortcuts after a text was sent.
+    pub(crate) fn pause(&mut self) {
+        self.paused += PAUSE;
+    }
+
+    fn now(&self) -> Time {
+        now() + self.paused
     }
 
     pub(crate) fn paste(&mut self, text: &str) {
@@ -316,7 +344,8 @@ impl Desk {
     }
 
     async fn turn(&mut self) {
-        let pause = self.app.next_wake(now()).map(|at| (at - now()).max(TimeDelta::zero()));
+        let at = self.now();
+        let pause = self.app.next_wake(at).map(|wake| (wake - at).max(TimeDelta::zero()));
         let wake = pause.map(|pause| Instant::now() + pause.to_std().unwrap_or_default());
         let wake = wake.map(|at| at.max(self.last_wake + WAKE_PAUSE));
         let look = Instant::now() + LOOK_AGAIN;
@@ -337,7 +366,7 @@ impl Desk {
         let (columns, rows) = self.app.size;
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("a terminal");
         let theme = Theme::new(Depth::None);
-        terminal.draw(|frame| ui::draw(frame, &self.app, &theme, now())).expect("drawn");
+        terminal.draw(|frame| ui::draw(frame, &self.app, &theme, self.now())).expect("drawn");
         let cells = terminal.backend().buffer().content();
         let line = |row: &[ratatui::buffer::Cell]| row.iter().map(|cell| cell.symbol()).collect::<String>();
         cells.chunks(usize::from(columns)).map(|row| line(row).trim_end().to_owned() + "\n").collect()

@@ -91,7 +91,6 @@ async fn a_batch_that_was_not_queued_survives_a_crash_is_listed_and_is_a_draft_u
     assert_eq!(batch_draft(&desk).await.as_deref(), Some(text));
     desk.keys("b");
     desk.ctrl('s');
-    desk.ctrl('s');
     desk.keys("y");
     desk.until("both", |_| sim.prompts().len() == 2).await;
     desk.until("the layer closed", |desk| desk.app.overlays.is_empty()).await;
@@ -135,12 +134,13 @@ async fn where_nothing_can_be_written_sending_is_refused_the_text_can_be_copied_
 }
 
 #[tokio::test]
-async fn a_prompt_that_the_store_does_not_take_is_not_sent_and_stays_in_the_editor() {
+async fn a_prompt_that_can_not_be_saved_is_not_sent_and_is_back_in_its_editor() {
     let (sim, folder) = (sim(&[]).await, folder());
     let mut desk = Desk::begin(&sim, folder.path()).await;
     desk.keys("nKeep me");
     desk.store.clone().close().await;
     desk.ctrl('s');
+    assert!(desk.app.overlays.is_empty(), "it closes at once");
     desk.until_shown("The text stays here; Ctrl-Y copies it.").await;
     desk.assert_shows("Keep me");
     desk.keys(" typed on");

@@ -49,7 +49,7 @@ async fn what_a_killed_docdeck_was_sending_is_unconfirmed_at_the_next_start_and_
         pty.send("n");
         pty.wait_for_text("New job");
         pty.send("Cut off\x13");
-        pty.wait_for_text("on disk, sending");
+        pty.wait_for_text("Saved, sending now: Cut off");
     };
     let pty = typed(&sim, folder.path(), keys).await;
     while sim.requests(Operation::Create) == 0 {
@@ -80,11 +80,8 @@ async fn a_batch_cut_off_in_its_middle_goes_on_at_the_next_start_and_only_what_w
         pty.send(&paste);
         pty.wait_for_text("Page 15");
         pty.send("\x13");
-        pty.wait_for_text("16 prompts as typed");
-        pty.send("\x13");
-        pty.wait_for_text("Queue 16 new jobs?");
-        pty.send("y");
-        pty.wait_for_text("16 jobs queued on disk");
+        pty.wait_for_text("queue 16 jobs");
+        pty.press_until("y", "1 Jobs 16");
     };
     let pty = typed(&sim, folder.path(), keys).await;
     while sim.carried_out(Operation::Create) < 2 {

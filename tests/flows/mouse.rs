@@ -35,6 +35,7 @@ async fn a_job_is_written_sent_and_opened_by_clicks() {
     click_on(&mut desk, "new");
     desk.keys("Fix the links");
     click_on(&mut desk, "send");
+    desk.pause();
     desk.until("the job", |desk| desk.app.jobs.selected().is_some_and(|row| row.id.is_some())).await;
     assert_eq!(sim.requests(Operation::Create), 1);
     desk.accepted("Another one").await;

@@ -76,7 +76,7 @@ async fn a_key_on_a_page_leads_over_a_template_to_a_job_that_keeps_its_page_over
     desk.keys("1");
     assert_eq!(desk.selected().pages, paths(&["/quickstart"]));
     desk.until_shown("not known here").await;
-    desk.assert_shows("while it works");
+    desk.until_shown("while it works").await;
     desk.terminate().await;
     let mut desk = Desk::begin(&sim, folder.path()).await;
     assert_eq!(desk.selected().pages, paths(&["/quickstart"]));
@@ -150,7 +150,7 @@ async fn a_prompt_about_a_page_that_the_store_does_not_take_stays_with_its_page(
 }
 
 #[tokio::test]
-async fn a_rejected_prompt_about_a_page_comes_back_and_its_job_keeps_the_page() {
+async fn the_job_of_a_rejected_prompt_keeps_its_page() {
     let (sim, folder) = (sim(&["create=400"]).await, folder());
     let mut desk = looking(&sim, folder.path()).await;
     desk.keys("n");
@@ -158,9 +158,12 @@ async fn a_rejected_prompt_about_a_page_comes_back_and_its_job_keeps_the_page() 
     desk.key(KeyCode::Esc);
     desk.keys("too vague");
     desk.ctrl('s');
-    desk.until_shown("It came back.").await;
-    desk.assert_shows("/quickstart: too vague");
+    desk.until_shown("Rejected: /quickstart: too vague.").await;
     crate::desk::faults(&sim, &[]);
+    desk.keys("1");
+    desk.until_shown("! rejected: ! edits and sends it again").await;
+    desk.keys("!e");
+    desk.assert_shows("/quickstart: too vague");
     desk.keys(", now with step four");
     desk.ctrl('s');
     desk.until("the prompt", |_| !sim.prompts().is_empty()).await;

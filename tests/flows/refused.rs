@@ -8,7 +8,7 @@ use docdeck::model::prompt::{Delivery, DeliveryKind};
 use tokio::net::TcpSocket;
 
 #[tokio::test]
-async fn what_never_reached_the_service_comes_back_and_ctrl_s_sends_the_same_prompt_again() {
+async fn what_never_reached_the_service_is_sent_again_as_the_same_prompt() {
     // A port that is taken, where nobody listens.
     let taken = TcpSocket::new_v4().expect("a socket");
     taken.set_reuseaddr(true).expect("set");
@@ -20,12 +20,15 @@ async fn what_never_reached_the_service_comes_back_and_ctrl_s_sends_the_same_pro
     scope.base_url = format!("http://127.0.0.1:{port}");
     let mut desk = Desk::begin_with(scope, elsewhere.api_key(), folder.path()).await;
     desk.send_new("Try me");
-    desk.until_shown("It came back.").await;
-    desk.assert_shows("Try me");
+    desk.until_shown("Not sent: Try me.").await;
+    assert!(desk.app.overlays.is_empty(), "the editor is closed");
     let before = desk.only_prompt().await;
     assert_eq!(before.delivery.kind(), DeliveryKind::NotSent);
     // The service is back.
     let sim = sim_on(port, &[]).await;
+    desk.until("its thread", |desk| desk.app.detail.undelivered().is_some()).await;
+    desk.keys("!e");
+    desk.assert_shows("Try me");
     desk.ctrl('s');
     desk.until("acceptance", |desk| desk.app.overlays.is_empty() && !sim.prompts().is_empty()).await;
     let after = desk.only_prompt().await;
@@ -34,37 +37,41 @@ async fn what_never_reached_the_service_comes_back_and_ctrl_s_sends_the_same_pro
 }
 
 #[tokio::test]
-async fn a_rejected_prompt_comes_back_with_the_services_words_and_is_edited_and_sent_again() {
+async fn a_rejected_prompt_is_shown_with_the_services_words_and_is_edited_and_sent_again() {
     let (sim, folder) = (sim(&["create=400"]).await, folder());
     let mut desk = Desk::begin(&sim, folder.path()).await;
     desk.send_new("Wrong");
-    desk.until_shown("It came back.").await;
+    desk.until_shown("Rejected: Wrong.").await;
     let prompt = desk.only_prompt().await;
     let Delivery::Rejected(reason) = &prompt.delivery else { panic!("{prompt:?}") };
     desk.assert_shows(reason.as_str().split(['.', ':']).next().expect("a first part"));
     assert_eq!(sim.carried_out(Operation::Create), 0);
     faults(&sim, &[]);
+    desk.until_shown("! rejected: ! edits and sends it again").await;
+    desk.keys("!e");
+    desk.assert_shows(&format!("Last attempt: {}", reason.as_str().split(['.', ':']).next().expect("a first part")));
     desk.keys(" no more");
     desk.ctrl('s');
-    desk.until("acceptance", |desk| desk.app.overlays.is_empty()).await;
+    desk.until("acceptance", |_| !sim.prompts().is_empty()).await;
+    desk.until_shown("Accepted: Wrong no more").await;
     let after = desk.only_prompt().await;
     assert_eq!((after.id, after.text.as_str(), after.delivery), (prompt.id, "Wrong no more", Delivery::Accepted));
     assert_eq!((sim.requests(Operation::Create), sim.prompts().len()), (2, 1));
 }
 
 #[tokio::test]
-async fn a_rejected_prompt_that_was_closed_is_opened_again_from_its_job() {
+async fn what_was_changed_in_a_rejected_prompt_is_kept_when_its_editor_is_closed() {
     let (sim, folder) = (sim(&["create=400"]).await, folder());
     let mut desk = Desk::begin(&sim, folder.path()).await;
     desk.send_new("Wrong");
-    desk.until_shown("It came back.").await;
-    desk.key(KeyCode::Esc);
     desk.until_shown("! rejected: ! edits and sends it again").await;
     desk.assert_shows("NEEDS YOU 1");
     faults(&sim, &[]);
     desk.keys("!");
     desk.assert_shows("The service refused it. Nothing was carried out.");
-    desk.keys("e now right");
+    desk.keys("e now");
+    desk.key(KeyCode::Esc);
+    desk.keys("!e right");
     desk.ctrl('s');
     desk.until("acceptance", |_| !sim.prompts().is_empty()).await;
     assert_eq!(sim.prompts().first().map(|(_, text)| text.clone()), Some("Wrong now right".to_owned()));

@@ -67,7 +67,8 @@ async fn a_prompt_is_on_disk_while_the_service_keeps_its_answer_back() {
     let prompt = desk.only_prompt().await;
     assert_eq!((prompt.text.as_str(), prompt.delivery), ("Translate the guide", Delivery::Sending));
     assert_eq!(sim.carried_out(Operation::Create), 0);
-    desk.until_shown("on disk, sending…").await;
+    desk.until_shown("Saved, sending now: Translate the guide").await;
+    assert!(desk.app.overlays.is_empty(), "the editor does not wait for the service");
 }
 
 #[tokio::test]
@@ -96,9 +97,7 @@ async fn follow_ups_to_one_job_go_out_in_their_order() {
         desk.keys("f");
         desk.keys(text);
         desk.ctrl('s');
-        // The list has the keys again while the prompt is on its way, at once for one that has to wait.
-        desk.until("on disk", |desk| desk.shows("on disk, sending…") || desk.shows("On disk.")).await;
-        desk.key(KeyCode::Esc);
+        desk.until("the prompt on disk", |desk| desk.shows("Saved")).await;
     }
     desk.until("both", |_| sim.carried_out(Operation::FollowUp) == 2).await;
     let texts: Vec<String> = sim.prompts().into_iter().map(|(_, text)| text).collect();
@@ -119,7 +118,7 @@ async fn a_follow_up_that_was_not_delivered_holds_the_next_one() {
     faults(&sim, &[]);
     desk.keys("fThird");
     desk.ctrl('s');
-    desk.until_shown("The prompt before it waits for you").await;
+    desk.until_shown("It is sent after you decide about the earlier prompt").await;
     // Another prompt goes through meanwhile, so the dispatcher had its turn.
     desk.accepted("Elsewhere [sim:seconds=6000]").await;
     assert_eq!(sim.requests(Operation::FollowUp), 1);

@@ -37,6 +37,28 @@ async fn an_unconfirmed_prompt_is_linked_by_id_to_the_job_that_it_became() {
 }
 
 #[tokio::test]
+async fn a_wrong_id_keeps_the_dialog_and_the_text_and_says_why() {
+    let folder = folder();
+    let (sim, mut desk) = unconfirmed(&folder).await;
+    let (id, _) = sim.prompts().first().cloned().expect("carried out");
+    desk.keys("!l");
+    desk.keys(&format!("{id}x"));
+    desk.key(KeyCode::Enter);
+    desk.assert_shows("Asking the service…");
+    desk.until_shown("not found").await;
+    desk.assert_shows("Link to the job that it became");
+    desk.assert_shows(&format!("{id}x"));
+    assert_eq!(desk.app.overlays.len(), 2, "nothing closed");
+    desk.key(KeyCode::Backspace);
+    assert!(!desk.shows("not found"), "what was said of another id is gone");
+    desk.key(KeyCode::Enter);
+    desk.until("the dialogs to close", |desk| desk.app.overlays.is_empty()).await;
+    desk.until_shown("WORKING 1").await;
+    assert_eq!(desk.only_prompt().await.delivery, Delivery::Accepted);
+    assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::Get)), (1, 2));
+}
+
+#[tokio::test]
 async fn an_unconfirmed_prompt_is_sent_again_only_after_yes() {
     let folder = folder();
     let (sim, mut desk) = unconfirmed(&folder).await;

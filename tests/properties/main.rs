@@ -8,8 +8,9 @@ mod stored;
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use docdeck::app::overlay::Overlay;
 use docdeck::app::welcome::{NotWritten, Welcome};
-use docdeck::app::{App, Effect, Known, Msg, Overwrite, Record, SavedFilter, Start, Template};
+use docdeck::app::{App, Effect, Known, Msg, Overwrite, Record, SavedFilter, Start, SubmitError, Template};
 use docdeck::model::Time;
 use docdeck::model::about::{AboutPage, PageHistory, PageViews};
 use docdeck::model::connection::Connection;
@@ -187,6 +188,18 @@ fn report(range: DateRange, complete: bool, now: Time) -> Report {
     Report::begin(range, page, complete, now)
 }
 
+/// The text that an effect makes a prompt, with the slot of its draft.
+fn submission(effect: &Effect) -> Option<(DraftSlot, String)> {
+    Some(match effect {
+        Effect::SubmitNewJob(text) => (DraftSlot::NewJob, text.clone()),
+        Effect::SubmitJobAbout(text, _) => (DraftSlot::AboutPages, text.clone()),
+        Effect::SubmitFollowUp(job, text) => (DraftSlot::FollowUp(*job), text.clone()),
+        Effect::Resolve(prompt, Resolution::SendEdited(text)) => (DraftSlot::Prompt(*prompt), text.clone()),
+        Effect::SubmitBatch { prompts, .. } => (DraftSlot::Batch, prompts.concat()),
+        _ => return None,
+    })
+}
+
 /// The dashboard with what it asked for; plays the store and the service.
 struct Play {
     app: App,
@@ -194,10 +207,6 @@ struct Play {
     waiting: Vec<Effect>,
     revision: i64,
     next_prompt: i64,
-    /// Prompts handed over and not answered: none may be handed over again meanwhile.
-    open_slots: HashSet<DraftSlot>,
-    open_prompts: HashSet<PromptId>,
-    open_batches: usize,
     /// A configuration is being written.
     is_writing: bool,
 }
@@ -227,47 +236,34 @@ impl Play {
         };
         let now = Time::from_timestamp(1_800_000_000, 0).expect("a time");
         let (app, waiting) = App::new(start, now);
-        let (open_slots, open_prompts) = (HashSet::new(), HashSet::new());
-        Self {
-            app,
-            now,
-            waiting,
-            revision: 0,
-            next_prompt: 100,
-            open_slots,
-            open_prompts,
-            open_batches: 0,
-            is_writing: false,
-        }
+        Self { app, now, waiting, revision: 0, next_prompt: 100, is_writing: false }
     }
 
     fn tell(&mut self, msg: Msg) {
-        for effect in self.app.update(msg, self.now) {
+        let effects = self.app.update(msg, self.now);
+        let mut submitted = HashSet::new();
+        for effect in effects {
+            if let Some((slot, text)) = submission(&effect) {
+                assert!(!text.trim().is_empty(), "nothing blank is sent");
+                assert!(submitted.insert(slot), "the same prompt is submitted twice");
+                // It could be submitted again from wherever it were left.
+                assert_ne!(self.app.draft(slot), Some(text.as_str()), "a submitted prompt is no draft");
+                let is_left = |overlay: &Overlay| match overlay {
+                    Overlay::Editor(editor) => editor.slot == slot && editor.input.text() == text,
+                    Overlay::Batch(_) => slot == DraftSlot::Batch,
+                    _ => false,
+                };
+                assert!(!self.app.overlays.iter().any(is_left), "a submitted prompt is in no editor");
+            }
             match &effect {
-                Effect::SubmitNewJob(text) => {
-                    assert!(!text.trim().is_empty(), "nothing blank is sent");
-                    assert!(self.open_slots.insert(DraftSlot::NewJob), "the same prompt handed over twice");
-                }
-                Effect::SubmitJobAbout(text, pages) => {
-                    assert!(!text.trim().is_empty() && !pages.is_empty(), "nothing blank is sent, and about something");
-                    assert!(self.open_slots.insert(DraftSlot::AboutPages), "the same prompt handed over twice");
-                }
-                Effect::SubmitFollowUp(job, text) => {
-                    assert!(!text.trim().is_empty(), "nothing blank is sent");
-                    assert!(self.open_slots.insert(DraftSlot::FollowUp(*job)), "the same follow-up handed over twice");
-                }
-                Effect::SubmitBatch(prompts) => {
+                Effect::SubmitJobAbout(_, pages) => assert!(!pages.is_empty(), "it is about something"),
+                Effect::SubmitBatch { prompts, .. } => {
                     assert!(prompts.iter().all(|prompt| !prompt.trim().is_empty()), "nothing blank is queued");
-                    self.open_batches += 1;
-                    assert_eq!(self.open_batches, 1, "the same batch handed over twice");
                 }
                 Effect::WriteConfig { profile, .. } => {
                     assert!(!profile.project.is_empty(), "nothing without a project is written");
                     assert!(!self.is_writing, "two configurations are written at once");
                     self.is_writing = true;
-                }
-                Effect::Resolve(prompt, Resolution::SendEdited(_)) => {
-                    assert!(self.open_prompts.insert(*prompt), "the same prompt handed over twice");
                 }
                 Effect::RememberLayout { text, .. } => {
                     assert_eq!(Layout::parse(text).text(), *text, "what is remembered can be read again");
@@ -305,6 +301,7 @@ impl Play {
             return;
         }
         let failure = || Failure::new(FailureKind::Store, "It did not work.");
+        let refused = |text, pages| SubmitError { failure: failure(), text, pages };
         self.revision += 1;
         let (revision, now) = (self.revision, self.now);
         let changed = |key: i64| row(key, 1, None, revision, now);
@@ -328,28 +325,35 @@ impl Play {
                 let threads = jobs.into_iter().map(|job| (job, thread(job, now)));
                 Msg::ReadAhead(if well { Ok(threads.collect()) } else { Err(failure()) })
             }
-            Effect::SubmitNewJob(_) => {
-                self.open_slots.remove(&DraftSlot::NewJob);
+            Effect::SubmitNewJob(text) => {
                 self.next_prompt += 1;
                 let made =
                     (PromptId(self.next_prompt), row(self.next_prompt, 0, Some(DeliveryKind::Queued), revision, now));
-                Msg::Submitted { slot: DraftSlot::NewJob, result: if well { Ok(made) } else { Err(failure()) } }
+                Msg::Submitted {
+                    slot: DraftSlot::NewJob,
+                    result: if well { Ok(made) } else { Err(refused(text, Vec::new())) },
+                }
             }
-            Effect::SubmitJobAbout(_, pages) => {
-                self.open_slots.remove(&DraftSlot::AboutPages);
+            Effect::SubmitJobAbout(text, pages) => {
                 self.next_prompt += 1;
                 let job = row(self.next_prompt, 0, Some(DeliveryKind::Queued), revision, now);
-                let made = (PromptId(self.next_prompt), JobRow { pages: pages.into(), ..job });
-                Msg::Submitted { slot: DraftSlot::AboutPages, result: if well { Ok(made) } else { Err(failure()) } }
+                let made = (PromptId(self.next_prompt), JobRow { pages: pages.clone().into(), ..job });
+                Msg::Submitted {
+                    slot: DraftSlot::AboutPages,
+                    result: if well { Ok(made) } else { Err(refused(text, pages)) },
+                }
             }
-            Effect::SubmitFollowUp(job, _) => {
-                self.open_slots.remove(&DraftSlot::FollowUp(job));
+            Effect::SubmitFollowUp(job, text) => {
                 self.next_prompt += 1;
                 let made = (PromptId(self.next_prompt), changed(job.0));
-                Msg::Submitted { slot: DraftSlot::FollowUp(job), result: if well { Ok(made) } else { Err(failure()) } }
+                let result = if well { Ok(made) } else { Err(refused(text, Vec::new())) };
+                Msg::Submitted { slot: DraftSlot::FollowUp(job), result }
+            }
+            Effect::Resolve(prompt, Resolution::SendEdited(text)) => {
+                let result = if well { Ok((prompt, changed(prompt.0))) } else { Err(refused(text, Vec::new())) };
+                Msg::Submitted { slot: DraftSlot::Prompt(prompt), result }
             }
             Effect::Resolve(prompt, _) => {
-                self.open_prompts.remove(&prompt);
                 Msg::Resolved { prompt, result: if well { Ok(changed(prompt.0)) } else { Err(failure()) } }
             }
             Effect::Change(jobs, _) => {
@@ -451,11 +455,10 @@ impl Play {
                 let prompts = (0..200).map(|n| format!("prompt {n}")).collect();
                 Msg::PromptsRead { file, result: if well { Ok(prompts) } else { Err(failure()) } }
             }
-            Effect::SubmitBatch(prompts) => {
-                self.open_batches -= 1;
+            Effect::SubmitBatch { prompts, typed } => {
                 let rows = (0..prompts.len())
                     .map(|n| row(200 + i64::try_from(n).expect("small"), 0, Some(DeliveryKind::Queued), revision, now));
-                Msg::BatchAdded(if well { Ok(rows.collect()) } else { Err(failure()) })
+                Msg::BatchAdded(if well { Ok(rows.collect()) } else { Err(refused(typed, Vec::new())) })
             }
             Effect::ChangeQueue(jobs, _) => {
                 let rows = jobs.iter().map(|job| changed(job.0)).collect();

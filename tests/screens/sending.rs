@@ -3,11 +3,13 @@
 use crate::world::World;
 use crate::{SIZES, render, snapshots, text};
 use crossterm::event::{Event, KeyCode};
-use docdeck::app::Msg;
+use docdeck::app::{Effect, Msg, SubmitError};
 use docdeck::model::failure::{Failure, FailureKind};
-use docdeck::model::prompt::DeliveryKind;
+use docdeck::model::prompt::{DeliveryKind, DraftSlot};
 use docdeck::model::row::JobKey;
 use docdeck::ui::Depth;
+use ratatui::buffer::Buffer;
+use ratatui::style::Modifier;
 
 #[test]
 fn follow_ups_behind_an_undelivered_one() {
@@ -45,13 +47,78 @@ fn the_editor_when_nothing_was_typed() {
 }
 
 #[test]
-fn the_editor_when_a_prompt_came_back() {
-    snapshots("editor_back", |world| {
+fn a_prompt_that_was_just_saved() {
+    snapshots("prompt_saved", |world| {
+        world.jobs();
+        world.keys("n");
+        world.paste("Rewrite the landing page");
+        world.submitted();
+    });
+}
+
+#[test]
+fn a_prompt_that_was_just_rejected() {
+    snapshots("prompt_rejected", |world| {
         world.jobs();
         world.keys("n");
         world.paste("Rewrite the landing page");
         world.rejected("400: prompt is too long for this project. Shorten it, then send it again.");
     });
+}
+
+#[test]
+fn the_editor_with_a_prompt_that_was_rejected() {
+    snapshots("editor_rejected", |world| {
+        world.jobs();
+        world.undelivered_follow_up(DeliveryKind::Rejected);
+        world.keys("! e");
+    });
+}
+
+#[test]
+fn a_prompt_that_could_not_be_saved() {
+    snapshots("editor_not_saved", |world| {
+        world.jobs();
+        world.keys("n");
+        world.paste("Rewrite the landing page");
+        world.keys("Ctrl-s");
+        let failure = Failure::new(FailureKind::Store, "The disk is full.");
+        let error = SubmitError { failure, text: "Rewrite the landing page".to_owned(), pages: Vec::new() };
+        world.tell(Msg::Submitted { slot: DraftSlot::NewJob, result: Err(error) });
+    });
+}
+
+#[test]
+fn an_id_to_link_that_the_service_does_not_know() {
+    snapshots("link_wrong", |world| {
+        world.jobs();
+        world.unconfirmed_selected();
+        world.keys("! l j o b _ 9 Enter");
+        let asked = world.effects.iter().rev().find_map(|effect| match effect {
+            Effect::Resolve(prompt, _) => Some(*prompt),
+            _ => None,
+        });
+        let why = "The service has no job job_9 (404: job not found). Copy the id from its dashboard once more.";
+        let failure = Failure::new(FailureKind::NotFound, why);
+        world.tell(Msg::Resolved { prompt: asked.expect("one is asked for"), result: Err(failure) });
+    });
+}
+
+#[test]
+fn the_filter_opens_with_the_old_one_selected_and_typing_replaces_it() {
+    let mut world = World::new((80, 24));
+    world.jobs();
+    world.keys("/ l i n k Enter /");
+    let reversed = reversed(&render(&world.app, Depth::None));
+    assert!(reversed.contains("link"), "{reversed:?}");
+    world.keys("x");
+    assert_eq!(world.app.filter_text(), "x");
+}
+
+/// What is drawn reversed.
+fn reversed(buffer: &Buffer) -> String {
+    let cells = buffer.content().iter().filter(|cell| cell.modifier.contains(Modifier::REVERSED));
+    cells.map(ratatui::buffer::Cell::symbol).collect()
 }
 
 #[test]
@@ -201,24 +268,6 @@ fn many_prompts_looked_over_with_their_price() {
         world.jobs();
         world.batch(140);
         world.keys("j j");
-    });
-}
-
-#[test]
-fn the_question_before_a_batch_is_queued() {
-    snapshots("batch_question", |world| {
-        world.jobs();
-        world.batch(140);
-        world.keys("Enter");
-    });
-}
-
-#[test]
-fn many_prompts_on_their_way_to_disk() {
-    snapshots("batch_storing", |world| {
-        world.jobs();
-        world.batch(3);
-        world.keys("Enter y");
     });
 }
 

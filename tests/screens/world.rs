@@ -174,9 +174,13 @@ impl World {
             Msg::Input(Event::Key(key)) => Msg::Input(Event::Key(keys::own(&self.app, key))),
             other => other,
         };
+        // Letters are shortcuts again a while after a text was sent.
+        let is_sent =
+            matches!(&msg, Msg::Input(Event::Key(key)) if key.code == KeyCode::Char('s') && !key.modifiers.is_empty());
+        let at = if is_sent { now() - TimeDelta::seconds(1) } else { now() };
         let mut waiting = vec![msg];
         while let Some(msg) = waiting.pop() {
-            for effect in self.app.update(msg, now()) {
+            for effect in self.app.update(msg, at) {
                 if let Effect::LoadThread(job) = effect {
                     waiting.push(Msg::Thread { job, result: Ok(self.thread.clone()) });
                 }
@@ -371,11 +375,20 @@ impl World {
         }
     }
 
-    pub(crate) fn rejected(&mut self, reason: &str) {
+    /// Sends the new job of the editor, as far as its prompt is on disk.
+    pub(crate) fn submitted(&mut self) {
         self.keys("Ctrl-s");
-        let job = undelivered(row(30, "Rewrite the landing page", None, 0), DeliveryKind::Rejected);
+        let job = undelivered(row(30, "Rewrite the landing page", None, 0), DeliveryKind::Queued);
+        let (prompt, delivery) = (PromptId(30), Delivery::Queued { until: None });
+        self.tell(Msg::News(News::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
+        self.tell(Msg::Submitted { slot: DraftSlot::NewJob, result: Ok((prompt, job)) });
+    }
+
+    pub(crate) fn rejected(&mut self, reason: &str) {
+        self.submitted();
+        let mut job = undelivered(row(30, "Rewrite the landing page", None, 0), DeliveryKind::Rejected);
+        job.revision += 1;
         let prompt = PromptId(30);
-        self.tell(Msg::Submitted { slot: DraftSlot::NewJob, result: Ok((prompt, job.clone())) });
         let delivery = Delivery::Rejected(CleanText::line(reason));
         self.tell(Msg::News(News::Prompt { prompt, delivery, job: Box::new(job) }));
     }

@@ -391,9 +391,8 @@ fn no_screen_title_link_log_or_export_of_the_dashboard_holds_a_control_character
     pty.send("\x13");
     pty.wait_for_quiet();
     pty.send("\x1b");
-    pty.wait_for_quiet();
-    pty.send("q");
-    pty.wait_for_end();
+    pty.press_until("?", "Keys of this moment");
+    pty.quit();
     assert_tame("the dashboard", &pty.sent());
     assert_readable("the screen", &pty.screen().contents());
     let log = std::fs::read_to_string(home.path().join("data/docdeck.log")).expect("a log");

@@ -238,6 +238,16 @@ impl Pty {
         }
     }
 
+    /// Presses these keys, again and again, until the text is shown: right after a text was sent they do nothing.
+    pub(crate) fn press_until(&mut self, keys: &str, text: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.screen().contents().contains(text) {
+            assert!(Instant::now() < deadline, "no {text:?}; the screen:\n{}", self.screen().contents());
+            self.send(keys);
+            self.sends_within(QUIET);
+        }
+    }
+
     /// Waits for bytes that no screen shows.
     pub(crate) fn wait_for_sent(&mut self, what: &str) {
         let deadline = Instant::now() + PATIENCE;
@@ -287,9 +297,16 @@ impl Pty {
         }
     }
 
-    /// `q` ends it without an error, and the terminal is as it was.
+    /// `q` ends it without an error, and the terminal is as it was. It is pressed once for every dialog that is open, and
+    /// again while letters do nothing.
     pub(crate) fn quit(&mut self) {
-        self.send("q");
+        let deadline = Instant::now() + PATIENCE;
+        while self.child.try_wait().expect("a status").is_none() {
+            assert!(Instant::now() < deadline, "it does not end; the screen:\n{}", self.screen().contents());
+            // It may end just now.
+            let _ = self.writer.as_mut().map(|writer| writer.write_all(b"q").and_then(|()| writer.flush()));
+            drop(self.wait_once(self.lock(), QUIET));
+        }
         assert_eq!(self.wait_for_end(), 0);
         self.assert_given_back();
     }

@@ -217,8 +217,8 @@ fn the_dashboard_shows_and_keeps_neither() {
     let mut pty = Pty::spawn(home.dashboard());
     pty.wait_for_text("No jobs are known on this computer yet.");
     pty.send("nA first job\x13");
-    pty.wait_for_text("It came back.");
-    pty.send("\x1b");
+    pty.wait_for_text("Rejected: A first job");
+    pty.press_until("3", " create ");
     for keys in ["2", "3", "1", "?", "\x1b", "P", "\x1b"] {
         pty.send(keys);
         pty.wait_for_quiet();

@@ -47,7 +47,7 @@ const NAMED: [&str; 23] = [
 const ORDERS: [&[&str]; 13] = [
     &["\x1b", "\x1b", "1", "n", "Soak it [sim:seconds=60]", "\x13"],
     &["\x1b", "\x1b", "1", "f", "and again", "\x13"],
-    &["\x1b", "\x1b", "1", "b", "\x1b[200~One\n\nTwo\n\nThree\x1b[201~", "\x13", "\x13", "y"],
+    &["\x1b", "\x1b", "1", "b", "\x1b[200~One\n\nTwo\n\nThree\x1b[201~", "\x13", "y"],
     &["\x1b", "\x1b", "2", "a", "y"],
     &["\x1b", "\x1b", "2", "c", "y"],
     &["\x1b", "\x1b", "2", "t", "a", "y"],
@@ -108,6 +108,11 @@ fn press(pty: &mut Pty, dice: &mut Dice, letters: &[char], held: &[char]) {
             for keys in dice.of(&ORDERS) {
                 pty.send(keys);
                 pty.sends_within(PACE);
+                if *keys == "\x13" {
+                    // Letters are shortcuts again half a second after a text was sent.
+                    pty.wait_for_quiet();
+                    pty.sends_within(Duration::from_millis(500));
+                }
             }
         }
     }

@@ -14,7 +14,7 @@ pub enum Context {
     Detail,
     Views,
     Editor,
-    /// Any text of several lines.
+    /// Any text, of one line or several.
     Text,
     /// Prompts that were sent, or templates, narrowed by typing.
     Pick,
@@ -310,6 +310,7 @@ pub enum Edit {
     TextEnd,
     DeleteWordBack,
     DeleteWordForward,
+    DeleteToLineStart,
     DeleteToLineEnd,
     PageUp,
     PageDown,

@@ -112,7 +112,7 @@ impl App {
         let slot = DraftSlot::AboutPages;
         let is_kept = self.draft(slot).is_some_and(|text| !text.trim().is_empty());
         let is_other = is_kept && !same(&self.draft_pages, &pages);
-        if is_other && !self.handed.contains_key(&slot) {
+        if is_other {
             self.ask_to_begin_about(pages);
             return;
         }
@@ -131,7 +131,7 @@ impl App {
     fn ask_to_begin_about(&mut self, pages: Vec<CleanText>) {
         let (theirs, these) = (named(&self.draft_pages), named(&pages));
         let has_new_job = self.draft(DraftSlot::NewJob).is_some_and(|text| !text.trim().is_empty());
-        if has_new_job || self.handed.contains_key(&DraftSlot::NewJob) {
+        if has_new_job {
             let text = format!(
                 "Your draft about {theirs} is not sent yet, nor is that of a new job: there is no room for one about \
                  {these}. Go on with the one about {theirs}?"

@@ -1,7 +1,7 @@
 use super::*;
 use crate::app::jobs::tests::{at, row as job};
 use crate::app::signals::tests::{app, press};
-use crate::app::{Msg, Template};
+use crate::app::{Msg, SubmitError, Template};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::Status;
 use crate::model::load::Stamped;
@@ -203,24 +203,32 @@ fn what_can_not_be_stored_keeps_text_and_pages_and_what_can_becomes_the_prompt()
     key(&mut app, KeyCode::Esc);
     typed(&mut app, "mend it");
     let sent = Effect::SubmitJobAbout("/a: mend it".to_owned(), paths(&["/a"]));
-    assert!(held(&mut app, 's').contains(&sent));
+    let draft = Effect::SaveDraftAbout("/a: mend it".to_owned(), paths(&["/a"]));
+    let effects = held(&mut app, 's');
+    assert_eq!(effects[..2], [draft, sent.clone()], "the draft first");
+    assert!(app.overlays.is_empty());
     assert!(!held(&mut app, 's').contains(&sent), "not twice");
     let slot = DraftSlot::AboutPages;
     let failure = Failure::new(FailureKind::Store, "The disk is full.");
-    app.update(Msg::Submitted { slot, result: Err(failure.clone()) }, at(1));
-    assert!(editor(&app).is_writable());
+    let refused = || SubmitError { failure: failure.clone(), text: "/a: mend it".to_owned(), pages: paths(&["/a"]) };
+    app.update(Msg::Submitted { slot, result: Err(refused()) }, at(1));
+    assert_eq!(editor(&app).title.as_str(), "New job about /a");
     assert!(held(&mut app, 's').contains(&sent), "the same pages again");
-    // Closed meanwhile, and then the store says no.
-    key(&mut app, KeyCode::Esc);
-    app.update(Msg::Submitted { slot, result: Err(failure) }, at(2));
+    // Something else was opened meanwhile: the text is a draft.
+    let pressed = |c, with| Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char(c), with)));
+    app.update(pressed('?', KeyModifiers::NONE), at(2));
+    app.update(Msg::Submitted { slot, result: Err(refused()) }, at(2));
+    assert!(matches!(app.overlays.as_slice(), [Overlay::Help(_)]));
+    assert!(notice(&app).starts_with("Not sent: The disk is full. The text is kept as a draft"), "{}", notice(&app));
     assert_eq!((app.draft(slot), app.draft_pages()), (Some("/a: mend it"), paths(&["/a"]).as_slice()));
-    press(&mut app, 'n');
-    held(&mut app, 's');
+    key(&mut app, KeyCode::Esc);
+    app.update(pressed('n', KeyModifiers::NONE), at(2));
+    app.update(pressed('s', KeyModifiers::CONTROL), at(2));
     let mut made = job(9, Status::Active);
     made.pages = paths(&["/a"]).into();
     app.update(Msg::Submitted { slot, result: Ok((PromptId(9), made)) }, at(3));
     assert_eq!((app.draft(slot), app.jobs.selected().map(|row| row.key.0)), (None, Some(9)));
-    assert_eq!(editor(&app).slot, DraftSlot::Prompt(PromptId(9)));
+    assert!(app.overlays.is_empty());
 }
 
 #[test]

@@ -162,15 +162,18 @@ impl Welcome {
     }
 
     fn edit(&mut self, edit: Edit) {
-        let moves = matches!(edit, Edit::LineStart | Edit::LineEnd);
-        if !moves && !self.touch() {
-            return;
-        }
+        let moves = matches!(
+            edit,
+            Edit::LineStart | Edit::LineEnd | Edit::TextStart | Edit::TextEnd | Edit::WordBack | Edit::WordForward
+        );
         if self.form.is_secret(self.form.line) {
-            if !moves {
+            // The cursor is always at its end.
+            if matches!(edit, Edit::DeleteToLineStart | Edit::DeleteWordBack) && self.touch() {
                 self.form.secret.clear();
             }
-        } else if let Some(input) = self.form.input_mut() {
+        } else if (moves || self.touch())
+            && let Some(input) = self.form.input_mut()
+        {
             input.edit(edit);
         }
     }
