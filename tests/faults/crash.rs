@@ -7,7 +7,7 @@ use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Duties, Engine, PollOptions, Setup};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::log::Operation;
-use docdeck::model::prompt::DeliveryKind;
+use docdeck::model::prompt::{DeliveryKind, DraftSlot};
 use rusqlite::Connection;
 use rustix::process::Signal;
 use std::collections::{BTreeMap, BTreeSet};
@@ -379,6 +379,36 @@ fn killed_while_a_draft_is_typed_what_was_on_disk_is_back_in_the_editor() {
         typed = draft;
     }
     assert_eq!(world.sim.requests(Operation::Create), 1, "a draft is not sent");
+}
+
+#[test]
+fn killed_right_after_sending_the_text_is_either_a_draft_or_a_prompt() {
+    let world = World::new(&[]);
+    world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
+    let (mut dice, mut prompts) = (Dice(5), 0);
+    for n in 0..8 {
+        let text = format!("sentence {n}");
+        let mut pty = dashboard(&world);
+        pty.wait_for_text("before");
+        pty.send("n");
+        pty.wait_for_text("New job");
+        pty.send(&text);
+        pty.wait_for_text("draft on disk since");
+        pty.send("\x13");
+        std::thread::sleep(Duration::from_millis(u64::try_from(dice.below(25)).expect("few")));
+        pty.signal(Signal::KILL);
+        drop(pty);
+        let is_prompt = assert_sound(&world).contains_key(&text);
+        let drafts = world.store(async |store, scope| {
+            let drafts = store.drafts(scope).await.expect("drafts");
+            store.delete_draft(scope, DraftSlot::NewJob).await.expect("deleted");
+            drafts
+        });
+        let is_draft = drafts.iter().any(|draft| draft.text == text);
+        assert_ne!(is_prompt, is_draft, "{text}");
+        prompts += usize::from(is_prompt);
+    }
+    println!("8 kills right after sending: {prompts} prompts, {} drafts", 8 - prompts);
 }
 
 #[test]

@@ -17,7 +17,7 @@ mod views;
 mod welcome;
 mod world;
 
-use docdeck::app::App;
+use docdeck::app::{App, Effect};
 use docdeck::ui::{Depth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -93,6 +93,23 @@ fn a_screen_that_is_too_small() {
         let mut world = World::new(size);
         world.jobs();
         insta::assert_snapshot!(format!("small_{}x{}", size.0, size.1), text(&render(&world.app, Depth::None)));
+    }
+}
+
+#[test]
+fn q_closes_a_dialog_in_which_no_text_is_typed_and_does_not_quit() {
+    for keys in ["?", "v v d", "2 D", "2 C", "2 e", "2 H", "2 Enter"] {
+        let mut world = World::new((160, 48));
+        world.jobs();
+        world.views(50, true);
+        world.keys("1");
+        world.keys(keys);
+        assert_eq!(world.app.overlays.len(), 1, "{keys} opens a dialog");
+        world.effects.clear();
+        world.keys("q");
+        assert!(world.app.overlays.is_empty() && !world.effects.contains(&Effect::Quit), "{keys}");
+        world.keys("q");
+        assert!(world.effects.contains(&Effect::Quit), "{keys}");
     }
 }
 
