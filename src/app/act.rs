@@ -91,6 +91,7 @@ impl App {
             Action::OpenPr => self.open_prs(now, effects),
             Action::CopyId => self.copy_id(effects),
             Action::Dismiss => self.dismiss(now, effects),
+            Action::MarkDone => self.mark_done(now, effects),
             Action::Undo => self.take_back(now, effects),
             Action::FoldDismissed => self.jobs.toggle_dismissed(),
             Action::Track if self.record == Record::Read => self.ask(Wanted::TrackId, ""),
@@ -184,8 +185,7 @@ impl App {
             Consequence::DeleteDraft(slot) => self.delete_draft(slot, effects),
             Consequence::OpenDraft(slot) => self.open_draft(slot, now),
             Consequence::BeginAbout(pages) => self.begin_about_others(pages, now, effects),
-            Consequence::Queue(jobs, change) => effects.push(Effect::ChangeQueue(jobs, change)),
-            Consequence::Bulk(bulk, keys) => self.carry_out(bulk, keys, now, effects),
+            Consequence::Bulk(bulk, targets) => self.carry_out(bulk, targets.keys, now, effects),
             Consequence::LoadAll(orders) => self.load_in_turn(orders, effects),
             Consequence::LoadTotals(ranges) => self.load_totals(ranges, effects),
             Consequence::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),
@@ -285,7 +285,7 @@ impl App {
                     effects.push(Effect::Refresh(row.key));
                     self.say(Tone::Info, "Asking the service about this job…", now);
                 }
-                Some(_) => self.say(Tone::Info, "This job has no id yet, so there is nothing to ask for.", now),
+                Some(_) => self.say(Tone::Info, "This job has no id, so there is nothing to ask for.", now),
                 None => {}
             },
             Screen::Views => self.refresh_views(now, effects),

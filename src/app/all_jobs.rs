@@ -254,6 +254,7 @@ impl App {
             Action::OpenPr => self.open_prs(now, effects),
             Action::CopyId => self.copy_id(effects),
             Action::Dismiss => self.dismiss(now, effects),
+            Action::MarkDone => self.mark_done(now, effects),
             Action::Undo => self.take_back(now, effects),
             Action::FoldDismissed => self.listed_mut().toggle_dismissed(),
             Action::Refresh => self.refresh_all_jobs(effects),
@@ -283,6 +284,11 @@ impl App {
     /// What sends goes out on the job's own profile, with its key and its budget.
     fn go_on_with_any_job(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         let Some((profile, _)) = self.any_job() else { return };
+        if self.acts_on_marks() {
+            let jobs = self.told(Context::AllJobs, Action::Close);
+            let text = format!("From this list one job at a time: {jobs} takes the marks away.");
+            return self.say(Tone::Info, &text, now);
+        }
         if profile != self.start.current {
             let (what, enter) = (self.told(Context::Jobs, action), self.told(Context::AllJobs, Action::Open));
             let text = format!("{enter} turns to {} first, where {what} does it.", self.owners(profile));
@@ -290,7 +296,8 @@ impl App {
         }
         self.go_to_any_job(effects);
         match action {
-            Action::FollowUp => self.follow_up(now),
+            // Of this job alone, whatever is marked in the list of its profile.
+            Action::FollowUp => self.open_follow_up(now),
             _ => self.open_resolve(now),
         }
     }
@@ -421,7 +428,8 @@ mod tests {
         let mut app = opened();
         let link = "https://github.com/acme/docs/pull/7";
         let looked = || Effect::Change(vec![JobKey(2)], LocalChange::Looked);
-        assert_eq!(press(&mut app, KeyCode::Char('o')), [looked(), Effect::OpenUrl(CleanText::line(link))]);
+        let handled = Effect::Change(vec![JobKey(2)], LocalChange::Handled);
+        assert_eq!(press(&mut app, KeyCode::Char('o')), [handled, Effect::OpenUrl(CleanText::line(link))]);
         let copied = Effect::copy(&format!("the link {link}"), link.to_owned());
         assert_eq!(press(&mut app, KeyCode::Char('y')), [looked(), copied]);
         press(&mut app, KeyCode::Char('j'));

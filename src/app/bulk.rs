@@ -1,12 +1,13 @@
-//! What is done to the marked jobs, else to the selected one: opening, copying, dismissing, exporting, and the question
-//! before it is done to more than one. Tags are `local`'s, follow-ups `many`'s.
+//! What is done to the marked jobs, or without marks to the selected one: opening, copying, dismissing, marking as done,
+//! exporting. An action on marked jobs asks first and names each of them. Tags are `local`'s, follow-ups `many`'s, the
+//! queue is `queue`'s.
 
 use super::keymap::{Action, Context};
 use super::local::TagChanges;
 use super::overlay::{Consequence, Overlay, Question};
-use super::{App, Effect, NewFile, Overwrite, Pane, Tone, format};
+use super::{App, Effect, NewFile, Overwrite, Pane, Screen, Tone, format};
 use crate::model::Time;
-use crate::model::change::LocalChange;
+use crate::model::change::{LocalChange, QueueChange};
 use crate::model::json;
 use crate::model::link::{self, WebLink};
 use crate::model::prompt::DeliveryKind;
@@ -20,18 +21,46 @@ pub enum Bulk {
     CopyLinks,
     Dismiss,
     TakeBack,
+    /// Marks them as done.
+    Done,
+    /// Puts them back among the jobs that need the user.
+    NotDone,
     Tags(TagChanges),
     Export,
     /// The text of the editor below the question.
     FollowUp,
+    Queue(QueueChange),
+    RemoveFromQueue,
 }
 
+/// The jobs that an action works on, as its confirmation names them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Targets {
+    pub keys: Vec<JobKey>,
+    /// Their titles, in the same order.
+    pub titles: Vec<CleanText>,
+    /// Marked jobs that are left out: the title of each, and why.
+    pub left_out: Vec<(CleanText, &'static str)>,
+}
+
+/// What an undo takes back.
+const DONE: &str = "marking as done";
+const NOT_DONE: &str = "putting back under needs you";
+
+/// Why a marked job is left out.
+const NOT_DELIVERED: &str = "undelivered prompt";
+
 impl App {
-    /// The jobs that a key works on: the marked ones that have a line, else the selected one. A detail is of one job.
+    /// Whether keys work on the marked jobs rather than on the selected one. A detail that has the keys is of one job.
+    pub fn acts_on_marks(&self) -> bool {
+        let is_list = (self.screen == Screen::Jobs && self.pane == Pane::List) || self.all_jobs().is_some();
+        is_list && self.listed().marked() > 0
+    }
+
+    /// The jobs that a key works on: the marked ones that have a line, otherwise the selected one.
     pub(super) fn targets(&self) -> Vec<JobKey> {
         let list = self.listed();
-        let is_list = self.pane == Pane::List || self.all_jobs().is_some();
-        if is_list && list.marked() > 0 {
+        if self.acts_on_marks() {
             return list.marked_keys();
         }
         list.selected().map(|row| row.key).into_iter().collect()
@@ -41,29 +70,67 @@ impl App {
         keys.iter().filter_map(|key| self.listed().get(*key))
     }
 
-    pub(super) fn question(&mut self, text: String, bulk: Bulk, keys: Vec<JobKey>) {
-        self.overlays.push(Overlay::Question(Question { text, yes: Consequence::Bulk(bulk, keys) }));
+    /// These jobs with their titles.
+    pub(super) fn job_targets(&self, keys: &[JobKey]) -> Targets {
+        let titles = self.rows(keys).map(|row| row.title.clone()).collect();
+        Targets { keys: keys.to_vec(), titles, left_out: Vec::new() }
+    }
+
+    /// Those jobs that an action can work on, and the others with the reason that `refusal` gives.
+    pub(super) fn split_targets(&self, keys: &[JobKey], refusal: impl Fn(&JobRow) -> Option<&'static str>) -> Targets {
+        let mut targets = Targets::default();
+        for row in self.rows(keys) {
+            match refusal(row) {
+                None => {
+                    targets.keys.push(row.key);
+                    targets.titles.push(row.title.clone());
+                }
+                Some(reason) => targets.left_out.push((row.title.clone(), reason)),
+            }
+        }
+        targets
+    }
+
+    pub(super) fn question(&mut self, text: String, bulk: Bulk, targets: Targets) {
+        self.overlays.push(Overlay::Question(Question { text, yes: Consequence::Bulk(bulk, targets) }));
     }
 
     /// Yes was said.
     pub(super) fn carry_out(&mut self, bulk: Bulk, keys: Vec<JobKey>, now: Time, effects: &mut Vec<Effect>) {
+        let (jobs, undo) = (format::plural(keys.len(), "job"), self.told(Context::Jobs, Action::Undo));
         match bulk {
             Bulk::OpenPrs => self.open_all(&keys, effects),
             Bulk::CopyLinks => self.copy_all(&keys, effects),
             Bulk::Dismiss => {
                 self.listed_mut().leave(&keys);
                 self.listed_mut().clear_marks();
-                let (jobs, back) = (format::plural(keys.len(), "job"), self.told(Context::Jobs, Action::Undo));
-                self.say(Tone::Info, &format!("{jobs} dismissed; {back} takes it back."), now);
+                self.say(Tone::Info, &format!("{jobs} dismissed; {undo} takes it back."), now);
                 self.change(keys, LocalChange::Dismissed(true), "dismissing", effects);
             }
             Bulk::TakeBack => {
                 self.listed_mut().clear_marks();
                 self.change(keys, LocalChange::Dismissed(false), "taking back", effects);
             }
+            Bulk::Done => {
+                self.listed_mut().clear_marks();
+                self.say(Tone::Info, &format!("{jobs} marked as done; {undo} takes it back."), now);
+                self.change(keys, LocalChange::Handled, DONE, effects);
+            }
+            Bulk::NotDone => {
+                self.listed_mut().clear_marks();
+                self.say(Tone::Info, &format!("{jobs} put back under needs you."), now);
+                self.change(keys, LocalChange::HandledAt(None), NOT_DONE, effects);
+            }
             Bulk::Tags(changes) => self.tag_many(&keys, &changes, now, effects),
             Bulk::Export => self.export(&keys, now, effects),
             Bulk::FollowUp => self.submit_to_many(keys, effects),
+            Bulk::Queue(change) => effects.push(Effect::ChangeQueue(keys, change)),
+            Bulk::RemoveFromQueue => {
+                if self.acts_on_marks() {
+                    self.jobs.clear_marks();
+                }
+                effects.push(Effect::RemoveFromQueue(keys));
+            }
         }
     }
 
@@ -76,41 +143,53 @@ impl App {
     }
 
     pub(super) fn open_prs(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let targets = self.targets();
-        let (keys, rest): (Vec<JobKey>, Vec<JobKey>) =
-            targets.iter().partition(|key| self.listed().get(**key).is_some_and(|row| web_link(row).is_some()));
-        match (keys.len(), targets.as_slice()) {
+        let keys = self.targets();
+        let refusal = |row: &JobRow| match (web_link(row), &row.pr_link) {
+            (Some(_), _) => None,
+            (None, Some(_)) => Some("no web link"),
+            (None, None) => Some("no pull request"),
+        };
+        let targets = self.split_targets(&keys, refusal);
+        match (targets.keys.len(), keys.as_slice()) {
             (_, []) => {}
-            (0, [key]) => match self.listed().get(*key).and_then(|row| row.pr_link.clone()) {
+            (0, _) if self.acts_on_marks() => self.say(Tone::Info, "None of the marked jobs has a pull request.", now),
+            (0, [key, ..]) => match self.listed().get(*key).and_then(|row| row.pr_link.clone()) {
                 Some(link) => self.say(Tone::Problem, &format!("Not opened, since it is no web address: {link}"), now),
                 None => self.say(Tone::Info, "This job has no pull request.", now),
             },
-            (0, _) => self.say(Tone::Info, "None of the marked jobs has a pull request.", now),
-            (1, _) => self.open_all(&keys, effects),
-            (n, _) => {
-                let text = format!("Open {n} pull requests?{}", left_out(rest.len(), "has none", "have none"));
-                self.question(text, Bulk::OpenPrs, keys);
+            (n, _) if self.acts_on_marks() => {
+                self.question(format!("Open {}?", format::plural(n, "pull request")), Bulk::OpenPrs, targets);
             }
+            _ => self.open_all(&targets.keys, effects),
         }
     }
 
+    /// Opening the pull request is what a job that needs the user asks for.
     fn open_all(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
-        self.look_at(keys, effects);
+        let open: Vec<JobKey> = self.rows(keys).filter(|row| !row.is_handled()).map(|row| row.key).collect();
+        if !open.is_empty() {
+            effects.push(Effect::Change(open.clone(), LocalChange::Handled));
+        }
+        let handled: Vec<JobKey> = keys.iter().copied().filter(|key| !open.contains(key)).collect();
+        self.look_at(&handled, effects);
         effects.extend(self.rows(keys).filter_map(web_link).cloned().map(Effect::OpenUrl));
     }
 
     pub(super) fn copy_links(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let targets = self.targets();
-        let (keys, rest): (Vec<JobKey>, Vec<JobKey>) =
-            targets.iter().partition(|key| self.listed().get(**key).is_some_and(|row| main_text(row).is_some()));
-        match (keys.len(), targets.len()) {
-            (_, 0) => {}
-            (0, _) => self.say(Tone::Info, "There is nothing to copy: no pull request and no id yet.", now),
-            (1, _) => self.copy_all(&keys, effects),
-            (n, _) => {
-                let text = format!("Copy {n} links or ids?{}", left_out(rest.len(), "has neither", "have neither"));
-                self.question(text, Bulk::CopyLinks, keys);
+        let keys = self.targets();
+        let nothing = |row: &JobRow| main_text(row).is_none().then_some("no link, no id");
+        let targets = self.split_targets(&keys, nothing);
+        match targets.keys.len() {
+            _ if keys.is_empty() => {}
+            0 => self.say(Tone::Info, "There is nothing to copy: no pull request and no id yet.", now),
+            n if self.acts_on_marks() => {
+                self.question(
+                    format!("Copy the links or ids of {}?", format::plural(n, "job")),
+                    Bulk::CopyLinks,
+                    targets,
+                );
             }
+            _ => self.copy_all(&targets.keys, effects),
         }
     }
 
@@ -129,29 +208,71 @@ impl App {
     }
 
     pub(super) fn dismiss(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let targets = self.targets();
+        let keys = self.targets();
         let undecided =
-            |row: &&JobRow| row.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending);
-        let kept = self.rows(&targets).filter(undecided).count();
-        let free: Vec<&JobRow> = self.rows(&targets).filter(|row| !undecided(row)).collect();
+            |row: &JobRow| row.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending);
+        let free: Vec<&JobRow> = self.rows(&keys).filter(|row| !undecided(row)).collect();
         let back = !free.is_empty() && free.iter().all(|row| row.dismissed);
-        let keys: Vec<JobKey> = free.iter().filter(|row| row.dismissed == back).map(|row| row.key).collect();
-        match (keys.len(), targets.len()) {
-            (_, 0) => {}
-            (0, _) => {
+        let targets = self.split_targets(&keys, |row| match undecided(row) {
+            true => Some(NOT_DELIVERED),
+            false => (row.dismissed != back).then_some("already dismissed"),
+        });
+        match targets.keys.len() {
+            _ if keys.is_empty() => {}
+            0 => {
                 self.say(Tone::Info, "It has a prompt that was not delivered: press ! to decide about that first.", now)
             }
-            (1, 1) if back => self.change(keys, LocalChange::Dismissed(false), "taking back", effects),
-            (1, 1) => {
-                self.listed_mut().leave(&keys);
-                self.change(keys, LocalChange::Dismissed(true), "dismissing", effects);
+            n if self.acts_on_marks() => {
+                let (verb, bulk) = if back { ("Take back", Bulk::TakeBack) } else { ("Dismiss", Bulk::Dismiss) };
+                self.question(format!("{verb} {}?", format::plural(n, "job")), bulk, targets);
+            }
+            _ if back => self.change(targets.keys, LocalChange::Dismissed(false), "taking back", effects),
+            _ => {
+                self.listed_mut().leave(&targets.keys);
+                self.change(targets.keys, LocalChange::Dismissed(true), "dismissing", effects);
                 let back = self.told(Context::Jobs, Action::Undo);
                 self.say(Tone::Info, &format!("Dismissed; {back} takes it back."), now);
             }
-            (n, _) => {
-                let (verb, bulk) = if back { ("Take back", Bulk::TakeBack) } else { ("Dismiss", Bulk::Dismiss) };
-                let rest = left_out(kept, "has an undelivered prompt and stays", "have undelivered prompts and stay");
-                self.question(format!("{verb} {}?{rest}", format::plural(n, "job")), bulk, keys);
+        }
+    }
+
+    /// Marks jobs that need the user as done; if all of them are, puts them back.
+    pub(super) fn mark_done(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let keys = self.targets();
+        let can_be = |row: &JobRow| row.wants_action() && !row.dismissed;
+        let able: Vec<&JobRow> = self.rows(&keys).filter(|row| can_be(row)).collect();
+        let back = !able.is_empty() && able.iter().all(|row| row.is_handled());
+        let targets = self.split_targets(&keys, |row| match row.undelivered {
+            Some(kind) if kind.needs_user() => Some(NOT_DELIVERED),
+            _ if !can_be(row) => Some("doesn't need you"),
+            _ => (row.is_handled() != back).then_some("already done"),
+        });
+        let undo = self.told(Context::Jobs, Action::Undo);
+        match targets.keys.len() {
+            _ if keys.is_empty() => {}
+            0 if self.acts_on_marks() => self.say(Tone::Info, "None of the marked jobs can be marked as done.", now),
+            0 if targets.left_out.iter().any(|(_, reason)| *reason == NOT_DELIVERED) => {
+                self.say(Tone::Info, "It has a prompt that was not delivered: press ! to decide about that first.", now)
+            }
+            0 => {
+                let text = "Not marked: only failed jobs and jobs with a pull request can be marked as done.";
+                self.say(Tone::Info, text, now);
+            }
+            n if self.acts_on_marks() => {
+                let jobs = format::plural(n, "job");
+                if back {
+                    self.question(format!("Put {jobs} back under needs you?"), Bulk::NotDone, targets);
+                } else {
+                    self.question(format!("Mark {jobs} as done?"), Bulk::Done, targets);
+                }
+            }
+            _ if back => {
+                self.change(targets.keys, LocalChange::HandledAt(None), NOT_DONE, effects);
+                self.say(Tone::Info, "Put back under needs you.", now);
+            }
+            _ => {
+                self.change(targets.keys, LocalChange::Handled, DONE, effects);
+                self.say(Tone::Info, &format!("Marked as done; {undo} takes it back."), now);
             }
         }
     }
@@ -160,8 +281,12 @@ impl App {
         let keys = self.targets();
         match keys.len() {
             0 => {}
-            1 => self.export(&keys, now, effects),
-            n => self.question(format!("Export {n} jobs as JSON into the current folder?"), Bulk::Export, keys),
+            n if self.acts_on_marks() => {
+                let text = format!("Export {} as JSON into the current folder?", format::plural(n, "job"));
+                let targets = self.job_targets(&keys);
+                self.question(text, Bulk::Export, targets);
+            }
+            _ => self.export(&keys, now, effects),
         }
     }
 
@@ -174,18 +299,10 @@ impl App {
         effects.push(Effect::WriteFile(file, Overwrite::Never));
     }
 
-    pub(super) fn ask_about_tags(&mut self, keys: Vec<JobKey>, changes: TagChanges) {
-        let text = format!("Change the tags of {} jobs: {}?", keys.len(), changes.words());
-        self.question(text, Bulk::Tags(changes), keys);
-    }
-}
-
-/// What a question says of the marked jobs that are left out.
-fn left_out(n: usize, one: &str, several: &str) -> String {
-    match n {
-        0 => String::new(),
-        1 => format!(" 1 more {one}."),
-        n => format!(" {n} more {several}."),
+    pub(super) fn ask_about_tags(&mut self, keys: &[JobKey], changes: TagChanges) {
+        let text = format!("Change the tags of {}: {}?", format::plural(keys.len(), "job"), changes.words());
+        let targets = self.job_targets(keys);
+        self.question(text, Bulk::Tags(changes), targets);
     }
 }
 

@@ -40,6 +40,8 @@ pub enum ThreadLine {
     Waits,
     /// What was left out of a long prompt.
     Cut(String),
+    /// What a discarded prompt may have led to.
+    Discarded(String),
 }
 
 /// A line of facts over the thread; the text is drawn with the time of drawing.
@@ -193,6 +195,12 @@ impl Detail {
         thread.prompts.iter().find(|prompt| prompt.delivery.kind().needs_user())
     }
 
+    /// What discarding the prompt for the job may have led to; `None` if the thread is not loaded or has no such prompt.
+    pub fn discarded(&self) -> Option<&'static str> {
+        let prompts = &self.thread.shown()?.value.prompts;
+        prompts.iter().filter(|prompt| prompt.kind == PromptKind::Create).find_map(Prompt::discarded_text)
+    }
+
     /// A prompt of the thread.
     pub fn prompt(&self, id: PromptId) -> Option<&Prompt> {
         self.thread.shown()?.value.prompts.iter().find(|prompt| prompt.id == id)
@@ -232,7 +240,9 @@ fn prompt_lines(prompt: &Prompt, at: Time, width: usize, held: bool, out: &mut V
     if cut || head.len() < prompt.text.len() {
         out.push(ThreadLine::Cut(format!("… {} characters in all", super::format::count(prompt.text.chars().count()))));
     }
-    if held && matches!(prompt.delivery, Delivery::Queued { .. }) {
+    if let Some(sentence) = prompt.discarded_text() {
+        out.extend(wrap(sentence, width, 4).0.into_iter().map(ThreadLine::Discarded));
+    } else if held && matches!(prompt.delivery, Delivery::Queued { .. }) {
         out.push(ThreadLine::Waits);
     } else if prompt.delivery != Delivery::Accepted {
         out.push(ThreadLine::Delivery(prompt.delivery.clone()));
@@ -284,6 +294,7 @@ mod tests {
             delivery,
             written_at: at(id * 10),
             sent_at: None,
+            state_at: None,
         };
         let event = JobEvent { at: at(15), kind: EventKind::Status { from: None, to: Status::Completed } };
         let reason = CleanText::line("no network");

@@ -1,7 +1,7 @@
 //! The last line: the keys of this moment, which have room and where each stands. Above it what there is to say, for as
 //! long as it is said. Drawing and the mouse both ask here, so that they agree.
 
-use super::format::cells;
+use super::format::{cells, count};
 use super::keymap::{Action, Binding, Chord};
 use super::overlay::Overlay;
 use super::said::said as laid_out;
@@ -61,7 +61,9 @@ impl App {
             is_standing: is_list && is_of_list(row.action),
             ..Hint::new(chord, self.hint(row))
         };
-        let mut items: Vec<Hint> = self.hints().map(hint).collect();
+        let is_marked = self.footer_label().is_some();
+        let works = |(_, row): &(Chord, &Binding)| !is_marked || works_on_marks(row.action);
+        let mut items: Vec<Hint> = self.hints().filter(works).map(hint).collect();
         // The user's own come behind what belongs to this screen, before what holds everywhere.
         let is_general = |item: &Hint| matches!(item.action, Some(Action::Refresh | Action::Help));
         let place = items.iter().position(is_general).unwrap_or(items.len());
@@ -71,7 +73,8 @@ impl App {
         // The foremost of the list's has its place before the job's, where there is room for both.
         let is_foremost = |item: &&Hint| item.is_standing && item.action == Some(Action::Filter) && width >= ROOMY;
         let foremost = items.iter().find(is_foremost).map_or(0, Hint::width);
-        let (mut used, mut standing, mut kept) = (0, reserved, width.saturating_sub(reserved));
+        let label = self.footer_label().map_or(0, |label| cells(&label));
+        let (mut used, mut standing, mut kept) = (label, reserved, width.saturating_sub(reserved));
         let mut is_full = false;
         items.retain_mut(|item| {
             let fits = item.is_kept()
@@ -94,6 +97,12 @@ impl App {
         });
         items.sort_by_key(|item| item.at);
         items
+    }
+
+    /// What stands before the keys: how many jobs are marked, while keys work on those.
+    pub fn footer_label(&self) -> Option<String> {
+        let is_list = matches!(self.overlays.last(), None | Some(Overlay::AllJobs(_)));
+        (is_list && self.acts_on_marks()).then(|| format!(" {} marked:", count(self.listed().marked())))
     }
 
     /// The message over the last lines of the body: a notice, what is wrong with the filter, or a tip, in lines of so many
@@ -142,6 +151,15 @@ impl App {
         let end = if said == 0 { lines.bottom() } else { self.said_at(said).y.min(lines.bottom()) };
         usize::from(end.saturating_sub(lines.y)).max(1)
     }
+}
+
+/// Whether the footer offers a key while jobs are marked: those that are about the selected job alone or about no job would
+/// stand beside the number of marked ones.
+fn works_on_marks(action: Action) -> bool {
+    !matches!(
+        action,
+        Action::NewJob | Action::Drafts | Action::Batch | Action::Track | Action::Resolve | Action::BeforeAfter
+    )
 }
 
 /// Whether an action is the list's, whichever job is selected.

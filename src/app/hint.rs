@@ -28,7 +28,10 @@ impl App {
             (Action::Drafts, _) => format::plural(self.draft_count(), "draft"),
             (Action::CopyMain, Some(job)) if !marked && job.pr_link.is_none() => "copy id".to_owned(),
             (Action::Dismiss, Some(job)) if !marked && job.dismissed => "take back".to_owned(),
-            (Action::QueuePause, Some(job)) if job.undelivered == Some(DeliveryKind::Paused) => "release".to_owned(),
+            (Action::MarkDone, Some(job)) if !marked && job.is_handled() => "not done".to_owned(),
+            (Action::QueuePause, Some(job)) if !marked && job.undelivered == Some(DeliveryKind::Paused) => {
+                "release".to_owned()
+            }
             (Action::LoadAll, _) if self.overlays.is_empty() => self.load_all_hint().to_owned(),
             (Action::Compare, _) if self.views.is_comparing() => "compare no more".to_owned(),
             (Action::Close, _) if row.context == Context::Everywhere && self.narrows_all_jobs().is_some() => {

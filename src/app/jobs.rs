@@ -38,6 +38,8 @@ pub struct JobList {
     pub(super) marks: Marks,
     /// How many jobs each group has, whatever the filter.
     counts: [usize; SECTIONS],
+    /// How many jobs the agent works on, dismissed ones included.
+    working: usize,
     selected: Option<JobKey>,
     /// The selected job stays among those that need the user until the selection leaves it.
     held: bool,
@@ -62,6 +64,7 @@ impl JobList {
         self.replace(first.rows);
         self.begun = true;
         self.counts = first.sizes;
+        self.working = first.working;
         self.order.resize(first.sizes);
     }
 
@@ -125,6 +128,9 @@ impl JobList {
         let Some(group) = self.rows.get(place).map(|row| self.shown_group(row)) else { return };
         if let Some(count) = self.counts.get_mut(section(group)) {
             *count = count.saturating_add_signed(by);
+        }
+        if self.rows.get(place).is_some_and(JobRow::counts_as_working) {
+            self.working = self.working.saturating_add_signed(by);
         }
     }
 
@@ -207,9 +213,9 @@ impl JobList {
         self.other_statuses.iter().map(CleanText::as_str)
     }
 
-    /// Jobs that the agent works on.
+    /// How many jobs the agent works on, dismissed ones included.
     pub fn active(&self) -> usize {
-        self.count_of(Group::Working)
+        self.working
     }
 
     /// A row by its key.
@@ -340,20 +346,20 @@ pub(crate) mod tests {
     #[test]
     fn groups_stand_in_the_order_of_need_and_the_newest_first() {
         let mut list = JobList::default();
-        let mut looked = row(4, Status::Failed);
-        looked.looked_at = Some(at(100));
-        list.replace(vec![row(1, Status::Active), row(2, Status::Failed), row(3, Status::Active), looked]);
+        let mut handled = row(4, Status::Failed);
+        handled.handled_at = Some(at(100));
+        list.replace(vec![row(1, Status::Active), row(2, Status::Failed), row(3, Status::Active), handled]);
         assert_eq!(keys(&list), ["needs you 1", "2", "working 2", "3", "1", "done 1", "4"]);
     }
 
     #[test]
-    fn a_job_that_was_looked_at_leaves_its_group_only_with_the_selection() {
+    fn a_job_that_was_acted_on_leaves_its_group_only_with_the_selection() {
         let mut list = JobList::default();
         list.replace(vec![row(1, Status::Failed), row(2, Status::Failed)]);
         list.select(JobKey(2));
-        let mut looked = row(2, Status::Failed);
-        (looked.looked_at, looked.revision) = (Some(at(100)), 10);
-        assert!(list.upsert(looked));
+        let mut handled = row(2, Status::Failed);
+        (handled.handled_at, handled.revision) = (Some(at(100)), 10);
+        assert!(list.upsert(handled));
         assert_eq!(keys(&list), ["needs you 2", "2", "1"]);
         list.move_by(1);
         assert_eq!(keys(&list), ["needs you 1", "1", "done 1", "2"]);

@@ -2,8 +2,9 @@
 
 use super::jobs::tests::{at, row};
 use super::overlay::Overlay;
+use super::question::QuestionLine;
 use super::{App, Effect, Known, Msg, NewFile, Start, SubmitError, Tone};
-use crate::model::change::LocalChange;
+use crate::model::change::{Discarded, LocalChange};
 use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::{JobId, Status};
@@ -22,7 +23,7 @@ fn app() -> App {
         .map(|key| {
             let mut job = row(key, Status::Completed);
             job.pr_link = Some(CleanText::line(&format!("https://example.com/a/pull/{key}")));
-            job.looked_at = Some(at(100));
+            (job.looked_at, job.handled_at) = (Some(at(100)), Some(at(100)));
             job
         })
         .collect();
@@ -94,8 +95,8 @@ fn what_the_filter_hides_is_not_touched_though_it_is_marked() {
     press(&mut app, "gvvvvv");
     press(&mut app, "/#2");
     enter(&mut app);
-    let effects = press(&mut app, "d");
-    assert_eq!(effects, [Effect::Change(jobs(&[2]), LocalChange::Dismissed(true))]);
+    assert_eq!(press(&mut app, "d"), [], "the one that is left is named and asked about");
+    assert_eq!(press(&mut app, "y"), [Effect::Change(jobs(&[2]), LocalChange::Dismissed(true))]);
     press(&mut app, "/9");
     enter(&mut app);
     assert_eq!(press(&mut app, "doyeT"), [], "no job is in sight, so none is touched");
@@ -212,7 +213,8 @@ fn what_could_not_be_saved_for_some_jobs_is_back_in_the_editor_for_those() {
     let Some(Overlay::Editor(editor)) = app.overlays.last() else { panic!("the editor is open") };
     assert_eq!((editor.targets.as_slice(), editor.slot), (jobs(&[4]).as_slice(), DraftSlot::FollowUp(JobKey(4))));
     assert!(!editor.is_lent && editor.is_unsaved());
-    let again = key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
+    key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
+    let again = press(&mut app, "y");
     assert_eq!(again.last(), Some(&Effect::SubmitFollowUp(JobKey(4), "Again".to_owned())));
 }
 
@@ -364,11 +366,11 @@ fn begun(rows: std::ops::Range<i64>) -> (App, Vec<JobRow>) {
     assert_eq!(effects, [Effect::LoadFirstRows(24)]);
     let done = |key: i64| {
         let mut job = row(key, Status::Failed);
-        (job.finished_at, job.looked_at) = (Some(at(key)), Some(at(100)));
+        (job.finished_at, job.looked_at, job.handled_at) = (Some(at(key)), Some(at(100)), Some(at(100)));
         job
     };
     let head = rows.rev().map(done).collect();
-    let first = FirstRows { rows: head, sizes: [0, 0, 0, 8, 0], thread: None };
+    let first = FirstRows { rows: head, sizes: [0, 0, 0, 8, 0], working: 0, thread: None };
     let effects = app.update(Msg::FirstRows(Ok(first)), at(0));
     assert_eq!(effects.last(), Some(&Effect::LoadKnown), "the rest is asked for after what the head asks for");
     (app, (1..=8).map(done).collect())
@@ -487,4 +489,180 @@ fn what_was_said_for_information_goes_with_the_next_key_that_acts_and_a_problem_
     app.say(Tone::Problem, "Not sent: no answer.", at(0));
     press(&mut app, "1j");
     assert_eq!(said(&app).as_deref(), Some("Not sent: no answer."));
+}
+
+/// The question on top: its text and the lines that name jobs.
+fn asked(app: &App) -> (String, Vec<QuestionLine>) {
+    let Some(Overlay::Question(question)) = app.overlays.last() else { panic!("nothing is asked: {:?}", app.notice) };
+    (question.text.clone(), question.job_lines(70, 12))
+}
+
+fn target(title: &str) -> QuestionLine {
+    QuestionLine::Target(format!("• {title}"))
+}
+
+#[test]
+fn a_key_on_marked_jobs_names_its_targets_and_asks_even_if_one_of_them_is_left() {
+    for (keys, text) in [
+        ("d", "Dismiss 1 job?"),
+        ("o", "Open 1 pull request?"),
+        ("m", "Put 1 job back under needs you?"),
+        ("y", "Copy the links or ids of 1 job?"),
+        ("e", "Export 1 job as JSON into the current folder?"),
+    ] {
+        let mut app = app();
+        press(&mut app, "gv");
+        assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(4)), "another one is selected");
+        assert_eq!(press(&mut app, keys), [], "{keys}");
+        assert_eq!(asked(&app), (text.to_owned(), vec![target("Job 5")]), "{keys}");
+        assert!(!press(&mut app, "y").is_empty(), "{keys}");
+    }
+}
+
+#[test]
+fn a_follow_up_to_marked_jobs_names_those_that_get_it_and_those_that_are_left_out() {
+    let mut app = app();
+    let bare = JobRow { id: None, undelivered: Some(DeliveryKind::Queued), revision: 9, ..row(6, Status::Active) };
+    let gone = JobRow { gone: true, revision: 9, ..row(7, Status::Active) };
+    for row in [bare, gone] {
+        app.update(Msg::News(News::Job(Box::new(row))), at(0));
+    }
+    for key in [6, 7, 2] {
+        app.jobs.select(JobKey(key));
+        press(&mut app, "v");
+    }
+    press(&mut app, "gf");
+    let Some(Overlay::Editor(editor)) = app.overlays.last() else { panic!("no editor: {:?}", app.notice) };
+    assert_eq!(editor.targets, jobs(&[2]));
+    assert_eq!(editor.title.as_str(), "Follow-up to 1 marked job, 2 left out: Job 2");
+    app.update(Msg::Input(Event::Paste("Again".to_owned())), at(0));
+    assert_eq!(key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL), [], "nothing is sent without an answer");
+    let (text, lines) = asked(&app);
+    assert!(text.starts_with("Send this to 1 job?"), "{text}");
+    let left_out = |text: &str| QuestionLine::LeftOut(text.to_owned());
+    assert_eq!(lines, [target("Job 2"), left_out("not Job 6: no id yet"), left_out("not Job 7: gone")]);
+    let sent = press(&mut app, "y");
+    assert_eq!(sent.last(), Some(&Effect::SubmitFollowUp(JobKey(2), "Again".to_owned())));
+    assert!(!sent.iter().any(|effect| matches!(effect, Effect::SubmitFollowUp(JobKey(6 | 7), _))), "{sent:?}");
+}
+
+#[test]
+fn jobs_that_have_no_line_in_the_question_are_counted() {
+    let mut app = app();
+    press(&mut app, "gvvvvvd");
+    let Some(Overlay::Question(question)) = app.overlays.last() else { panic!("nothing is asked") };
+    let lines = |most| question.job_lines(40, most);
+    let more = |text: &str| QuestionLine::Target(text.to_owned());
+    assert_eq!(lines(5).len(), 5);
+    assert_eq!(lines(3), [target("Job 5"), target("Job 4"), more("and 3 more")]);
+    assert_eq!(lines(1), [more("5 more")]);
+    assert_eq!(lines(0), []);
+}
+
+#[test]
+fn footer_and_hints_tell_that_keys_work_on_marked_jobs() {
+    let mut app = app();
+    assert_eq!(app.footer_label(), None);
+    press(&mut app, "gvv");
+    assert_eq!(app.footer_label().as_deref(), Some(" 2 marked:"));
+    let first = app.footer(80).into_iter().next().expect("a key");
+    assert!(first.at >= " 2 marked:".len() && first.word == "follow-up", "{first:?}");
+    enter(&mut app);
+    assert_eq!((app.footer_label(), app.acts_on_marks()), (None, false), "the detail is of one job");
+    assert_eq!(press(&mut app, "o").last(), Some(&Effect::OpenUrl(CleanText::line("https://example.com/a/pull/3"))));
+}
+
+#[test]
+fn queue_keys_work_on_marked_jobs_after_a_question() {
+    let mut app = app();
+    for key in [6, 7] {
+        let queued = JobRow { undelivered: Some(DeliveryKind::Queued), revision: 9, ..row(key, Status::Active) };
+        app.update(Msg::News(News::Job(Box::new(queued))), at(0));
+        app.jobs.select(JobKey(key));
+        press(&mut app, "v");
+    }
+    app.jobs.select(JobKey(5));
+    press(&mut app, "vx");
+    let (text, lines) = asked(&app);
+    assert_eq!(text, "Remove the prompts of 2 jobs from the queue without sending?");
+    assert_eq!(lines.last(), Some(&QuestionLine::LeftOut("not Job 5: not queued".to_owned())));
+    let effects = press(&mut app, "y");
+    assert!(matches!(&effects[..], [Effect::RemoveFromQueue(keys)] if keys.len() == 2), "{effects:?}");
+    assert_eq!(app.jobs.marked(), 0);
+}
+
+/// As [`app`], but nobody has acted on the jobs yet.
+fn needing() -> App {
+    let mut app = app();
+    for n in 1..=5 {
+        let row = JobRow { handled_at: None, revision: 20, ..app.jobs.get(JobKey(n)).expect("a job").clone() };
+        app.update(Msg::News(News::Job(Box::new(row))), at(0));
+    }
+    assert_eq!(app.jobs.count_of(Group::NeedsYou), 5);
+    app
+}
+
+#[test]
+fn only_acting_on_a_job_takes_it_off_the_group_that_needs_the_user() {
+    let mut app = needing();
+    press(&mut app, "g");
+    for looks in ["\r", " ", "y", "Y", "jk"] {
+        let effects = if looks == "\r" { enter(&mut app) } else { press(&mut app, looks) };
+        let acts =
+            |effect: &Effect| matches!(effect, Effect::Change(_, LocalChange::Handled | LocalChange::HandledAt(_)));
+        assert!(!effects.iter().any(acts), "{looks}: {effects:?}");
+        key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    }
+    assert_eq!(press(&mut app, "m"), [Effect::Change(jobs(&[5]), LocalChange::Handled)]);
+    assert_eq!(press(&mut app, "u"), [Effect::Change(jobs(&[5]), LocalChange::HandledAt(None))]);
+    assert_eq!(press(&mut app, "o")[0], Effect::Change(jobs(&[5]), LocalChange::Handled));
+}
+
+#[test]
+fn a_handled_job_stays_in_its_place_until_the_selection_leaves_it() {
+    let mut app = needing();
+    press(&mut app, "gm");
+    let handled = JobRow { handled_at: Some(at(200)), revision: 30, ..app.jobs.get(JobKey(5)).expect("a job").clone() };
+    app.update(Msg::Changed(Ok(vec![handled.clone()])), at(0));
+    assert_eq!((app.jobs.count_of(Group::NeedsYou), handled.group()), (5, Group::Done));
+    press(&mut app, "j");
+    assert_eq!((app.jobs.count_of(Group::NeedsYou), app.jobs.selected().map(|row| row.key)), (4, Some(JobKey(4))));
+    app.jobs.select(JobKey(5));
+    assert_eq!(press(&mut app, "m"), [Effect::Change(jobs(&[5]), LocalChange::HandledAt(None))], "it is put back");
+}
+
+#[test]
+fn what_is_discarded_or_removed_is_confirmed_and_restored_by_undo() {
+    let mut app = app();
+    let said = |app: &App| app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
+    let discarded = |prompts: &[i64]| {
+        let row =
+            JobRow { undelivered: Some(DeliveryKind::Discarded), id: None, revision: 50, ..row(3, Status::Active) };
+        Discarded { prompts: prompts.iter().copied().map(PromptId).collect(), rows: vec![row] }
+    };
+    let sentence = CleanText::line("Discarded. The service may still have started it.");
+    app.update(Msg::Discarded { sentence, result: Ok(discarded(&[7])) }, at(0));
+    assert_eq!(said(&app), "Discarded. The service may still have started it. u undoes this.");
+    assert_eq!(app.jobs.get(JobKey(3)).map(JobRow::group), Some(Group::Done));
+    app.update(Msg::RemovedFromQueue(Ok(discarded(&[8, 9]))), at(0));
+    assert_eq!(said(&app), "2 prompts removed from the queue before they were sent; u puts them back.");
+    app.update(Msg::RemovedFromQueue(Ok(Discarded::default())), at(0));
+    assert!(said(&app).starts_with("Nothing was removed"), "there is nothing to undo of that");
+    assert_eq!(press(&mut app, "u"), [Effect::RestorePrompts(vec![PromptId(8), PromptId(9)])]);
+    assert_eq!(press(&mut app, "u"), [Effect::RestorePrompts(vec![PromptId(7)])]);
+    let refused = Failure::new(FailureKind::Store, "The prompt was sent.");
+    app.update(Msg::Restored(Err(refused)), at(0));
+    assert_eq!(said(&app), "Not undone. The prompt was sent.");
+}
+
+#[test]
+fn a_dismissed_job_at_work_is_still_counted_as_working() {
+    let mut app = app();
+    let working = row(6, Status::Active);
+    app.update(Msg::News(News::Job(Box::new(working.clone()))), at(0));
+    assert_eq!(app.jobs.active(), 1);
+    let dismissed = JobRow { dismissed: true, revision: 60, ..working };
+    assert!(dismissed.is_working() && crate::model::poll::next_poll(&dismissed).is_some());
+    app.update(Msg::News(News::Job(Box::new(dismissed))), at(0));
+    assert_eq!((app.jobs.active(), app.jobs.count_of(Group::Working)), (1, 0));
 }

@@ -91,7 +91,7 @@ impl App {
             }
         }
         for group in [Group::NeedsYou, Group::Working] {
-            let n = list.count_of(group);
+            let n = if group == Group::Working { list.active() } else { list.count_of(group) };
             // The headings below count what passes the filter.
             let all = if list.filter().is_empty() { "" } else { " in all" };
             let part = vec![(format!("{} {}{all}", group.name(), count(n)), Piece::Group(group))];

@@ -4,27 +4,40 @@ use super::keymap::{Action, Context};
 use super::overlay::{Ask, Overlay, Value, Wanted};
 use super::{App, Effect, Tone, format};
 use crate::model::Time;
-use crate::model::change::LocalChange;
+use crate::model::change::{Discarded, LocalChange};
+use crate::model::failure::Failure;
+use crate::model::prompt::PromptId;
 use crate::model::row::{JobKey, JobRow, Left};
 use crate::model::text::CleanText;
 
 /// How many changes can be taken back.
 const UNDO_MAX: usize = 200;
 
-/// A change that can be taken back: by which changes, each for jobs that were alike before.
+/// How a change is undone.
 #[derive(Debug)]
-pub(super) struct Undo {
-    /// What is taken back, in the words of the notice.
-    what: String,
-    changes: Vec<(Vec<JobKey>, LocalChange)>,
+pub(super) enum Undo {
+    /// By these changes, each for jobs that were alike before.
+    Change {
+        /// What is taken back, in the words of the notice.
+        what: String,
+        changes: Vec<(Vec<JobKey>, LocalChange)>,
+    },
+    /// By restoring these discarded prompts of these jobs.
+    Restore { prompts: Vec<PromptId>, jobs: Vec<JobKey> },
 }
 
 impl Undo {
     /// Forgets the jobs that are no more; whether any is left.
     pub(super) fn keep_only(&mut self, left: &Left) -> bool {
-        self.changes.iter_mut().for_each(|(keys, _)| keys.retain(|key| left.has(*key)));
-        self.changes.retain(|(keys, _)| !keys.is_empty());
-        !self.changes.is_empty()
+        match self {
+            Self::Change { changes, .. } => {
+                changes.iter_mut().for_each(|(keys, _)| keys.retain(|key| left.has(*key)));
+                changes.retain(|(keys, _)| !keys.is_empty());
+                !changes.is_empty()
+            }
+            // All of them are restored or none.
+            Self::Restore { jobs, .. } => jobs.iter().all(|key| left.has(*key)),
+        }
     }
 }
 
@@ -100,7 +113,7 @@ impl App {
         let keys = self.targets();
         let text = match keys.as_slice() {
             [] => return,
-            [key] => {
+            [key] if !self.acts_on_marks() => {
                 let tags = self.listed().get(*key).map(|row| row.tags.as_slice()).unwrap_or_default();
                 tags.iter().map(CleanText::as_str).collect::<Vec<_>>().join(" ")
             }
@@ -130,7 +143,7 @@ impl App {
 
     fn tag(&mut self, keys: Vec<JobKey>, changes: TagChanges, now: Time, effects: &mut Vec<Effect>) {
         match keys.as_slice() {
-            [key] => {
+            [key] if !self.acts_on_marks() => {
                 let Some(row) = self.listed().get(*key) else { return };
                 let tags = changes.over(&row.tags);
                 if row.tags != tags {
@@ -138,7 +151,7 @@ impl App {
                 }
             }
             _ if changes.is_empty() => self.say(Tone::Info, "No tags were named, so nothing changed.", now),
-            _ => self.ask_about_tags(keys, changes),
+            _ => self.ask_about_tags(&keys, changes),
         }
     }
 
@@ -174,7 +187,11 @@ impl App {
             return;
         }
         let what = if keys.len() == 1 { what.to_owned() } else { format!("{what} of {} jobs", keys.len()) };
-        self.undo.push(Undo { what, changes });
+        self.push_undo(Undo::Change { what, changes });
+    }
+
+    fn push_undo(&mut self, undo: Undo) {
+        self.undo.push(undo);
         if self.undo.len() > UNDO_MAX {
             self.undo.remove(0);
         }
@@ -186,8 +203,72 @@ impl App {
             self.say(Tone::Info, "Nothing to undo.", now);
             return;
         };
-        effects.extend(undo.changes.into_iter().map(|(keys, change)| Effect::Change(keys, change)));
-        self.say(Tone::Info, &format!("Taken back: {}.", undo.what), now);
+        match undo {
+            Undo::Change { what, changes } => {
+                effects.extend(changes.into_iter().map(|(keys, change)| Effect::Change(keys, change)));
+                self.say(Tone::Info, &format!("Taken back: {what}."), now);
+            }
+            // The store has to agree: something may have happened to the prompts since.
+            Undo::Restore { prompts, .. } => effects.push(Effect::RestorePrompts(prompts)),
+        }
+    }
+
+    /// Confirms that an undelivered prompt was discarded; `sentence` says what that means.
+    pub(super) fn discarded(&mut self, sentence: &CleanText, result: Result<Discarded, Failure>, now: Time) {
+        match result {
+            Ok(discarded) => {
+                let undo = self.told(Context::Jobs, Action::Undo);
+                self.say(Tone::Info, &format!("{sentence} {undo} undoes this."), now);
+                self.take_discarded(discarded);
+            }
+            Err(failure) => self.say_failure(&failure, now),
+        }
+    }
+
+    /// Confirms that queued prompts were discarded.
+    pub(super) fn removed_from_queue(&mut self, result: Result<Discarded, Failure>, now: Time) {
+        match result {
+            Ok(removed) if removed.prompts.is_empty() => {
+                self.say(Tone::Info, "Nothing was removed: no prompt of it is queued any more.", now);
+            }
+            Ok(removed) => {
+                let undo = self.told(Context::Jobs, Action::Undo);
+                let text = match removed.prompts.len() {
+                    1 => format!("Removed from the queue before it was sent; {undo} puts it back."),
+                    n => format!(
+                        "{} removed from the queue before they were sent; {undo} puts them back.",
+                        format::plural(n, "prompt")
+                    ),
+                };
+                self.say(Tone::Info, &text, now);
+                self.take_discarded(removed);
+            }
+            Err(failure) => self.say_failure(&failure, now),
+        }
+    }
+
+    fn take_discarded(&mut self, discarded: Discarded) {
+        let Discarded { prompts, rows } = discarded;
+        self.push_undo(Undo::Restore { prompts, jobs: rows.iter().map(|row| row.key).collect() });
+        rows.into_iter().for_each(|row| self.put(row));
+    }
+
+    /// Confirms that discarded prompts have the state again that they had.
+    pub(super) fn restored(&mut self, result: Result<Vec<JobRow>, Failure>, now: Time) {
+        match result {
+            Ok(rows) => {
+                let text = match rows.as_slice() {
+                    [JobRow { undelivered: Some(kind), .. }] => format!("Undone: the prompt is {} again.", kind.word()),
+                    rows => format!("Undone: the prompts of {} are restored.", format::plural(rows.len(), "job")),
+                };
+                self.say(Tone::Info, &text, now);
+                rows.into_iter().for_each(|row| self.put(row));
+            }
+            Err(failure) => {
+                let text = format!("Not undone. {}", failure.sentence);
+                self.say(Tone::Problem, &text, now);
+            }
+        }
     }
 }
 
@@ -200,6 +281,7 @@ fn before(row: &JobRow, change: &LocalChange) -> Option<LocalChange> {
         }
         LocalChange::Note(_) => LocalChange::Note(row.note.clone()),
         LocalChange::Dismissed(_) => LocalChange::Dismissed(row.dismissed),
+        LocalChange::Handled | LocalChange::HandledAt(_) => LocalChange::HandledAt(row.handled_at),
         LocalChange::Looked => return None,
     })
 }

@@ -1,11 +1,11 @@
 //! A follow-up to several jobs: one text, one prompt for each job, each on disk before anything is said to be.
 
-use super::bulk::Bulk;
+use super::bulk::{Bulk, Targets};
 use super::overlay::Overlay;
 use super::{App, Effect, SubmitError, Tone, format};
 use crate::model::Time;
 use crate::model::ledger::Limited;
-use crate::model::prompt::{DraftSlot, PromptId};
+use crate::model::prompt::{DeliveryKind, DraftSlot, PromptId};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
 
@@ -20,38 +20,43 @@ pub(super) struct Many {
 }
 
 impl App {
-    /// `f`: to the marked jobs, else to the selected one.
+    /// `f`: to the marked jobs, or without marks to the selected one.
     pub(super) fn follow_up(&mut self, now: Time) {
-        let targets = self.targets();
-        if let [key] = targets.as_slice() {
-            self.jobs.select(*key);
-            self.open_follow_up(now);
-            return;
+        if !self.acts_on_marks() {
+            return self.open_follow_up(now);
         }
-        let takes = |key: &JobKey| self.jobs.get(*key).is_some_and(|row| row.id.is_some() && !row.gone);
-        let able: Vec<JobKey> = targets.iter().copied().filter(takes).collect();
-        let Some(first) = able.first().copied() else {
-            if !targets.is_empty() {
-                self.say(Tone::Info, "None of the marked jobs can take a follow-up yet.", now);
-            }
-            return;
+        let targets = self.follow_up_targets();
+        let Some(first) = targets.keys.first().copied() else {
+            return self.say(Tone::Info, "None of the marked jobs can take a follow-up yet.", now);
         };
-        let out = match targets.len() - able.len() {
+        let out = match targets.left_out.len() {
             0 => String::new(),
-            n => format!(", {n} more can't take one"),
+            n => format!(", {n} left out"),
         };
-        let title = CleanText::line(&format!("Follow-up to {}{out}", format::plural(able.len(), "job")));
+        let jobs = format::plural(targets.keys.len(), "marked job");
+        let titles: Vec<&str> = targets.titles.iter().map(CleanText::as_str).collect();
+        let title = CleanText::line(&format!("Follow-up to {jobs}{out}: {}", titles.join(", ")));
         self.open_editor(DraftSlot::FollowUp(first), title, now);
         if let Some(Overlay::Editor(editor)) = self.overlays.last_mut() {
-            editor.targets = able;
+            editor.targets = targets.keys;
         }
     }
 
-    /// Sending to more than one job is asked about first; whether it was.
+    /// The marked jobs that take a follow-up, and those that don't.
+    fn follow_up_targets(&self) -> Targets {
+        self.split_targets(&self.targets(), |row| match row.undelivered {
+            Some(DeliveryKind::Discarded) => Some("discarded"),
+            _ if row.id.is_none() => Some("no id yet"),
+            _ if row.gone => Some("gone"),
+            _ => None,
+        })
+    }
+
+    /// Sending to marked jobs is asked about first, and names them; whether it was.
     pub(super) fn asks_before_sending(&mut self) -> bool {
         let (busy, read_only) = (self.many.is_some(), self.start.read_only);
         let Some(Overlay::Editor(editor)) = self.overlays.last_mut() else { return false };
-        if editor.targets.len() < 2 || editor.is_lent || editor.input.is_blank() || read_only {
+        if editor.targets.is_empty() || editor.is_lent || editor.input.is_blank() || read_only {
             return false;
         }
         if busy {
@@ -61,15 +66,15 @@ impl App {
         }
         let keys = editor.targets.clone();
         let n = keys.len();
-        let price = if self.knows_budget(Limited::FollowUp) {
+        let cost = if self.knows_budget(Limited::FollowUp) {
             let left = self.budget(Limited::FollowUp).left();
-            let waits =
-                if usize::try_from(left).is_ok_and(|left| left < n) { " The rest waits for its turn." } else { "" };
-            format!("It takes {n} of the {left} follow-ups left this hour, as known here.{waits}")
+            let waits = if usize::try_from(left).is_ok_and(|left| left < n) { " The rest is queued." } else { "" };
+            format!("Uses {n} of {left} follow-ups left this hour, this computer.{waits}")
         } else {
-            format!("It takes {n} follow-ups of this hour's.")
+            format!("Uses {} of this hour's limit.", format::plural(n, "follow-up"))
         };
-        self.question(format!("Send this to {n} jobs? {price}"), Bulk::FollowUp, keys);
+        let targets = Targets { left_out: self.follow_up_targets().left_out, ..self.job_targets(&keys) };
+        self.question(format!("Send this to {}? {cost}", format::plural(n, "job")), Bulk::FollowUp, targets);
         true
     }
 

@@ -2,7 +2,7 @@
 
 use super::jobs::JobList;
 use super::order::{SECTIONS, section};
-use crate::model::row::{Group, JobKey};
+use crate::model::row::{Group, JobKey, JobRow};
 use std::collections::HashSet;
 
 /// The marked jobs.
@@ -59,6 +59,12 @@ impl JobList {
     pub fn marked(&self) -> usize {
         let hidden = if self.shows_dismissed() { 0 } else { self.marks.counts.last().copied().unwrap_or(0) };
         self.marks.counts.iter().sum::<usize>().saturating_sub(hidden)
+    }
+
+    /// Whether this holds for one of the marked jobs that have a line.
+    pub(super) fn any_marked(&self, holds: impl Fn(&JobRow) -> bool) -> bool {
+        let listed = self.marks.keys.iter().filter(|key| self.position(**key).is_some());
+        listed.filter_map(|key| self.get(*key)).any(holds)
     }
 
     /// The marked jobs that have a line, in the list's order.

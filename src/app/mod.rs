@@ -72,7 +72,7 @@ use crate::model::failure::Failure;
 use crate::model::ledger::{Budget, Limited};
 use crate::model::load::Load;
 use crate::model::prompt::{DeliveryKind, DraftSlot};
-use crate::model::row::{Group, JobKey};
+use crate::model::row::{Group, JobKey, JobRow};
 use crate::model::text::CleanText;
 use geometry::{Geometry, geometry};
 use keymap::{Action, Binding, Chord, Context};
@@ -399,13 +399,14 @@ impl App {
             Action::NewJob | Action::Track | Action::Batch => ready,
             Action::Drafts => self.draft_count() > 0,
             Action::QueuePause | Action::QueueUp | Action::QueueDown | Action::QueueRemove => {
-                selected.is_some_and(queue::waits)
+                self.any_target(queue::waits)
             }
             Action::Filter if matches!(self.overlays.last(), Some(Overlay::Help(_))) => true,
             Action::Filter | Action::NextSort => !self.listed().is_empty(),
             Action::Mark | Action::Rename | Action::Tags | Action::Note => selected.is_some(),
-            Action::FollowUp => selected.is_some_and(|row| row.id.is_some() && !row.gone),
-            Action::OpenPr => selected.is_some_and(|row| row.pr_link.is_some()),
+            Action::FollowUp => self.any_target(|row| row.id.is_some() && !row.gone),
+            Action::OpenPr => self.any_target(|row| row.pr_link.is_some()),
+            Action::MarkDone => self.any_target(|row| row.wants_action() && !row.dismissed),
             Action::Resolve => selected.is_some_and(|row| row.undelivered.is_some_and(|kind| kind.needs_user())),
             Action::CopyMain if self.overlays.is_empty() && self.screen == Screen::Jobs => {
                 self.jobs.marked() > 0 || selected.is_some_and(|row| row.pr_link.is_some() || row.id.is_some())
@@ -454,6 +455,15 @@ impl App {
             }
             _ => true,
         }
+    }
+
+    /// Whether this holds for one of the jobs that keys work on: the marked ones, or without marks the selected one.
+    fn any_target(&self, is_possible: impl Fn(&JobRow) -> bool) -> bool {
+        let list = self.listed();
+        if self.acts_on_marks() {
+            return list.any_marked(is_possible);
+        }
+        list.selected().is_some_and(is_possible)
     }
 
     /// Lines of the detail before its thread: state, times, links, and a gap.

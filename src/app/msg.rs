@@ -5,7 +5,7 @@ use super::profiles::Profile;
 use super::welcome::{Begin, NotWritten, Welcome};
 use crate::model::Time;
 use crate::model::about::{AboutPage, PageHistory};
-use crate::model::change::{LocalChange, QueueChange};
+use crate::model::change::{Discarded, LocalChange, QueueChange};
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::failure::Failure;
 use crate::model::job::JobId;
@@ -49,6 +49,12 @@ pub enum Msg {
     Refreshed { job: JobKey, result: Result<JobRow, Failure> },
     /// A job made elsewhere was asked for.
     Tracked { id: CleanText, result: Result<JobRow, Failure> },
+    /// An undelivered prompt was discarded; the sentence says what that means.
+    Discarded { sentence: CleanText, result: Result<Discarded, Failure> },
+    /// Queued prompts were discarded.
+    RemovedFromQueue(Result<Discarded, Failure>),
+    /// Discarded prompts were restored, or none of them was.
+    Restored(Result<Vec<JobRow>, Failure>),
     /// Local changes were carried out, or none of them was.
     Changed(Result<Vec<JobRow>, Failure>),
     /// Jobs in whose prompts a filter's text stands; an answer to an older text is dropped.
@@ -219,6 +225,12 @@ pub enum Effect {
     Change(Vec<JobKey>, LocalChange),
     /// Changes the places of queued prompts, by their jobs.
     ChangeQueue(Vec<JobKey>, QueueChange),
+    /// Discards an undelivered prompt; the sentence says what that means. Answers with `Discarded`.
+    Discard(PromptId, CleanText),
+    /// Discards the queued prompts of these jobs; answers with `RemovedFromQueue`.
+    RemoveFromQueue(Vec<JobKey>),
+    /// Restores discarded prompts, all or none; answers with `Restored`.
+    RestorePrompts(Vec<PromptId>),
     /// Looks for a text in all prompts (case doesn't matter).
     FindPrompts(String),
     /// The same in the prompts of these projects.

@@ -73,7 +73,12 @@ impl Sorting {
             Sort::Change => row.changed_at,
             Sort::Need | Sort::Age | Sort::Status => row.age_from(),
         };
-        let rank = if self.by == Sort::Status { rank(row) } else { 0 };
+        let rank = match self.by {
+            Sort::Status => rank(row),
+            // Of the dismissed jobs those come first that the agent still works on.
+            Sort::Need => u8::from(group == Group::Dismissed && !row.counts_as_working()),
+            Sort::Age | Sort::Change => 0,
+        };
         let place = if self.by == Sort::Need || place == DISMISSED { place } else { 0 };
         if self.by == Sort::Need && group == Group::Queued {
             // The line as it stands, the one that goes out first on top.
@@ -98,6 +103,7 @@ fn rank(row: &JobRow) -> u8 {
         (Some(DeliveryKind::Sending), _) => 3,
         (Some(DeliveryKind::Queued), _) => 4,
         (Some(DeliveryKind::Paused), _) => 5,
+        (Some(DeliveryKind::Discarded), _) => 13,
         _ if row.gone => 12,
         (_, Some(Status::Failed)) => 6,
         (_, Some(Status::Unknown(_))) => 7,

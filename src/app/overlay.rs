@@ -2,7 +2,7 @@
 
 use super::all_jobs::AllJobs;
 use super::batch::{Batch, Step};
-use super::bulk::Bulk;
+use super::bulk::{Bulk, Targets};
 use super::editor::{Editor, Saved};
 use super::help::Help;
 use super::keymap::Context;
@@ -19,7 +19,6 @@ use super::views::movers::Movers;
 use super::views::trend::Trend;
 use super::{Effect, NewFile};
 use crate::model::Time;
-use crate::model::change::QueueChange;
 use crate::model::job::JobId;
 use crate::model::period::DateRange;
 use crate::model::prompt::{DraftSlot, Prompt, PromptId, Resolution};
@@ -308,9 +307,8 @@ pub enum Consequence {
     OpenDraft(DraftSlot),
     /// A new job about these pages is begun, whose draft was about others.
     BeginAbout(Vec<CleanText>),
-    Queue(Vec<JobKey>, QueueChange),
     /// The same for each of these jobs.
-    Bulk(Bulk, Vec<JobKey>),
+    Bulk(Bulk, Targets),
     /// All pages of these ranges are loaded, one after the other.
     LoadAll(Vec<LoadOrder>),
     /// The totals of these ranges are asked for.

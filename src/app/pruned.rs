@@ -48,9 +48,9 @@ fn still_holds(overlay: &mut Overlay, left: &Left) -> bool {
                 _ => true,
             }
         }
-        // It counts the jobs that it is about: it is asked again with the right number.
-        Overlay::Question(Question { yes: Consequence::Bulk(_, keys) | Consequence::Queue(keys, _), .. }) => {
-            keys.iter().all(|key| left.has(*key))
+        // It names the jobs that it is about: it is asked again with the right ones.
+        Overlay::Question(Question { yes: Consequence::Bulk(_, targets), .. }) => {
+            targets.keys.iter().all(|key| left.has(*key))
         }
         Overlay::Editor(editor) => {
             editor.targets.retain(|key| left.has(*key));

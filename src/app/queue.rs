@@ -1,7 +1,7 @@
 //! What the user changes about prompts that wait to be sent: hold them, move them in the line, take them out.
 
+use super::bulk::{Bulk, Targets};
 use super::keymap::{Action, Context};
-use super::overlay::{Consequence, Overlay, Question};
 use super::{App, Effect, Tone, format};
 use crate::model::Time;
 use crate::model::change::QueueChange;
@@ -14,39 +14,56 @@ pub(super) fn waits(row: &JobRow) -> bool {
 }
 
 impl App {
-    /// The jobs that a change of the queue is for.
-    fn queue_targets(&self) -> Vec<JobKey> {
-        self.jobs.selected().filter(|row| waits(row)).map(|row| row.key).into_iter().collect()
-    }
-
     pub(super) fn change_queue(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
-        let jobs = self.queue_targets();
-        if jobs.is_empty() {
-            self.say(Tone::Info, "Nothing of this job waits to be sent.", now);
-            return;
+        let keys = self.targets();
+        let targets = self.split_targets(&keys, |row| (!waits(row)).then_some("not queued"));
+        if targets.keys.is_empty() {
+            let text = match self.acts_on_marks() {
+                true => "None of the marked jobs is queued.",
+                false => "Nothing of this job waits to be sent.",
+            };
+            return self.say(Tone::Info, text, now);
         }
-        // Held ones are released only when all of them are held.
-        let held = |key: &JobKey| self.jobs.get(*key).is_some_and(|row| row.undelivered == Some(DeliveryKind::Paused));
-        let (change, said) = match action {
-            Action::QueuePause if jobs.iter().all(held) => {
-                (QueueChange::Release, "Released; it goes out when its turn comes.".to_owned())
-            }
-            Action::QueuePause => {
-                let release = self.told(Context::Jobs, Action::QueuePause);
-                (QueueChange::Pause, format!("Paused; {release} releases it."))
-            }
-            Action::QueueUp => (QueueChange::Up, "One place forward in the queue.".to_owned()),
-            Action::QueueDown => (QueueChange::Down, "One place back in the queue.".to_owned()),
+        // Paused ones are released only if all of them are paused.
+        let paused =
+            |key: &JobKey| self.jobs.get(*key).is_some_and(|row| row.undelivered == Some(DeliveryKind::Paused));
+        let change = match action {
+            Action::QueuePause if targets.keys.iter().all(paused) => QueueChange::Release,
+            Action::QueuePause => QueueChange::Pause,
+            Action::QueueUp => QueueChange::Up,
+            Action::QueueDown => QueueChange::Down,
             Action::QueueRemove => {
-                let what = format::plural(jobs.len(), "job");
-                let text = format!("Take {what} out of the queue? The prompt stays in the record and is never sent.");
-                let yes = Consequence::Queue(jobs, QueueChange::Remove);
-                self.overlays.push(Overlay::Question(Question { text, yes }));
-                return;
+                let text = format!("Remove {} from the queue without sending?", prompts_of(&targets));
+                return self.question(text, Bulk::RemoveFromQueue, targets);
             }
             _ => return,
         };
-        self.say(Tone::Info, &said, now);
-        effects.push(Effect::ChangeQueue(jobs, change));
+        if self.acts_on_marks() {
+            let prompts = prompts_of(&targets);
+            let text = match change {
+                QueueChange::Pause => format!("Pause {prompts}?"),
+                QueueChange::Release => format!("Release {prompts}?"),
+                QueueChange::Up => format!("Move {prompts} one place forward in the queue?"),
+                QueueChange::Down => format!("Move {prompts} one place back in the queue?"),
+            };
+            return self.question(text, Bulk::Queue(change), targets);
+        }
+        let text = match change {
+            QueueChange::Pause => {
+                format!("Paused; {} releases it.", self.told(Context::Jobs, Action::QueuePause))
+            }
+            QueueChange::Release => "Released; it goes out when its turn comes.".to_owned(),
+            QueueChange::Up => "One place forward in the queue.".to_owned(),
+            QueueChange::Down => "One place back in the queue.".to_owned(),
+        };
+        self.say(Tone::Info, &text, now);
+        effects.push(Effect::ChangeQueue(targets.keys, change));
+    }
+}
+
+fn prompts_of(targets: &Targets) -> String {
+    match targets.keys.len() {
+        1 => "the prompt of 1 job".to_owned(),
+        n => format!("the prompts of {}", format::plural(n, "job")),
     }
 }

@@ -24,6 +24,7 @@ fn thread(text: &str) -> Thread {
         delivery: Delivery::Accepted,
         written_at: at(0),
         sent_at: None,
+        state_at: None,
     };
     Thread { prompts: vec![prompt], events: Vec::new() }
 }

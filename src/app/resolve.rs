@@ -96,12 +96,21 @@ impl App {
             "One request of the hour's limit.".to_owned()
         };
         let unconfirmed = resolve.prompt.delivery.kind() == DeliveryKind::Unconfirmed;
-        let let_go = "Nothing is sent. The prompt stays in the record, marked as let go.".to_owned();
+        let undo = self.told(Context::Jobs, Action::Undo);
+        let discard = match (unconfirmed, resolve.prompt.kind) {
+            (true, PromptKind::Create) => {
+                format!("Give it up. The service may still have started it. {undo} undoes this.")
+            }
+            (true, PromptKind::FollowUp) => {
+                format!("Give it up. The service may still have received it. {undo} undoes this.")
+            }
+            (false, _) => format!("Give it up. Nothing is sent. {undo} undoes this."),
+        };
         if !unconfirmed {
             return vec![
                 (Action::EditPrompt, "Change the text, then send it as the same prompt.".to_owned()),
                 (Action::SendAgain, format!("As it is. {price}")),
-                (Action::LetGo, let_go),
+                (Action::LetGo, discard),
             ];
         }
         let again = match resolve.prompt.kind {
@@ -115,11 +124,11 @@ impl App {
             let text = "Look for the job in the service's dashboard and copy its id. One request asks for it; nothing is sent.";
             choices.push((Action::LinkJob, text.to_owned()));
         } else if resolve.has_id {
-            let text = "One request: when the job is at work, the follow-up has arrived. Then let it go here.";
+            let text = "One request: if the job is at work, the follow-up has arrived. Then discard it here.";
             choices.push((Action::LookAtJob, text.to_owned()));
         }
         choices.push((Action::SendAgain, again));
-        choices.push((Action::LetGo, let_go));
+        choices.push((Action::LetGo, discard));
         choices
     }
 }

@@ -24,7 +24,9 @@ impl App {
 
     pub(super) fn open_follow_up(&mut self, now: Time) {
         let Some(row) = self.jobs.selected() else { return };
-        if row.id.is_none() {
+        if row.undelivered == Some(DeliveryKind::Discarded) {
+            self.say(Tone::Info, "This job was discarded, so it takes no follow-up.", now);
+        } else if row.id.is_none() {
             self.say(Tone::Info, "This job has no id yet: a follow-up needs an accepted job.", now);
         } else if row.gone {
             self.say(Tone::Problem, "The service no longer knows this job, so it takes no follow-up.", now);
@@ -269,7 +271,7 @@ impl App {
             Delivery::Unconfirmed(_) => {
                 self.say(Tone::Problem, &format!("Unconfirmed: {title}. Press ! on it to decide."), now);
             }
-            Delivery::Queued { .. } | Delivery::Paused | Delivery::Sending | Delivery::Dismissed => {}
+            Delivery::Queued { .. } | Delivery::Paused | Delivery::Sending | Delivery::Discarded { .. } => {}
         }
     }
 
@@ -324,7 +326,8 @@ impl App {
     pub(super) fn open_resolve(&mut self, now: Time) {
         let Some(row) = self.jobs.selected() else { return };
         if !row.undelivered.is_some_and(DeliveryKind::needs_user) {
-            self.say(Tone::Info, "Every prompt of this job is delivered.", now);
+            let text = self.nothing_to_decide(row.undelivered);
+            self.say(Tone::Info, text, now);
             return;
         }
         let Some(prompt) = self.detail.undelivered() else {
@@ -342,6 +345,22 @@ impl App {
         // What was said of it would cover the end of the page.
         self.notice = None;
         self.overlays.push(Overlay::Resolve(Box::new(resolve)));
+    }
+
+    /// Why there is nothing to decide about the selected job's prompts, the most pressing of which is `undelivered`.
+    fn nothing_to_decide(&self, undelivered: Option<DeliveryKind>) -> &'static str {
+        match undelivered {
+            Some(DeliveryKind::Discarded) => self.detail.discarded().unwrap_or("Discarded."),
+            Some(DeliveryKind::Queued) => "Its prompt is queued: there is nothing to decide.",
+            Some(DeliveryKind::Paused) => "Its prompt is paused: there is nothing to decide.",
+            Some(DeliveryKind::Sending) => "Its prompt is being sent: there is nothing to decide yet.",
+            _ => match self.detail.thread().shown() {
+                Some(thread) if thread.value.prompts.iter().all(|prompt| prompt.delivery == Delivery::Accepted) => {
+                    "Every prompt of this job is delivered."
+                }
+                _ => "There is no prompt of this job to decide about.",
+            },
+        }
     }
 
     pub(super) fn resolve_by(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
@@ -372,10 +391,16 @@ impl App {
                     editor.pages = pages.into();
                 }
             }
-            Action::SendAgain | Action::LetGo => {
+            Action::SendAgain => {
                 self.overlays.pop();
-                let how = if action == Action::LetGo { Resolution::Dismiss } else { Resolution::SendAgain };
-                effects.push(Effect::Resolve(prompt.id, how));
+                effects.push(Effect::Resolve(prompt.id, Resolution::SendAgain));
+            }
+            Action::LetGo => {
+                self.overlays.pop();
+                let from = Some(prompt.delivery.kind());
+                let discarded = Prompt { delivery: Delivery::Discarded { from }, ..prompt };
+                let sentence = discarded.discarded_text().unwrap_or_default();
+                effects.push(Effect::Discard(discarded.id, CleanText::line(sentence)));
             }
             _ => {}
         }

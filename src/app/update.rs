@@ -56,6 +56,9 @@ impl App {
                 }
             }
             Msg::Resolved { prompt, result } => self.resolved(prompt, result, now),
+            Msg::Discarded { sentence, result } => self.discarded(&sentence, result, now),
+            Msg::RemovedFromQueue(result) => self.removed_from_queue(result, now),
+            Msg::Restored(result) => self.restored(result, now),
             Msg::Refreshed { result, .. } => self.local_change(result, now),
             Msg::Tracked { id, result } => self.tracked(&id, result, now),
             Msg::Changed(Ok(rows)) => rows.into_iter().for_each(|row| self.changed_here(row)),

@@ -98,7 +98,7 @@ impl App {
             Screen::Jobs => {
                 let rows = self.jobs.visible(self.geometry().list_rows());
                 let ages = rows.filter_map(|line| match line {
-                    Line::Job(row) => Some(format::coarse_changes(row.age_from(), now)),
+                    Line::Job(row) => row.state_since().map(|since| format::coarse_changes(since, now)),
                     Line::Heading(..) => None,
                 });
                 let counting = self.detail_is_visible() && self.jobs.selected().is_some_and(|row| row.is_working());

@@ -307,7 +307,7 @@ fn the_keys_of_the_queue_are_for_jobs_that_wait() {
     play.typed("xn");
     assert!(play.asked.is_empty());
     play.typed("xy");
-    assert_eq!(play.asked, asked(QueueChange::Remove));
+    assert_eq!(play.asked, [Effect::RemoveFromQueue(vec![JobKey(1)])]);
     (waiting.undelivered, waiting.revision) = (Some(DeliveryKind::Paused), 3);
     play.tell(Msg::Changed(Ok(vec![waiting])));
     play.typed("p");
@@ -495,6 +495,7 @@ fn a_wrong_id_is_told_in_the_dialog_that_links_and_the_text_stays() {
         delivery: Delivery::Unconfirmed(CleanText::line("No answer.")),
         written_at: at(0),
         sent_at: Some(at(0)),
+        state_at: None,
     };
     let mut play = Play::new(Vec::new());
     play.tell(Msg::JobsChanged(vec![prompt_row.clone()]));

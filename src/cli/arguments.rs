@@ -146,8 +146,8 @@ pub(super) enum Command {
     /// are never touched without --jobs. Needs no key and no network; takes all projects, unless --project or --base-url
     /// names one.
     ///
-    /// With --jobs, jobs go with their threads that are finished, gone or let go of, were looked at, and to which nothing
-    /// happened for so many days. What is at work, unsent, not looked at or has a draft is never touched. `docdeck
+    /// With --jobs, removes jobs and their threads that are finished, gone or discarded, were looked at, and did not change
+    /// for so many days. A job that is at work, unsent, not looked at, needs you or has a draft is never touched. `docdeck
     /// export` keeps a copy.
     #[command(after_long_help = prune::JSON)]
     Prune(prune::Options),

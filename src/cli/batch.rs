@@ -352,7 +352,7 @@ impl Batch {
             _ if count(DeliveryKind::Rejected) + count(DeliveryKind::NotSent) > 0 => (Code::Service, ""),
             _ if count(DeliveryKind::Paused) > 0 => (Code::Limited, ""),
             End::Settled | End::Broken if accepted == self.rows.len() => return None,
-            End::Settled | End::Broken => (Code::Service, "Some were let go elsewhere: "),
+            End::Settled | End::Broken => (Code::Service, "Some were discarded elsewhere: "),
         };
         let mut hints = String::new();
         if paused > 0 {

@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 pub(super) const LINES: &str = "\
 A line is a JSON object; kind says which. docdeck: the header with version (1), program, exportedAt. job: baseUrl, project and \
 the job as `docdeck jobs --help` tells, with named (whether title is your own), note, startedAt, finishedAt, changedAt, \
-checkedAt, lookedAt, gone, dismissed, prompts ({kind, text, delivery, reason, writtenAt, sentAt, draft}), events ({at, kind, \
-from, to}) and draft ({text, savedAt}, of a follow-up). draft: baseUrl, project, of (new job, job about pages, many jobs), \
+checkedAt, lookedAt, handledAt, followedUpAt, gone, goneAt, dismissed, prompts ({kind, text, delivery, reason, writtenAt, \
+sentAt, stateAt, discardedFrom, draft}; a discarded prompt has the delivery dismissed), events ({at, kind, from, to}) and draft ({text, savedAt}, of a follow-up). draft: baseUrl, project, of (new job, job about pages, many jobs), \
 text, savedAt, pages. end: how many jobs and drafts came before it. Times are RFC 3339 in UTC.
 
 Exit code: 0 written, 2 usage, file or store.";

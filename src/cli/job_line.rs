@@ -24,7 +24,7 @@ pub(super) fn id(row: &JobRow) -> String {
     row.id.as_ref().map(|id| id.clean().to_string()).unwrap_or_default()
 }
 
-/// Writes rows as a table. Piped: id, state, link of the pull request, when it was last set to work or finished, title.
+/// Writes rows as a table. Piped: id, state, link of the pull request, when that state began (empty if unknown), title.
 pub(super) fn write_table<'a>(rows: impl IntoIterator<Item = &'a JobRow>, now: Time, out: &mut Out) {
     let column = |heading, set| Column { heading, set };
     let mut table = Table::new(&[
@@ -38,14 +38,15 @@ pub(super) fn write_table<'a>(rows: impl IntoIterator<Item = &'a JobRow>, now: T
     for row in rows {
         let (word, meaning) = state(row);
         let mark = if row.group() == Group::NeedsYou { NEEDS_YOU } else { "" };
-        let from = row.age_from();
+        let since = row.state_since();
         let link = row.pr_address().unwrap_or_default();
         table.row(vec![
             Cell::new(Meaning::Warning, mark),
             Cell::new(Meaning::Muted, id(row)),
             Cell::new(meaning, word),
             Cell::new(Meaning::Text, pull_request(row).into_owned()).piped(link.as_str()),
-            Cell::new(Meaning::Muted, out.when(from, now)).piped(rfc3339(from)),
+            Cell::new(Meaning::Muted, since.map(|at| out.when(at, now)).unwrap_or_default())
+                .piped(since.map(rfc3339).unwrap_or_default()),
             Cell::new(Meaning::Text, row.title.as_str()),
         ]);
     }

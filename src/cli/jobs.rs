@@ -22,11 +22,12 @@ use std::collections::BTreeSet;
 pub(super) const JSON: &str = "\
 With --json: {\"jobs\": [JOB, …]}. A JOB is the service's object (id, status, source {repository, ref}, model, prLink, \
 createdAt, archivedAt) plus title, prompt, tags, pages, delivery. What is not known is null. delivery is accepted, or \
-how a prompt of the job stands that is not through: queued, paused, sending, not sent, rejected, unconfirmed.
+the state of a prompt that was not delivered: queued, paused, sending, not sent, rejected, unconfirmed, discarded.
 
 Any command with --json that fails writes an object with error (the sentence on stderr) and exitCode.
 
-Piped, a line a job: id, state, link of the pull request, time, title, apart by tabs.
+Piped, one line per job, separated by tabs: id, state, link of the pull request, when that state began (empty if \
+unknown), title.
 
 Exit code: 0 listed, even if no job matches; 2 unknown status, usage, configuration or store.";
 

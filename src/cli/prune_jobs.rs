@@ -58,7 +58,7 @@ fn as_text(pruned: &PrunedJobs, dry_run: bool) -> Vec<String> {
     if pruned.spared > 0 {
         let (are, stay) = if pruned.spared == 1 { ("is", "stays") } else { ("are", "stay") };
         lines.push(format!(
-            "{} more {are} as old and {stay}: at work, unsent, not looked at, or with a draft.",
+            "{} more {are} as old and {stay}: at work, unsent, not looked at, in need of you, or with a draft.",
             pruned.spared
         ));
     }

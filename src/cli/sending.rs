@@ -236,10 +236,10 @@ impl Letter {
             (Delivery::Rejected(_), _) => {
                 let code = if desk.is_key_refused() { Code::KeyRefused } else { Code::Service };
                 let kept =
-                    format!("The {what} is kept as rejected: `!` on it in the dashboard edits it or lets it go.");
+                    format!("The {what} is kept as rejected: `!` on it in the dashboard edits it or discards it.");
                 Refusal::new(code, format!("{reason} {kept}"))
             }
-            (Delivery::Paused | Delivery::Dismissed | Delivery::Queued { .. }, _) => {
+            (Delivery::Paused | Delivery::Discarded { .. } | Delivery::Queued { .. }, _) => {
                 Refusal::new(Code::Limited, format!("The {what} was {} elsewhere before it went out.", self.words()))
             }
         };
@@ -305,10 +305,10 @@ impl Letter {
         match self.kind {
             PromptKind::Create => {
                 "A script must not either. Once you have looked, `!` on the prompt in docdeck links the job by its id, sends \
-                 it again, or lets it go."
+                 it again, or discards it."
             }
             PromptKind::FollowUp => {
-                "A script must not either. `!` on it in docdeck looks at the job, sends it again, or lets it go; follow-ups \
+                "A script must not either. `!` on it in docdeck looks at the job, sends it again, or discards it; follow-ups \
                  behind it wait for that."
             }
         }

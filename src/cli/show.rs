@@ -11,6 +11,7 @@ use crate::app::format::duration;
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::model::Time;
+use crate::model::job::Status;
 use crate::model::json;
 use crate::model::link;
 use crate::model::palette::Meaning;
@@ -72,8 +73,12 @@ async fn show(record: &Record, options: &Options, out: &mut Out) -> Result<Code,
 /// The job itself: title, state, and what is known of it, a line each.
 fn head(row: &JobRow, now: Time, out: &Out) -> Vec<String> {
     let (word, meaning) = state(row);
-    let mut state = format!("{} {}", out.paint(meaning, word), out.when_in_words(row.age_from(), now));
-    if let Some(finished) = row.finished_at.filter(|finished| *finished >= row.started_at) {
+    let mut state = out.paint(meaning, word);
+    if let Some(since) = row.state_since() {
+        state.push_str(&format!(" {}", out.when_in_words(since, now)));
+    }
+    let is_finished = row.undelivered.is_none() && row.status.as_ref().is_some_and(Status::is_finished);
+    if let Some(finished) = row.finished_at.filter(|finished| is_finished && *finished >= row.started_at) {
         state.push_str(&format!(", took {}", duration(finished - row.started_at)));
     }
     let mark =
@@ -126,6 +131,9 @@ fn prompt_lines(prompt: &Prompt, when: &str, out: &Out) -> Vec<String> {
     let mut lines =
         vec![format!("{}  {}", out.paint(Meaning::Muted, &format!("{when:>4}")), out.paint(Meaning::Title, &who))];
     lines.extend(CleanText::block(&prompt.text).as_str().trim_end().lines().map(|line| format!("      {line}")));
+    if let Some(sentence) = prompt.discarded_text() {
+        lines.push(format!("      {}", out.paint(Meaning::Muted, sentence)));
+    }
     if let Some(reason) = prompt.delivery.reason() {
         lines.push(format!("      {}", out.paint(Meaning::Warning, &format!("{}: {reason}", kind.word()))));
     }

@@ -16,18 +16,19 @@ use serde_json::{Value, json};
 
 /// What is said, and how.
 pub(super) const JSON: &str = "\
-Says `2 need you · 3 active`, and how many are queued or paused when some are. When the active ones were not looked at for ten \
-minutes (no dashboard runs, or it can't reach the service), the age of that look stands behind it. Without a project it \
+Prints `2 need you · 3 working`, and how many are queued or paused if any are. If the working ones were not checked for ten \
+minutes (no dashboard runs, or it can't reach the service), the age of that check follows. Dismissed jobs count as \
+working while the agent works on them. Without a project it \
 says `not set up`, where nothing is known yet `no jobs known here`; both end with 0, so that a prompt stays quiet.
 
-With --json: {\"needYou\", \"active\", \"queued\", \"paused\", \"known\", \"asOf\"}; all null where it is not set up. asOf is the oldest last \
-look at an active job, null when none is active.
+With --json: {\"needYou\", \"active\", \"queued\", \"paused\", \"known\", \"asOf\"}; all null where it is not set up. active is the number \
+of working jobs, asOf the oldest last check of one, null if there is none.
 
 Exit code: 0 said, 2 usage, configuration or store.
 
 In tmux: set -g status-right '#(docdeck status)'";
 
-/// Looks at active jobs that are older than this are said with their age.
+/// Checks of working jobs that are older than this are shown with their age.
 const FRESH: TimeDelta = TimeDelta::minutes(10);
 
 /// How to say it.
@@ -74,7 +75,7 @@ fn sentence(glance: Glance, now: Time) -> String {
         return "no jobs known here".to_owned();
     }
     let verb = if needs_you == 1 { "needs" } else { "need" };
-    let mut line = format!("{needs_you} {verb} you · {active} active");
+    let mut line = format!("{needs_you} {verb} you · {active} working");
     if queued > 0 {
         line.push_str(&format!(" · {queued} queued"));
     }
@@ -108,10 +109,10 @@ mod tests {
         let now: Time = "2026-11-20T12:00:00Z".parse().expect("a time");
         let glance =
             Glance { known: 5, needs_you: 2, active: 3, as_of: Some(now - TimeDelta::minutes(9)), ..Glance::default() };
-        assert_eq!(sentence(glance, now), "2 need you · 3 active");
+        assert_eq!(sentence(glance, now), "2 need you · 3 working");
         let old = Glance { needs_you: 1, queued: 4, paused: 1, as_of: Some(now - TimeDelta::hours(2)), ..glance };
-        assert_eq!(sentence(old, now), "1 needs you · 3 active · 4 queued · 1 paused · seen 2h ago");
-        assert_eq!(sentence(Glance { known: 1, ..Glance::default() }, now), "0 need you · 0 active");
+        assert_eq!(sentence(old, now), "1 needs you · 3 working · 4 queued · 1 paused · seen 2h ago");
+        assert_eq!(sentence(Glance { known: 1, ..Glance::default() }, now), "0 need you · 0 working");
         assert_eq!(sentence(Glance::default(), now), "no jobs known here");
     }
 }

@@ -86,10 +86,10 @@ async fn watch(desk: &mut Desk, in_json: bool, out: &mut Out) -> Result<Code, Re
 
 /// What is known in the beginning.
 fn beginning(rows: &[JobRow]) -> String {
-    let count = |group| rows.iter().filter(|row| row.group() == group).count();
-    let (active, needs) = (count(Group::Working), count(Group::NeedsYou));
+    let working = rows.iter().filter(|row| row.counts_as_working()).count();
+    let needs = rows.iter().filter(|row| row.group() == Group::NeedsYou).count();
     let verb = if needs == 1 { "needs" } else { "need" };
-    format!("watching {} known here: {active} active, {needs} {verb} you", plural(rows.len(), "job"))
+    format!("watching {} known here: {working} working, {needs} {verb} you", plural(rows.len(), "job"))
 }
 
 impl Watch<'_> {

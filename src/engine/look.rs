@@ -98,7 +98,7 @@ impl Inner {
         // A prompt that was accepted while the request was under way makes its answer older than the record: a
         // `completed` from before would end the polling of a job that has just been set to work again.
         match self.store.job(key).await {
-            Ok(Some(row)) if row.started_at != before.started_at || row.id != before.id => {
+            Ok(Some(row)) if row.last_accepted_at() != before.last_accepted_at() || row.id != before.id => {
                 return (Ok(row.clone()), heard(Seen::Row(Box::new(row)), health, true));
             }
             Ok(_) => {}

@@ -24,7 +24,7 @@ mod watch;
 
 use crate::api::Client;
 use crate::model::Time;
-use crate::model::change::QueueChange;
+use crate::model::change::{Discarded, QueueChange};
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::job::JobId;
@@ -208,6 +208,30 @@ impl Engine {
     /// Nothing was written.
     pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<JobRow>, Failure> {
         self.inner.change_queue(jobs, change).await
+    }
+
+    /// Discards all that is queued of these jobs; none of it is sent. What is being sent already stays as it is.
+    ///
+    /// # Errors
+    /// Nothing was written.
+    pub async fn remove_from_queue(&self, jobs: &[JobKey]) -> Result<Discarded, Failure> {
+        self.inner.remove_from_queue(jobs).await
+    }
+
+    /// Discards a prompt that was not delivered. The prompts behind it may go out then.
+    ///
+    /// # Errors
+    /// Nothing was written, or the prompt is being sent, or was accepted.
+    pub async fn discard(&self, prompt: PromptId) -> Result<Discarded, Failure> {
+        self.inner.discard(prompt).await
+    }
+
+    /// Restores discarded prompts to the state that each had, all or none; one that was queued is queued again.
+    ///
+    /// # Errors
+    /// Nothing was written: one of them was accepted after all, or a later prompt of its job was sent.
+    pub async fn restore(&self, prompts: &[PromptId]) -> Result<Vec<JobRow>, Failure> {
+        self.inner.restore(prompts).await
     }
 
     /// Pauses one prompt, so that nobody sends it until the user releases it. None when it is not queued any more; what

@@ -4,7 +4,7 @@
 use super::clock::local_now;
 use super::inner::{Inner, lock};
 use super::poll::Order;
-use crate::model::change::QueueChange;
+use crate::model::change::{Discarded, QueueChange};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::news::News;
 use crate::model::prompt::{Delivery, Prompt, PromptId, Resolution};
@@ -45,7 +45,7 @@ impl Inner {
         let (prompt, row, discarded) = superseded;
         for one in &discarded {
             lock(&self.own).remove(&one.id);
-            self.tell_step(one.id, Delivery::Dismissed, row.clone()).await;
+            self.tell_step(one.id, Delivery::Discarded { from: Some(one.delivery.kind()) }, row.clone()).await;
         }
         let (prompt, row) = self.hand_over((prompt, row)).await;
         Ok((prompt, row, discarded))
@@ -67,19 +67,45 @@ impl Inner {
     pub(super) async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<JobRow>, Failure> {
         let rows = self.store.change_queue(jobs, change, local_now()).await.map_err(unwritten)?;
         self.dispatch_wake.notify_one();
-        if change == QueueChange::Remove {
-            // What was queued of these jobs is let go, so none of it is still to be sent here.
-            let busy = lock(&self.busy).clone();
-            lock(&self.own).retain(|prompt, job| busy.contains(prompt) || !rows.iter().any(|row| row.key == *job));
-        }
-        for row in &rows {
-            self.tell(News::Thread(row.key)).await;
-        }
+        self.tell_threads(&rows).await;
         Ok(rows)
     }
 
+    pub(super) async fn remove_from_queue(&self, jobs: &[JobKey]) -> Result<Discarded, Failure> {
+        let removed = self.store.remove_from_queue(jobs, local_now()).await.map_err(unwritten)?;
+        self.after_discarding(&removed).await;
+        Ok(removed)
+    }
+
+    pub(super) async fn discard(&self, prompt: PromptId) -> Result<Discarded, Failure> {
+        let discarded = self.store.discard_prompt(prompt, local_now()).await.map_err(unwritten)?;
+        self.after_discarding(&discarded).await;
+        Ok(discarded)
+    }
+
+    async fn after_discarding(&self, discarded: &Discarded) {
+        lock(&self.own).retain(|prompt, _| !discarded.prompts.contains(prompt));
+        // Those behind them may go now.
+        self.dispatch_wake.notify_one();
+        self.tell_threads(&discarded.rows).await;
+    }
+
+    pub(super) async fn restore(&self, prompts: &[PromptId]) -> Result<Vec<JobRow>, Failure> {
+        let rows = self.store.restore_prompts(prompts).await.map_err(unwritten)?;
+        // One that is queued again is sent by the instance that sends what is queued.
+        self.dispatch_wake.notify_one();
+        self.tell_threads(&rows).await;
+        Ok(rows)
+    }
+
+    async fn tell_threads(&self, rows: &[JobRow]) {
+        for row in rows {
+            self.tell(News::Thread(row.key)).await;
+        }
+    }
+
     pub(super) async fn pause(&self, prompt: PromptId) -> Result<Option<JobRow>, Failure> {
-        let row = self.store.pause_prompt(prompt).await.map_err(unwritten)?;
+        let row = self.store.pause_prompt(prompt, local_now()).await.map_err(unwritten)?;
         if let Some(row) = &row {
             lock(&self.own).remove(&prompt);
             self.tell_step(prompt, Delivery::Paused, row.clone()).await;
@@ -99,12 +125,6 @@ impl Inner {
                 let row = self.store.link(prompt, job, local_now()).await.map_err(unwritten)?;
                 self.tell_resolved(prompt, Delivery::Accepted, &row).await;
                 self.tell_merged(row.key).await;
-                Ok(row)
-            }
-            Resolution::Dismiss => {
-                let row = self.store.dismiss_prompt(prompt, local_now()).await.map_err(unwritten)?;
-                lock(&self.own).remove(&prompt);
-                self.tell_resolved(prompt, Delivery::Dismissed, &row).await;
                 Ok(row)
             }
         }

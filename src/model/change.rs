@@ -1,5 +1,8 @@
 //! What the user changes about jobs on this computer only: the service hears nothing of it.
 
+use super::Time;
+use super::prompt::PromptId;
+use super::row::JobRow;
 use super::text::CleanText;
 
 /// A change to the local side of one or more jobs; carried out for all of them or for none.
@@ -18,6 +21,10 @@ pub enum LocalChange {
     Dismissed(bool),
     /// The user looked at it now.
     Looked,
+    /// The user opened its pull request now, or marked it as done.
+    Handled,
+    /// When the user last acted on it, as it was before; `None` puts it back among the jobs that need the user.
+    HandledAt(Option<Time>),
 }
 
 /// A change to prompts that wait to be sent.
@@ -26,11 +33,16 @@ pub enum QueueChange {
     /// Not sent until released.
     Pause,
     Release,
-    /// One place towards the front, or the back, of the line.
+    /// One place towards the front, or the back, of the queue.
     Up,
     Down,
-    /// Let go: never sent, kept in the record as dismissed.
-    Remove,
+}
+
+/// Prompts that were discarded together, with the rows of their jobs after that.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Discarded {
+    pub prompts: Vec<PromptId>,
+    pub rows: Vec<JobRow>,
 }
 
 /// Reads typed tags: separated by spaces or commas, a leading `#` dropped, each once, in order.

@@ -57,7 +57,8 @@ impl JobState {
             Some(DeliveryKind::Sending) => return Self::Sending,
             Some(DeliveryKind::Queued) => return Self::Queued,
             Some(DeliveryKind::Paused) => return Self::Paused,
-            Some(DeliveryKind::Accepted | DeliveryKind::Dismissed) | None => {}
+            Some(DeliveryKind::Discarded) => return Self::Discarded,
+            Some(DeliveryKind::Accepted) | None => {}
         }
         if job.gone {
             return Self::Gone;

@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 /// one made elsewhere.
 ///
 /// `delivery` is the word of the thread's most pressing prompt; without one that is undelivered it is `accepted` for a
-/// job that the service knows, else `dismissed`.
+/// job that the service knows, otherwise `discarded`.
 pub fn job(row: &JobRow, prompt: Option<&str>) -> Value {
-    let settled = if row.id.is_some() { "accepted" } else { "dismissed" };
+    let settled = if row.id.is_some() { "accepted" } else { "discarded" };
     json!({
         "id": row.id.as_ref().map(|id| id.as_str()),
         "status": row.status.as_ref().and_then(status),
@@ -156,6 +156,7 @@ mod tests {
             delivery,
             written_at: at(written),
             sent_at: sent.map(at),
+            state_at: sent.map(at),
         };
         let lost = Delivery::Unconfirmed(CleanText::line("Lost."));
         let told = thread(&Thread {

@@ -25,9 +25,9 @@ pub fn next_poll(job: &JobRow) -> Option<Time> {
         return None;
     }
     let Some(checked) = job.checked_at else {
-        return Some(job.started_at + FIRST);
+        return Some(job.last_accepted_at() + FIRST);
     };
-    let elapsed = (checked - job.started_at).max(TimeDelta::zero());
+    let elapsed = (checked - job.last_accepted_at()).max(TimeDelta::zero());
     let growing = || checked + if elapsed >= TimeDelta::hours(1) { SLOW } else { (FIRST + elapsed / 2).min(USUAL) };
     match &job.status {
         // Set to work again, and not at work yet as far as the service says.
@@ -52,7 +52,7 @@ pub fn is_over(job: &JobRow) -> bool {
         _ if job.gone => true,
         (Some(Status::Completed), Some(finished)) if job.pr_link.is_none() => checked >= finished + late,
         (Some(status), Some(_)) => status.is_finished(),
-        (Some(status), None) => status.is_finished() && checked - job.started_at >= WAKING,
+        (Some(status), None) => status.is_finished() && checked - job.last_accepted_at() >= WAKING,
         (None, _) => false,
     }
 }

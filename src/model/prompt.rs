@@ -38,8 +38,11 @@ pub enum Delivery {
     Rejected(CleanText),
     /// It may or may not have been carried out; never sent again by docdeck itself.
     Unconfirmed(CleanText),
-    /// Let go by the user; kept for the record.
-    Dismissed,
+    /// Given up by the user; it stays in the thread.
+    Discarded {
+        /// Its state before that; `None` if an older docdeck discarded it.
+        from: Option<DeliveryKind>,
+    },
 }
 
 impl Delivery {
@@ -53,7 +56,7 @@ impl Delivery {
             Self::NotSent(_) => DeliveryKind::NotSent,
             Self::Rejected(_) => DeliveryKind::Rejected,
             Self::Unconfirmed(_) => DeliveryKind::Unconfirmed,
-            Self::Dismissed => DeliveryKind::Dismissed,
+            Self::Discarded { .. } => DeliveryKind::Discarded,
         }
     }
 
@@ -61,7 +64,7 @@ impl Delivery {
     pub fn reason(&self) -> Option<&CleanText> {
         match self {
             Self::NotSent(reason) | Self::Rejected(reason) | Self::Unconfirmed(reason) => Some(reason),
-            Self::Queued { .. } | Self::Paused | Self::Sending | Self::Accepted | Self::Dismissed => None,
+            Self::Queued { .. } | Self::Paused | Self::Sending | Self::Accepted | Self::Discarded { .. } => None,
         }
     }
 }
@@ -76,7 +79,7 @@ pub enum DeliveryKind {
     NotSent,
     Rejected,
     Unconfirmed,
-    Dismissed,
+    Discarded,
 }
 
 impl DeliveryKind {
@@ -89,10 +92,10 @@ impl DeliveryKind {
         Self::NotSent,
         Self::Rejected,
         Self::Unconfirmed,
-        Self::Dismissed,
+        Self::Discarded,
     ];
 
-    /// The word for it on the screen, in the store and in JSON.
+    /// The word for it on the screen and in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -102,13 +105,21 @@ impl DeliveryKind {
             Self::NotSent => "not sent",
             Self::Rejected => "rejected",
             Self::Unconfirmed => "unconfirmed",
-            Self::Dismissed => "dismissed",
+            Self::Discarded => "discarded",
         }
     }
 
-    /// The kind that a word names.
+    /// The word for it in the store and in exports, which older versions of docdeck read as well.
+    pub fn stored_word(self) -> &'static str {
+        match self {
+            Self::Discarded => "dismissed",
+            other => other.word(),
+        }
+    }
+
+    /// The kind that a word names, either of the two for a discarded prompt.
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
+        Self::ALL.into_iter().find(|kind| kind.word() == word || kind.stored_word() == word)
     }
 
     /// Whether only the user can bring it further.
@@ -123,7 +134,7 @@ impl DeliveryKind {
 
     /// Whether a prompt behind this one has to wait for it (follow-ups go out in order).
     pub fn holds_the_rest(self) -> bool {
-        !matches!(self, Self::Accepted | Self::Dismissed)
+        !matches!(self, Self::Accepted | Self::Discarded)
     }
 }
 
@@ -139,6 +150,26 @@ pub struct Prompt {
     pub written_at: Time,
     /// When it last went out.
     pub sent_at: Option<Time>,
+    /// When its delivery state began; `None` if that is unknown.
+    pub state_at: Option<Time>,
+}
+
+impl Prompt {
+    /// A sentence about what a discarded prompt may have led to; `None` for any other prompt.
+    pub fn discarded_text(&self) -> Option<&'static str> {
+        let Delivery::Discarded { from } = self.delivery else { return None };
+        let may_have_arrived = match from {
+            Some(from) => from == DeliveryKind::Unconfirmed,
+            None => self.sent_at.is_some(),
+        };
+        Some(match (self.kind, from) {
+            (PromptKind::Create, _) if may_have_arrived => "Discarded. The service may still have started it.",
+            (PromptKind::FollowUp, _) if may_have_arrived => "Discarded. The service may still have received it.",
+            (_, Some(DeliveryKind::Rejected)) => "Discarded after the service rejected it.",
+            (_, Some(_)) => "Discarded before it was sent.",
+            (_, None) => "Discarded.",
+        })
+    }
 }
 
 /// Something that happened to a job, as seen from here.
@@ -192,6 +223,4 @@ pub enum Resolution {
     SendEdited(String),
     /// The unconfirmed new job is this one of the service.
     Link(JobId),
-    /// Let it go.
-    Dismiss,
 }

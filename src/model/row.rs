@@ -54,7 +54,7 @@ pub struct JobRow {
     /// The service's `createdAt`, or else when it was written here.
     pub created_at: Time,
     pub archived_at: Option<Time>,
-    /// When the agent was last set to work: creation, or the last accepted follow-up.
+    /// When the agent was last set to work: creation, or the follow-up that woke the finished job.
     pub started_at: Time,
     /// When it was first seen finished; none for a job that was finished before it was known here.
     pub finished_at: Option<Time>,
@@ -64,12 +64,21 @@ pub struct JobRow {
     pub checked_at: Option<Time>,
     /// Last time that the user looked at it.
     pub looked_at: Option<Time>,
+    /// Last time that the user acted on it: followed up, opened its pull request, or marked it as done.
+    pub handled_at: Option<Time>,
+    /// When the service accepted the last follow-up.
+    pub followed_up_at: Option<Time>,
     /// The service answered 404.
     pub gone: bool,
+    /// When it first did; `None` if that is unknown.
+    pub gone_at: Option<Time>,
     /// Put away by the user.
     pub dismissed: bool,
-    /// The prompt of its thread that is furthest from delivered, if any is undelivered.
+    /// The prompt of its thread that is furthest from delivered, if any is undelivered. Discarded only if that was the
+    /// prompt for the job itself, which then has no id.
     pub undelivered: Option<DeliveryKind>,
+    /// When that prompt entered its state; `None` if that is unknown.
+    pub undelivered_at: Option<Time>,
     /// Its first queued prompt's place in the line (paused ones keep theirs): smaller goes out first. None without one.
     pub place: Option<i64>,
     /// Grows with every change in the store; a newer row replaces an older one.
@@ -79,7 +88,7 @@ pub struct JobRow {
 /// Groups of the jobs list, in the order of need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Group {
-    /// A pull request or failure not looked at, an unconfirmed or undelivered prompt.
+    /// A pull request or failure on which the user has not acted, an unconfirmed or undelivered prompt.
     NeedsYou,
     /// The agent is at it, or the status is unknown.
     Working,
@@ -113,6 +122,8 @@ pub struct FirstRows {
     pub rows: Vec<JobRow>,
     /// How many rows each group has, in the order of [`Group::ALL`].
     pub sizes: [usize; Group::ALL.len()],
+    /// How many jobs the agent works on, dismissed ones included.
+    pub working: usize,
     /// The thread of the first row, which is the one that is selected; none without rows.
     pub thread: Option<Thread>,
 }
@@ -140,10 +151,14 @@ impl JobRow {
             changed_at: written_at,
             checked_at: None,
             looked_at: None,
+            handled_at: None,
+            followed_up_at: None,
             gone: false,
+            gone_at: None,
             dismissed: false,
             place: None,
             undelivered: None,
+            undelivered_at: None,
             revision: 0,
         }
     }
@@ -153,27 +168,48 @@ impl JobRow {
         self.looked_at.is_none_or(|looked| looked < self.changed_at)
     }
 
+    /// Whether the user has acted on it since it last changed.
+    pub fn is_handled(&self) -> bool {
+        self.handled_at.is_some_and(|handled| handled >= self.changed_at)
+    }
+
+    /// Whether it ended in a way that the user has to act on: it failed, or it has a pull request.
+    pub fn wants_action(&self) -> bool {
+        let ended = match &self.status {
+            Some(Status::Failed) => true,
+            Some(Status::Completed) => self.pr_link.is_some(),
+            _ => false,
+        };
+        ended && self.undelivered.is_none() && !self.gone && self.id.is_some()
+    }
+
     /// The group it belongs to by its own state.
     pub fn group(&self) -> Group {
-        if self.undelivered.is_some_and(DeliveryKind::needs_user) {
-            return Group::NeedsYou;
-        }
-        if self.dismissed {
+        if self.dismissed && !self.undelivered.is_some_and(DeliveryKind::needs_user) {
             return Group::Dismissed;
         }
-        if matches!(self.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Paused)) {
-            return Group::Queued;
+        self.undismissed_group()
+    }
+
+    /// Whether it counts as a job that the agent works on; dismissing it doesn't change that.
+    pub fn counts_as_working(&self) -> bool {
+        self.undismissed_group() == Group::Working
+    }
+
+    fn undismissed_group(&self) -> Group {
+        match self.undelivered {
+            Some(DeliveryKind::Unconfirmed | DeliveryKind::Rejected | DeliveryKind::NotSent) => return Group::NeedsYou,
+            Some(DeliveryKind::Queued | DeliveryKind::Paused) => return Group::Queued,
+            Some(DeliveryKind::Sending) => return Group::Working,
+            Some(DeliveryKind::Discarded) => return Group::Done,
+            Some(DeliveryKind::Accepted) | None => {}
         }
-        if self.undelivered == Some(DeliveryKind::Sending) {
-            return Group::Working;
-        }
-        if self.gone {
+        if self.gone || self.id.is_none() {
             return Group::Done;
         }
         match &self.status {
             None | Some(Status::Active | Status::Unknown(_)) => Group::Working,
-            Some(Status::Failed) if self.is_unseen() => Group::NeedsYou,
-            Some(Status::Completed) if self.pr_link.is_some() && self.is_unseen() => Group::NeedsYou,
+            Some(Status::Failed | Status::Completed) if self.wants_action() && !self.is_handled() => Group::NeedsYou,
             Some(Status::Completed | Status::Archived | Status::Failed) => Group::Done,
         }
     }
@@ -183,13 +219,30 @@ impl JobRow {
         !self.gone && self.id.is_some() && !self.status.as_ref().is_some_and(Status::is_finished)
     }
 
-    /// The moment that its age counts from: when it finished, or else when it was set to work.
-    pub fn age_from(&self) -> Time {
-        match &self.status {
-            Some(Status::Archived) => self.archived_at.or(self.finished_at).unwrap_or(self.created_at),
-            Some(status) if status.is_finished() => self.finished_at.unwrap_or(self.created_at),
-            _ => self.started_at,
+    /// When the service last accepted a prompt of it: its changes are worth a look soon after that.
+    pub fn last_accepted_at(&self) -> Time {
+        self.followed_up_at.map_or(self.started_at, |at| at.max(self.started_at))
+    }
+
+    /// When the state began that is shown for the job: that of its undelivered prompt, otherwise the service's. `None` if
+    /// that is unknown.
+    pub fn state_since(&self) -> Option<Time> {
+        if self.undelivered.is_some() {
+            return self.undelivered_at;
         }
+        if self.gone {
+            return self.gone_at;
+        }
+        match &self.status {
+            Some(Status::Archived) => self.archived_at,
+            Some(Status::Completed | Status::Failed) => self.finished_at,
+            Some(Status::Active | Status::Unknown(_)) | None => Some(self.started_at),
+        }
+    }
+
+    /// The time by which it is sorted: [`JobRow::state_since`], or the last time before that which is known.
+    pub fn age_from(&self) -> Time {
+        self.state_since().or(self.finished_at).unwrap_or(self.created_at)
     }
 
     /// The address of its pull request as every output writes it: the one that a browser would open, or the service's text

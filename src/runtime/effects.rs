@@ -287,6 +287,9 @@ fn writes(effect: &Effect) -> bool {
             | E::Resolve(_, Resolution::SendEdited(_))
             | E::Change(..)
             | E::ChangeQueue(..)
+            | E::Discard(..)
+            | E::RemoveFromQueue(_)
+            | E::RestorePrompts(_)
             | E::WriteFile { .. }
             | E::WriteConfig { .. }
             | E::RememberTips(_)

@@ -99,6 +99,16 @@ impl Hands {
                 let result = self.with_engine(async |engine| engine.change_queue(&jobs, change).await).await;
                 Msg::Changed(result)
             }
+            Effect::Discard(prompt, sentence) => {
+                let result = self.with_engine(async |engine| engine.discard(prompt).await).await;
+                Msg::Discarded { sentence, result }
+            }
+            Effect::RemoveFromQueue(jobs) => {
+                Msg::RemovedFromQueue(self.with_engine(async |engine| engine.remove_from_queue(&jobs).await).await)
+            }
+            Effect::RestorePrompts(prompts) => {
+                Msg::Restored(self.with_engine(async |engine| engine.restore(&prompts).await).await)
+            }
             Effect::FindPrompts(text) => {
                 let jobs = self.store.find_prompts(&self.scope, &text).await.map_err(failure);
                 Msg::PromptsFound { text, jobs }

@@ -75,13 +75,14 @@ fn tags(row: &Row<'_>, index: usize) -> Result<ThinVec<CleanText>> {
 /// Columns of the table `job` in the order in which [`job_row`] reads them.
 pub(super) const JOB: &str = "key, id, coalesce(own_title, title), status, repository, git_ref, model, pr_link, \
      created_at, archived_at, started_at, finished_at, changed_at, checked_at, looked_at, gone, dismissed, \
-     undelivered, revision, own_title IS NOT NULL, tags, note, place, \
-     (SELECT group_concat(path, char(10) ORDER BY place) FROM job_page WHERE job_page.job = job.key)";
+     undelivered, revision, own_title IS NOT NULL, tags, note, place, handled_at, followed_up_at, gone_at, \
+     undelivered_at, (SELECT group_concat(path, char(10) ORDER BY place) FROM job_page WHERE job_page.job = job.key)";
 
 /// As [`JOB`], without the pages that the job is about: for many rows they are read in one go.
 pub(super) const JOB_WITHOUT_PAGES: &str = "key, id, coalesce(own_title, title), status, repository, git_ref, model, \
      pr_link, created_at, archived_at, started_at, finished_at, changed_at, checked_at, looked_at, gone, dismissed, \
-     undelivered, revision, own_title IS NOT NULL, tags, note, place, NULL";
+     undelivered, revision, own_title IS NOT NULL, tags, note, place, handled_at, followed_up_at, gone_at, \
+     undelivered_at, NULL";
 
 /// Texts that many rows of a list have in common, each there once.
 #[derive(Debug, Default)]
@@ -120,7 +121,7 @@ pub(super) fn one_of_many(row: &Row<'_>, shared: &mut Shared) -> Result<JobRow> 
     let id: Option<String> = row.get(1)?;
     let undelivered: Option<String> = row.get(17)?;
     let note: Option<String> = row.get(21)?;
-    let pages: Option<String> = row.get(23)?;
+    let pages: Option<String> = row.get(27)?;
     Ok(JobRow {
         named: row.get(19)?,
         tags: tags(row, 20)?,
@@ -142,9 +143,13 @@ pub(super) fn one_of_many(row: &Row<'_>, shared: &mut Shared) -> Result<JobRow> 
         changed_at: time(row, 12)?,
         checked_at: opt_time(row, 13)?,
         looked_at: opt_time(row, 14)?,
+        handled_at: opt_time(row, 23)?,
+        followed_up_at: opt_time(row, 24)?,
         gone: row.get(15)?,
+        gone_at: opt_time(row, 25)?,
         dismissed: row.get(16)?,
         undelivered: undelivered.as_deref().and_then(DeliveryKind::parse),
+        undelivered_at: opt_time(row, 26)?,
         revision: row.get(18)?,
     })
 }
@@ -152,15 +157,20 @@ pub(super) fn one_of_many(row: &Row<'_>, shared: &mut Shared) -> Result<JobRow> 
 /// A prompt's state as the model has it: a queued one that the user holds back is paused.
 pub(super) const STATE: &str = "CASE WHEN state = 'queued' AND held = 1 THEN 'paused' ELSE state END";
 
-/// Reads id, kind, text, [`STATE`], until, reason, written_at, sent_at.
+/// When that state began.
+pub(super) const STATE_AT: &str = "iif(state = 'dismissed', discarded_at, state_at)";
+
+/// Reads id, kind, text, [`STATE`], until, reason, written_at, sent_at, [`STATE_AT`],
+/// discarded_from.
 pub(super) fn prompt(row: &Row<'_>) -> Result<Prompt> {
     Ok(Prompt {
         id: PromptId(row.get(0)?),
         kind: prompt_kind(row, 1)?,
         text: row.get(2)?,
-        delivery: delivery(state(row, 3)?, opt_time(row, 4)?, line(row, 5)?.unwrap_or_default()),
+        delivery: delivery(row)?,
         written_at: time(row, 6)?,
         sent_at: opt_time(row, 7)?,
+        state_at: opt_time(row, 8)?,
     })
 }
 
@@ -174,17 +184,21 @@ pub(super) fn state(row: &Row<'_>, index: usize) -> Result<DeliveryKind> {
     DeliveryKind::parse(&word).ok_or_else(|| no_such_word(index, word))
 }
 
-fn delivery(kind: DeliveryKind, until: Option<Time>, reason: CleanText) -> Delivery {
-    match kind {
-        DeliveryKind::Queued => Delivery::Queued { until },
+fn delivery(row: &Row<'_>) -> Result<Delivery> {
+    let reason = line(row, 5)?.unwrap_or_default();
+    Ok(match state(row, 3)? {
+        DeliveryKind::Queued => Delivery::Queued { until: opt_time(row, 4)? },
         DeliveryKind::Paused => Delivery::Paused,
         DeliveryKind::Sending => Delivery::Sending,
         DeliveryKind::Accepted => Delivery::Accepted,
         DeliveryKind::NotSent => Delivery::NotSent(reason),
         DeliveryKind::Rejected => Delivery::Rejected(reason),
         DeliveryKind::Unconfirmed => Delivery::Unconfirmed(reason),
-        DeliveryKind::Dismissed => Delivery::Dismissed,
-    }
+        DeliveryKind::Discarded => {
+            let from: Option<String> = row.get(9)?;
+            Delivery::Discarded { from: from.as_deref().and_then(DeliveryKind::parse) }
+        }
+    })
 }
 
 /// Columns of an event: kind, before, after.

@@ -63,11 +63,11 @@ pub enum StoreError {
     #[error("this prompt is not in the store of this computer: refresh the list")]
     NoSuchPrompt,
     /// The prompt is not in a state in which this may be done to it.
-    #[error("this prompt has moved on meanwhile and is left as it is: look at it again")]
+    #[error("the prompt was sent or changed meanwhile and is left as it is: check its state")]
     MovedOn,
     /// An unconfirmed prompt may already be at work, so its text is what it was.
     #[error(
-        "this prompt may have been carried out already and can't be edited: send it again as it is, link it, or let it go"
+        "this prompt may have been carried out already and can't be edited: send it again as it is, link it, or discard it"
     )]
     NotEditable,
     /// The store was closed.

@@ -3,6 +3,7 @@
 
 use super::columns::Ms;
 use super::error::StoreError;
+use super::jobs::{GroupSizes, WORKING, WORKING_DISMISSED};
 use super::{jobs, open, schema, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -15,8 +16,7 @@ type R<T> = Result<T, StoreError>;
 /// How long another process's lock is waited for: a status line that comes late is of no use.
 const BUSY: Duration = Duration::from_millis(250);
 
-/// What the column `need` says: the order of `Group` in the model.
-const WORKING: i64 = 1;
+/// The value of the column `need` for queued jobs.
 const QUEUED: i64 = 2;
 
 /// How the jobs of a scope stand.
@@ -25,6 +25,7 @@ pub struct Glance {
     /// All that are known and not put away.
     pub known: usize,
     pub needs_you: usize,
+    /// Jobs that the agent works on, dismissed ones included.
     pub active: usize,
     pub queued: usize,
     /// Held until the user lets them go out.
@@ -61,9 +62,10 @@ fn look(folder: &Path, scope: &Scope, may_roll_back: bool) -> R<Option<Glance>> 
 /// What is not kept as a number is found by the virtual column `need`, which has an index.
 fn count(connection: &Connection, scope: &Scope) -> R<Option<Glance>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(None) };
-    let [needs_you, active, queued, done, _] = jobs::sizes(connection, scope)?;
+    let GroupSizes { sizes, working: active } = jobs::sizes(connection, scope)?;
+    let [needs_you, working, queued, done, _] = sizes;
     let mut glance =
-        Glance { known: needs_you + active + queued + done, needs_you, active, queued, ..Glance::default() };
+        Glance { known: needs_you + working + queued + done, needs_you, active, queued, ..Glance::default() };
     if glance.queued > 0 {
         let paused: i64 = connection.query_row(
             "SELECT count(*) FROM job
@@ -78,8 +80,8 @@ fn count(connection: &Connection, scope: &Scope) -> R<Option<Glance>> {
         // One that nobody has looked at yet is as old as its beginning.
         let oldest: Option<Ms> = connection.query_row(
             "SELECT min(coalesce(checked_at, started_at)) FROM job
-             WHERE scope = ?1 AND merged_into IS NULL AND need = ?2",
-            [scope, WORKING],
+             WHERE scope = ?1 AND merged_into IS NULL AND need IN (?2, ?3)",
+            [scope, WORKING, WORKING_DISMISSED],
             |row| row.get(0),
         )?;
         glance.as_of = oldest.map(|Ms(at)| at);

@@ -3,7 +3,7 @@
 //!
 //! Every change goes through [`put`] or [`touch`], which give the row its next revision in the same transaction.
 
-use super::columns::{self, JOB, JOB_WITHOUT_PAGES, Ms, STATE, Shared, status_word, text};
+use super::columns::{self, JOB, JOB_WITHOUT_PAGES, Ms, STATE, STATE_AT, Shared, status_word, text};
 use super::error::StoreError;
 use super::{Applied, Changes, Fetched, drafts, local, memory, merge, pages, prompts, prune_jobs, scopes};
 use crate::model::Time;
@@ -37,7 +37,7 @@ pub(super) fn count_elsewhere(connection: &Connection, scopes: &[Scope]) -> R<us
     for other in scopes::all(connection)? {
         let is_one = scopes.iter().any(|one| (&one.base_url, &one.project) == (&other.base_url, &other.project));
         if !is_one && let Some(id) = scopes::find(connection, &other)? {
-            let [needs_you, working, queued, done, _] = sizes(connection, id)?;
+            let [needs_you, working, queued, done, _] = sizes(connection, id)?.sizes;
             all += needs_you + working + queued + done;
         }
     }
@@ -48,7 +48,8 @@ pub(super) fn count_elsewhere(connection: &Connection, scopes: &[Scope]) -> R<us
 pub(super) fn first(connection: &Connection, scope: &Scope, limit: u32) -> R<FirstRows> {
     let mut first = FirstRows::default();
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(first) };
-    first.sizes = sizes(connection, scope)?;
+    let GroupSizes { sizes, working } = sizes(connection, scope)?;
+    (first.sizes, first.working) = (sizes, working);
     first.rows = rows(connection, &first_rows_sql(), [scope, i64::from(limit)])?;
     first.thread = first.rows.first().map(|row| prompts::thread_of_current(connection, row.key)).transpose()?;
     Ok(first)
@@ -63,20 +64,35 @@ pub(super) fn first_rows_sql() -> String {
     )
 }
 
-/// How many rows each group of the scope has, in the order of `Group` in the model; rows that were merged into others are
-/// in none.
-pub(super) fn sizes(connection: &Connection, scope: i64) -> R<[usize; Group::ALL.len()]> {
-    let mut sizes = [0; Group::ALL.len()];
+/// How many jobs a scope has; rows that were merged into others don't count.
+#[derive(Debug, Default)]
+pub(super) struct GroupSizes {
+    /// In the order of `Group` in the model.
+    pub(super) sizes: [usize; Group::ALL.len()],
+    /// Jobs that the agent works on, dismissed ones included.
+    pub(super) working: usize,
+}
+
+/// The values of the column `need` for jobs that the agent works on: listed under that group, or dismissed.
+pub(super) const WORKING: i64 = 1;
+pub(super) const WORKING_DISMISSED: i64 = 4;
+
+/// The sizes that the file keeps.
+pub(super) fn sizes(connection: &Connection, scope: i64) -> R<GroupSizes> {
+    let mut counted = GroupSizes::default();
     let mut ask = connection.prepare_cached("SELECT need, jobs FROM job_count WHERE scope = ?1")?;
     let mut groups = ask.query([scope])?;
     while let Some(group) = groups.next()? {
         let (need, size): (i64, i64) = (group.get(0)?, group.get(1)?);
-        let slot = usize::try_from(need).ok().and_then(|need| sizes.get_mut(need));
-        if let (Some(slot), Ok(size)) = (slot, usize::try_from(size)) {
-            *slot = size;
+        let (Ok(place), Ok(size)) = (usize::try_from(need), usize::try_from(size)) else { continue };
+        if let Some(slot) = counted.sizes.get_mut(place.min(Group::ALL.len() - 1)) {
+            *slot += size;
+        }
+        if matches!(need, WORKING | WORKING_DISMISSED) {
+            counted.working += size;
         }
     }
-    Ok(sizes)
+    Ok(counted)
 }
 
 /// Rows of the scope that may have to be looked at again, oldest first: every one for which
@@ -190,7 +206,7 @@ pub(super) fn set_first_line(tx: &Transaction<'_>, key: JobKey, title: &CleanTex
 }
 
 /// Columns that a row of the model fills, in the order of [`facts`]; title, tags and note are written by `local`.
-const FACTS: [&str; 15] = [
+const FACTS: [&str; 18] = [
     "id",
     "status",
     "repository",
@@ -206,6 +222,9 @@ const FACTS: [&str; 15] = [
     "looked_at",
     "gone",
     "dismissed",
+    "handled_at",
+    "followed_up_at",
+    "gone_at",
 ];
 
 /// The values of [`FACTS`].
@@ -227,6 +246,9 @@ fn facts(row: &JobRow) -> [ToSqlOutput<'_>; FACTS.len()] {
         time(row.looked_at),
         row.gone.into(),
         row.dismissed.into(),
+        time(row.handled_at),
+        time(row.followed_up_at),
+        time(row.gone_at),
     ]
 }
 
@@ -275,14 +297,17 @@ fn next_revision(tx: &Transaction<'_>) -> R<i64> {
     Ok(next.query_row([], |row| row.get(0))?)
 }
 
-/// Gives the row its next revision, the state of its most pressing prompt and its place in the line.
+/// Gives the row its next revision, the state of its most pressing prompt and its place in the queue. A job without an
+/// id whose first prompt was discarded counts as discarded.
 pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> R<JobRow> {
     let revision = next_revision(tx)?;
     tx.prepare_cached(&format!(
-        "UPDATE job SET revision = ?2, undelivered = (
-             SELECT {STATE} FROM prompt WHERE job = ?1 AND state NOT IN ('accepted', 'dismissed')
+        "UPDATE job SET revision = ?2, (undelivered, undelivered_at) = (
+             SELECT CASE state WHEN 'dismissed' THEN 'discarded' ELSE {STATE} END, {STATE_AT} FROM prompt
+             WHERE prompt.job = ?1 AND state <> 'accepted'
+                 AND (state <> 'dismissed' OR (prompt.kind = 'create' AND job.id IS NULL))
              ORDER BY CASE state WHEN 'unconfirmed' THEN 1 WHEN 'rejected' THEN 2 WHEN 'not sent' THEN 3
-                                 WHEN 'sending' THEN 4 ELSE 5 + held END
+                                 WHEN 'sending' THEN 4 WHEN 'dismissed' THEN 5 ELSE 6 + held END
              LIMIT 1),
              place = (SELECT min(coalesce(prompt.place, prompt.id)) FROM prompt WHERE job = ?1 AND state = 'queued')
          WHERE key = ?1"

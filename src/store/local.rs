@@ -54,6 +54,11 @@ fn apply(row: &mut JobRow, change: &LocalChange, now: Time) {
         LocalChange::Dismissed(dismissed) => row.dismissed = *dismissed,
         // Also when the clock was set back since the last change.
         LocalChange::Looked => row.looked_at = Some(now.max(row.changed_at)),
+        LocalChange::Handled => {
+            row.handled_at = Some(now.max(row.changed_at));
+            row.looked_at = row.looked_at.max(row.handled_at);
+        }
+        LocalChange::HandledAt(at) => row.handled_at = *at,
     }
 }
 

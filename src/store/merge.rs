@@ -14,9 +14,11 @@ use std::sync::Arc;
 pub(super) fn take_in(row: &mut JobRow, job: &Job, now: Time) -> Vec<JobEvent> {
     let mut kinds = Vec::new();
     if std::mem::take(&mut row.gone) {
+        row.gone_at = None;
         kinds.push(EventKind::Back);
     }
     let awaits_first_look = row.checked_at.is_none() && row.id.is_some();
+    let mut is_done_again = false;
     let left_out = job.status == Status::Unknown(Default::default()) && row.status.is_some();
     if !left_out && row.status.as_ref() != Some(&job.status) {
         let from = row.status.replace(job.status.clone());
@@ -25,6 +27,7 @@ pub(super) fn take_in(row: &mut JobRow, job: &Job, now: Time) -> Vec<JobEvent> {
     } else if awaits_first_look && row.finished_at.is_none() && row.status.as_ref().is_some_and(Status::is_finished) {
         // After a follow-up to a finished job the service still calls it finished.
         row.finished_at = Some(now);
+        is_done_again = row.followed_up_at.is_some();
     }
     if job.pr_link.is_some() && row.pr_link != job.pr_link {
         kinds.extend(job.pr_link.clone().map(EventKind::PullRequest));
@@ -36,9 +39,11 @@ pub(super) fn take_in(row: &mut JobRow, job: &Job, now: Time) -> Vec<JobEvent> {
     keep(&mut row.archived_at, job.archived_at.as_ref());
     row.created_at = job.created_at.unwrap_or(row.created_at);
     row.checked_at = Some(now);
-    if kinds.iter().any(|kind| matches!(kind, EventKind::Status { .. } | EventKind::PullRequest(_))) {
-        // A clock that was set back must not make a change look older than the user's last look.
-        row.changed_at = row.looked_at.map_or(now, |looked| now.max(looked + TimeDelta::milliseconds(1)));
+    let is_news = |kind: &EventKind| matches!(kind, EventKind::Status { .. } | EventKind::PullRequest(_));
+    if is_done_again || kinds.iter().any(is_news) {
+        // A clock that was set back must not make a change look older than what the user did last.
+        let last = row.looked_at.max(row.handled_at);
+        row.changed_at = last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)));
     }
     kinds.into_iter().map(|kind| JobEvent { at: now, kind }).collect()
 }
@@ -49,6 +54,7 @@ pub(super) fn lose(row: &mut JobRow, now: Time) -> Vec<JobEvent> {
     if std::mem::replace(&mut row.gone, true) {
         return Vec::new();
     }
+    row.gone_at = Some(now);
     vec![JobEvent { at: now, kind: EventKind::Gone }]
 }
 

@@ -50,7 +50,7 @@ pub use prune_jobs::{PruneJobs, PrunedJobs};
 pub use reports::{ReportAnswer, Unfinished};
 
 use crate::model::Time;
-use crate::model::change::{LocalChange, QueueChange};
+use crate::model::change::{Discarded, LocalChange, QueueChange};
 use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobId};
 use crate::model::ledger::{Budget, Limited};
@@ -442,17 +442,22 @@ impl Store {
         self.handle.read(move |db| queue::waiting(db, &scope)).await
     }
 
-    /// Changes queued prompts by their jobs, all or none. `Pause`, `Release` and `Remove` take all that are queued of a
-    /// job, `Up` and `Down` swap new jobs with their neighbours in the line. Jobs without a queued prompt stay as they
+    /// Changes queued prompts by their jobs, all or none. `Pause` and `Release` take all that are queued of a job, `Up` and `Down` swap new jobs with their neighbours in the line. Jobs without a queued prompt stay as they
     /// are; gives every row that changed.
-    pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange, _now: Time) -> R<Vec<JobRow>> {
+    pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange, now: Time) -> R<Vec<JobRow>> {
         let jobs = jobs.to_vec();
-        self.handle.write(move |tx| queue::change(tx, &jobs, change)).await
+        self.handle.write(move |tx| queue::change(tx, &jobs, change, now)).await
+    }
+
+    /// Discards all that is queued of these jobs. Prompts that are already being sent stay as they are.
+    pub async fn remove_from_queue(&self, jobs: &[JobKey], now: Time) -> R<Discarded> {
+        let jobs = jobs.to_vec();
+        self.handle.write(move |tx| queue::remove(tx, &jobs, now)).await
     }
 
     /// Pauses one prompt; none when it is not queued any more.
-    pub async fn pause_prompt(&self, prompt: PromptId) -> R<Option<JobRow>> {
-        self.handle.write(move |tx| queue::pause_one(tx, prompt)).await
+    pub async fn pause_prompt(&self, prompt: PromptId, now: Time) -> R<Option<JobRow>> {
+        self.handle.write(move |tx| queue::pause_one(tx, prompt, now)).await
     }
 
     /// Jobs in whose prompts the text stands, whatever the case.
@@ -480,16 +485,16 @@ impl Store {
     }
 
     /// Everything that a dead instance left in `Sending` becomes unconfirmed.
-    pub async fn abandon(&self, scope: &Scope, instance: &str, _now: Time) -> R<Vec<JobRow>> {
+    pub async fn abandon(&self, scope: &Scope, instance: &str, now: Time) -> R<Vec<JobRow>> {
         let (scope, instance) = (scope.clone(), instance.to_owned());
-        self.handle.write(move |tx| sending::abandon(tx, &scope, &instance)).await
+        self.handle.write(move |tx| sending::abandon(tx, &scope, &instance, now)).await
     }
 
     /// Queues a prompt again that did not get through, with another text if it can't have been carried out; then
     /// [`Store::take_turn`].
-    pub async fn requeue(&self, prompt: PromptId, edited: Option<&str>, _now: Time) -> R<JobRow> {
+    pub async fn requeue(&self, prompt: PromptId, edited: Option<&str>, now: Time) -> R<JobRow> {
         let edited = edited.map(str::to_owned);
-        self.handle.write(move |tx| prompts::requeue(tx, prompt, edited.as_deref())).await
+        self.handle.write(move |tx| prompts::requeue(tx, prompt, edited.as_deref(), now)).await
     }
 
     /// The unconfirmed new job is this one; a row that has this id already is taken into it.
@@ -497,9 +502,18 @@ impl Store {
         self.handle.write(move |tx| sending::link(tx, prompt, &job, now)).await
     }
 
-    /// Lets a prompt go; a job row that never got an id becomes dismissed.
-    pub async fn dismiss_prompt(&self, prompt: PromptId, _now: Time) -> R<JobRow> {
-        self.handle.write(move |tx| prompts::dismiss(tx, prompt)).await
+    /// Discards a prompt; one that is being sent or was accepted is left as it is.
+    pub async fn discard_prompt(&self, prompt: PromptId, now: Time) -> R<Discarded> {
+        self.handle.write(move |tx| prompts::discard(tx, prompt, now)).await
+    }
+
+    /// Restores discarded prompts to the state that each had, all or none; gives the rows of their jobs.
+    ///
+    /// # Errors
+    /// [`StoreError::MovedOn`] if one of them was accepted after all, or a later prompt of its job was sent.
+    pub async fn restore_prompts(&self, prompts: &[PromptId]) -> R<Vec<JobRow>> {
+        let prompts = prompts.to_vec();
+        self.handle.write(move |tx| prompts::restore(tx, &prompts)).await
     }
 }
 

@@ -1,16 +1,18 @@
 //! Prompts on disk: written down before anything is sent, and what the user decides about one that docdeck will not
 //! send by itself. The line in which they wait is `queue`'s, sending and its outcomes are `sending`'s.
 
-use super::columns::{self, Ms, STATE, kind_word, ms, opt_time, text};
+use super::columns::{self, Ms, STATE, STATE_AT, kind_word, ms, opt_time, text};
 use super::error::StoreError;
 use super::{drafts, jobs, pages, scopes};
 use crate::model::Time;
 use crate::model::backup::PromptRecord;
+use crate::model::change::Discarded;
 use crate::model::endpoint::Scope;
 use crate::model::prompt::{Delivery, DeliveryKind, Prompt, PromptId, PromptKind, Thread};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use std::collections::BTreeSet;
 
 type R<T> = Result<T, StoreError>;
 
@@ -53,7 +55,8 @@ pub(super) fn thread(connection: &Connection, key: JobKey) -> R<Thread> {
 /// As [`thread`], of a row that stands for itself.
 pub(super) fn thread_of_current(connection: &Connection, key: JobKey) -> R<Thread> {
     let mut ask = connection.prepare_cached(&format!(
-        "SELECT id, kind, text, {STATE}, until, reason, written_at, sent_at FROM prompt WHERE job = ?1 ORDER BY id"
+        "SELECT id, kind, text, {STATE}, until, reason, written_at, sent_at, {STATE_AT}, discarded_from FROM prompt
+         WHERE job = ?1 ORDER BY id"
     ))?;
     let prompts: Vec<Prompt> = ask.query_map([key.0], columns::prompt)?.collect::<rusqlite::Result<_>>()?;
     Ok(Thread { prompts, events: jobs::events(connection, key)? })
@@ -143,24 +146,28 @@ pub(super) fn supersede(
     let mut discarded = thread(tx, key)?.prompts;
     discarded.retain(|prompt| prompt.delivery.kind().was_not_carried_out());
     for prompt in &discarded {
-        set(tx, prompt.id, &Delivery::Dismissed)?;
+        set_discarded(tx, prompt.id, now)?;
     }
     let (id, row) = add_follow_up(tx, key, text, now)?;
     Ok((id, row, discarded))
 }
 
 fn insert(tx: &Transaction<'_>, key: JobKey, kind: PromptKind, text: &str, now: Time) -> R<PromptId> {
-    tx.prepare_cached("INSERT INTO prompt (job, kind, text, state, written_at) VALUES (?1, ?2, ?3, 'queued', ?4)")?
-        .execute(params![key.0, kind_word(kind), text, Ms(now)])?;
+    tx.prepare_cached(
+        "INSERT INTO prompt (job, kind, text, state, written_at, state_at) VALUES (?1, ?2, ?3, 'queued', ?4, ?4)",
+    )?
+    .execute(params![key.0, kind_word(kind), text, Ms(now)])?;
     Ok(PromptId(tx.last_insert_rowid()))
 }
 
 /// Writes down a prompt as it stood elsewhere. What may be sent by itself is decided before (`model::backup::join`).
 pub(super) fn take_in(tx: &Transaction<'_>, key: JobKey, told: &PromptRecord) -> R<PromptId> {
     let (state, held, until) = columns_of(&told.delivery);
+    let (state_at, from) = (state_at(told), discarded_from(&told.delivery));
     tx.prepare_cached(
-        "INSERT INTO prompt (job, kind, text, state, held, until, reason, written_at, sent_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO prompt (job, kind, text, state, held, until, reason, written_at, sent_at, state_at, discarded_at,
+             discarded_from)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, iif(?4 = 'dismissed', ?10, NULL), ?11)",
     )?
     .execute(params![
         key.0,
@@ -172,16 +179,33 @@ pub(super) fn take_in(tx: &Transaction<'_>, key: JobKey, told: &PromptRecord) ->
         text(told.delivery.reason()),
         Ms(told.written_at),
         ms(told.sent_at),
+        Ms(state_at),
+        from,
     ])?;
     Ok(PromptId(tx.last_insert_rowid()))
 }
 
 /// What a file tells of a prompt takes the place of what was known; it stands at `delivery`.
 pub(super) fn becomes(tx: &Transaction<'_>, id: PromptId, delivery: &Delivery, told: &PromptRecord) -> R<()> {
-    set(tx, id, delivery)?;
-    tx.prepare_cached("UPDATE prompt SET text = ?2, sent_at = coalesce(?3, sent_at) WHERE id = ?1")?
-        .execute(params![id.0, told.text, ms(told.sent_at)])?;
+    set(tx, id, delivery, state_at(told))?;
+    tx.prepare_cached(
+        "UPDATE prompt SET text = ?2, sent_at = coalesce(?3, sent_at), discarded_from = ?4 WHERE id = ?1",
+    )?
+    .execute(params![id.0, told.text, ms(told.sent_at), discarded_from(delivery)])?;
     Ok(())
+}
+
+/// When the state of a prompt in a file began, or the last time before that which the file has.
+fn state_at(told: &PromptRecord) -> Time {
+    told.state_at.or(told.sent_at).unwrap_or(told.written_at)
+}
+
+/// The state that a discarded prompt had before.
+fn discarded_from(delivery: &Delivery) -> Option<&'static str> {
+    match delivery {
+        Delivery::Discarded { from } => from.map(DeliveryKind::word),
+        _ => None,
+    }
 }
 
 /// The first line that shows anything; a text without one is blank, whatever invisible characters it has.
@@ -189,13 +213,21 @@ fn title(text: &str) -> R<CleanText> {
     text.lines().map(|line| CleanText::title(line, TITLE)).find(|line| !line.is_empty()).ok_or(StoreError::Blank)
 }
 
-/// Puts the prompt into a state. Only `Sending` has an instance, which `sending` writes.
-pub(super) fn set(tx: &Transaction<'_>, id: PromptId, to: &Delivery) -> R<()> {
+/// Puts the prompt into a state, which begins `now`. Only `Sending` has an instance, which `sending` writes.
+pub(super) fn set(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: Time) -> R<()> {
     let (state, held, until) = columns_of(to);
     tx.prepare_cached(
-        "UPDATE prompt SET state = ?2, held = ?3, until = ?4, reason = ?5, instance = NULL WHERE id = ?1",
+        "UPDATE prompt SET state = ?2, held = ?3, until = ?4, reason = ?5, state_at = ?6, instance = NULL,
+             discarded_from = NULL, discarded_at = iif(?2 = 'dismissed', ?6, NULL)
+         WHERE id = ?1",
     )?
-    .execute(params![id.0, state, held, until, text(to.reason())])?;
+    .execute(params![id.0, state, held, until, text(to.reason()), Ms(now)])?;
+    Ok(())
+}
+
+/// A queued prompt has to wait for the limit until then; it has been queued since before.
+pub(super) fn wait_until(tx: &Transaction<'_>, id: PromptId, until: Time) -> R<()> {
+    tx.prepare_cached("UPDATE prompt SET until = ?2 WHERE id = ?1")?.execute(params![id.0, Ms(until)])?;
     Ok(())
 }
 
@@ -207,7 +239,7 @@ fn columns_of(delivery: &Delivery) -> (&'static str, bool, Option<Ms>) {
     };
     match delivery.kind() {
         DeliveryKind::Paused => (DeliveryKind::Queued.word(), true, None),
-        other => (other.word(), false, ms(until)),
+        other => (other.stored_word(), false, ms(until)),
     }
 }
 
@@ -220,7 +252,7 @@ pub(super) fn is_behind(connection: &Connection, prompt: &Known) -> R<bool> {
 }
 
 /// Queues the prompt again, at once and not paused any more, with another text if one is given.
-pub(super) fn requeue(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>) -> R<JobRow> {
+pub(super) fn requeue(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>, now: Time) -> R<JobRow> {
     let prompt = get(tx, id)?;
     if !(prompt.state.needs_user() || matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused)) {
         return Err(StoreError::MovedOn);
@@ -236,22 +268,65 @@ pub(super) fn requeue(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>) 
         }
         drafts::delete_of_prompt(tx, id)?;
     }
-    set(tx, id, &Delivery::Queued { until: None })?;
+    set(tx, id, &Delivery::Queued { until: None }, now)?;
     let mut row = jobs::get(tx, prompt.job)?;
     row.dismissed = false;
     jobs::put(tx, &row)
 }
 
-/// Lets the prompt go. One that may be on its way right now can't be called back.
-pub(super) fn dismiss(tx: &Transaction<'_>, id: PromptId) -> R<JobRow> {
+/// Discards one prompt. One that may be on its way right now can't be called back.
+pub(super) fn discard(tx: &Transaction<'_>, id: PromptId, now: Time) -> R<Discarded> {
     let prompt = get(tx, id)?;
-    if matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Accepted) {
+    if matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Accepted | DeliveryKind::Discarded) {
         return Err(StoreError::MovedOn);
     }
-    set(tx, id, &Delivery::Dismissed)?;
-    let mut row = jobs::get(tx, prompt.job)?;
-    if row.id.is_none() {
-        row.dismissed = true;
+    set_discarded(tx, id, now)?;
+    Ok(Discarded { prompts: vec![id], rows: vec![jobs::touch(tx, prompt.job)?] })
+}
+
+/// Discards a prompt and keeps all that [`restore`] needs: its state, until when it waits, why, and its place.
+pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> R<()> {
+    tx.prepare_cached(&format!(
+        "UPDATE prompt SET discarded_from = {STATE}, discarded_at = ?2, state = 'dismissed' WHERE id = ?1"
+    ))?
+    .execute(params![id.0, Ms(now)])?;
+    Ok(())
+}
+
+/// Puts discarded prompts back into the state that each had, all or none; gives the rows of their jobs. Refused if one
+/// was accepted after all, or if it would be sent after a follow-up that was written later.
+pub(super) fn restore(tx: &Transaction<'_>, ids: &[PromptId]) -> R<Vec<JobRow>> {
+    let mut changed = BTreeSet::new();
+    for id in ids {
+        let prompt = get(tx, *id)?;
+        let from: Option<String> = tx
+            .prepare_cached("SELECT discarded_from FROM prompt WHERE id = ?1 AND state = 'dismissed'")?
+            .query_row([id.0], |row| row.get(0))
+            .optional()?
+            .flatten();
+        let from = from.as_deref().and_then(DeliveryKind::parse).ok_or(StoreError::MovedOn)?;
+        let waits = matches!(from, DeliveryKind::Queued | DeliveryKind::Paused);
+        if waits && is_overtaken(tx, &prompt)? {
+            return Err(StoreError::MovedOn);
+        }
+        tx.prepare_cached(
+            "UPDATE prompt SET state = ?2, held = ?3, discarded_from = NULL, discarded_at = NULL WHERE id = ?1",
+        )?
+        .execute(params![
+            id.0,
+            if waits { DeliveryKind::Queued } else { from }.stored_word(),
+            from == DeliveryKind::Paused
+        ])?;
+        changed.insert(prompt.job);
     }
-    jobs::put(tx, &row)
+    changed.into_iter().map(|job| jobs::touch(tx, job)).collect()
+}
+
+/// Whether a later prompt of the thread has been sent, or is being sent.
+fn is_overtaken(connection: &Connection, prompt: &Known) -> R<bool> {
+    let mut ask = connection.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id > ?2
+                        AND state IN ('sending', 'accepted', 'unconfirmed'))",
+    )?;
+    Ok(ask.query_row([prompt.job.0, prompt.id.0], |row| row.get(0))?)
 }

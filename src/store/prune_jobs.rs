@@ -7,8 +7,8 @@ use super::prune::file_bytes;
 use super::{Store, drafts, jobs, memory, prompts, scopes};
 use crate::model::Time;
 use crate::model::job::Status;
-use crate::model::prompt::DraftSlot;
-use crate::model::row::{JobKey, JobRow};
+use crate::model::prompt::{DeliveryKind, DraftSlot};
+use crate::model::row::{Group, JobKey, JobRow};
 use rusqlite::{Connection, Transaction};
 use std::collections::HashSet;
 
@@ -103,22 +103,28 @@ fn over(connection: &Connection, what: &PruneJobs) -> R<(Vec<JobKey>, PrunedJobs
 
 /// When something last happened to the job or was done to it.
 fn last_change(row: &JobRow) -> Time {
-    [Some(row.created_at), Some(row.started_at), Some(row.changed_at), row.finished_at, row.archived_at]
-        .into_iter()
-        .flatten()
-        .fold(Time::MIN_UTC, Time::max)
+    [
+        Some(row.created_at),
+        Some(row.last_accepted_at()),
+        Some(row.changed_at),
+        row.finished_at,
+        row.archived_at,
+        row.undelivered_at,
+    ]
+    .into_iter()
+    .flatten()
+    .fold(Time::MIN_UTC, Time::max)
 }
 
 /// Whether nobody waits for it any more: neither the user nor a prompt.
 fn is_over(row: &JobRow) -> bool {
-    if row.undelivered.is_some() {
-        return false;
-    }
-    let is_finished = row.gone || row.status.as_ref().is_some_and(Status::is_finished);
-    match row.id {
-        Some(_) => is_finished && !row.is_unseen(),
-        // Its prompt was let go of, so there never was such a job.
-        None => row.dismissed,
+    match row.undelivered {
+        Some(undelivered) => undelivered == DeliveryKind::Discarded,
+        None if row.id.is_none() => row.dismissed,
+        None => {
+            let is_finished = row.gone || row.status.as_ref().is_some_and(Status::is_finished);
+            is_finished && !row.is_unseen() && row.group() != Group::NeedsYou
+        }
     }
 }
 

@@ -2,12 +2,13 @@
 //!
 //! A prompt's place is its id until the user moves it, so that a new one is always last.
 
-use super::columns::{self, opt_time};
+use super::columns::{self, Ms, opt_time};
 use super::error::StoreError;
 use super::{Waiting, jobs, prompts, scopes};
-use crate::model::change::QueueChange;
+use crate::model::Time;
+use crate::model::change::{Discarded, QueueChange};
 use crate::model::endpoint::Scope;
-use crate::model::prompt::{Delivery, PromptId, PromptKind};
+use crate::model::prompt::PromptId;
 use crate::model::row::{JobKey, JobRow};
 use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
@@ -39,26 +40,28 @@ pub(super) fn waiting(connection: &Connection, scope: &Scope) -> R<Vec<Waiting>>
 }
 
 /// Changes the queued prompts of these jobs; gives every row that this changed, also those that others moved past.
-pub(super) fn change(tx: &Transaction<'_>, jobs: &[JobKey], change: QueueChange) -> R<Vec<JobRow>> {
-    let mut keys = BTreeSet::new();
-    for key in jobs {
-        keys.insert(jobs::current(tx, *key)?);
-    }
+pub(super) fn change(tx: &Transaction<'_>, jobs: &[JobKey], change: QueueChange, now: Time) -> R<Vec<JobRow>> {
+    let keys = current(tx, jobs)?;
     let changed = match change {
-        QueueChange::Pause => hold(tx, &keys, true)?,
-        QueueChange::Release => hold(tx, &keys, false)?,
-        QueueChange::Remove => return remove(tx, &keys),
+        QueueChange::Pause => hold(tx, &keys, true, now)?,
+        QueueChange::Release => hold(tx, &keys, false, now)?,
         QueueChange::Up | QueueChange::Down => shift(tx, &keys, change == QueueChange::Up)?,
     };
     changed.into_iter().map(|key| jobs::touch(tx, key)).collect()
 }
 
-fn hold(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, held: bool) -> R<BTreeSet<JobKey>> {
-    let mut write =
-        tx.prepare_cached("UPDATE prompt SET held = ?2 WHERE job = ?1 AND state = 'queued' AND held <> ?2")?;
+/// The rows that stand for these jobs now.
+fn current(tx: &Transaction<'_>, jobs: &[JobKey]) -> R<BTreeSet<JobKey>> {
+    jobs.iter().map(|key| jobs::current(tx, *key)).collect()
+}
+
+fn hold(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, held: bool, now: Time) -> R<BTreeSet<JobKey>> {
+    let mut write = tx.prepare_cached(
+        "UPDATE prompt SET held = ?2, state_at = ?3 WHERE job = ?1 AND state = 'queued' AND held <> ?2",
+    )?;
     let mut changed = BTreeSet::new();
     for key in keys {
-        if write.execute(params![key.0, held])? > 0 {
+        if write.execute(params![key.0, held, Ms(now)])? > 0 {
             changed.insert(*key);
         }
     }
@@ -66,33 +69,31 @@ fn hold(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, held: bool) -> R<BTreeSet
 }
 
 /// Pauses this prompt alone, unless it is not queued any more; its row if it was.
-pub(super) fn pause_one(tx: &Transaction<'_>, prompt: PromptId) -> R<Option<JobRow>> {
+pub(super) fn pause_one(tx: &Transaction<'_>, prompt: PromptId, now: Time) -> R<Option<JobRow>> {
     let job = prompts::get(tx, prompt)?.job;
-    let paused =
-        tx.prepare_cached("UPDATE prompt SET held = 1 WHERE id = ?1 AND state = 'queued'")?.execute([prompt.0])?;
+    let paused = tx
+        .prepare_cached("UPDATE prompt SET held = 1, state_at = ?2 WHERE id = ?1 AND state = 'queued'")?
+        .execute(params![prompt.0, Ms(now)])?;
     if paused == 0 { Ok(None) } else { jobs::touch(tx, job).map(Some) }
 }
 
-fn remove(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>) -> R<Vec<JobRow>> {
-    let mut ask = tx.prepare_cached("SELECT id, kind FROM prompt WHERE job = ?1 AND state = 'queued'")?;
-    let mut changed = Vec::new();
-    for key in keys {
-        let queued: Vec<(PromptId, PromptKind)> = ask
-            .query_map([key.0], |row| Ok((PromptId(row.get(0)?), columns::prompt_kind(row, 1)?)))?
-            .collect::<rusqlite::Result<_>>()?;
-        for (id, _) in &queued {
-            prompts::set(tx, *id, &Delivery::Dismissed)?;
+/// Discards all that is queued of these jobs; nothing of it is sent any more.
+pub(super) fn remove(tx: &Transaction<'_>, jobs: &[JobKey], now: Time) -> R<Discarded> {
+    let keys = current(tx, jobs)?;
+    let mut ask = tx.prepare_cached("SELECT id FROM prompt WHERE job = ?1 AND state = 'queued' ORDER BY id")?;
+    let mut removed = Discarded::default();
+    for key in &keys {
+        let queued: Vec<PromptId> =
+            ask.query_map([key.0], |row| row.get(0).map(PromptId))?.collect::<rusqlite::Result<_>>()?;
+        for id in &queued {
+            prompts::set_discarded(tx, *id, now)?;
         }
-        if queued.is_empty() {
-            continue;
+        if !queued.is_empty() {
+            removed.rows.push(jobs::touch(tx, *key)?);
         }
-        let mut row = jobs::get(tx, *key)?;
-        if row.id.is_none() && queued.iter().any(|(_, kind)| *kind == PromptKind::Create) {
-            row.dismissed = true;
-        }
-        changed.push(jobs::put(tx, &row)?);
+        removed.prompts.extend(queued);
     }
-    Ok(changed)
+    Ok(removed)
 }
 
 /// A new job that waits, where it stands in the line.

@@ -8,19 +8,20 @@ use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
-/// What gives each job its need.
-const FIRST_ROWS: &str = include_str!("../../assets/schema/0005_first_rows.sql");
+/// What gives each job its group, as the column `need`.
+const JOB_STATES: &str = include_str!("../../assets/schema/0009_job_states.sql");
 
 /// All migrations, oldest first: the first one makes schema 1.
-pub(super) const MIGRATIONS: [&str; 8] = [
+pub(super) const MIGRATIONS: [&str; 9] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
     include_str!("../../assets/schema/0004_reports.sql"),
-    FIRST_ROWS,
+    include_str!("../../assets/schema/0005_first_rows.sql"),
     include_str!("../../assets/schema/0006_counts.sql"),
     include_str!("../../assets/schema/0007_loading.sql"),
     include_str!("../../assets/schema/0008_whole_order.sql"),
+    JOB_STATES,
 ];
 
 /// What a sound file of the known schema has.
@@ -78,25 +79,28 @@ pub(super) fn check_owner(connection: &Connection, path: &Path) -> Result<i64, S
     Ok(found)
 }
 
-/// Gives a connection that only reads an older file what later schemas keep there, worked out anew for each question: what a
-/// job needs (schema 5), and how many jobs need it (schema 6). Lives in memory; the file stays as it is.
+/// Gives a connection that only reads an older file what schema 9 keeps there, worked out anew for each question: the group
+/// of each job, and how many jobs each group has. Lives in memory; the file stays as it is.
 pub(super) fn stand_in(connection: &Connection, found: i64) -> Result<(), StoreError> {
-    if found >= known() {
+    if found >= 9 {
         return Ok(());
     }
-    connection.execute_batch("PRAGMA temp_store = MEMORY")?;
-    if found < 5 {
-        let rule =
-            FIRST_ROWS.split_once("need INTEGER GENERATED ALWAYS AS").and_then(|(_, rest)| rest.split_once("VIRTUAL"));
-        let (rule, _) = rule.ok_or_else(|| StoreError::Unusable(format!("its schema is {found}")))?;
-        connection.execute_batch(&format!("CREATE TEMP VIEW job AS SELECT *, {rule} AS need FROM main.job"))?;
-    }
-    if found < 6 {
-        connection.execute_batch(
-            "CREATE TEMP VIEW job_count AS
-             SELECT scope, need, count(*) AS jobs FROM job WHERE merged_into IS NULL GROUP BY scope, need",
-        )?;
-    }
+    let rule =
+        JOB_STATES.split_once("need INTEGER GENERATED ALWAYS AS").and_then(|(_, rest)| rest.split_once("VIRTUAL"));
+    let (rule, _) = rule.ok_or_else(|| StoreError::Unusable(format!("its schema is {found}")))?;
+    connection.execute_batch(&format!(
+        "PRAGMA temp_store = MEMORY;
+         CREATE TEMP VIEW job AS
+         SELECT scope, merged_into, undelivered, checked_at, started_at, {rule} AS need FROM (
+             SELECT scope, merged_into, id, status, pr_link, gone, dismissed, changed_at, checked_at, started_at,
+                 looked_at AS handled_at, iif(undelivered IS NULL AND id IS NULL AND EXISTS (
+                     SELECT 1 FROM main.prompt
+                     WHERE prompt.job = job.key AND prompt.kind = 'create' AND prompt.state = 'dismissed'),
+                 'discarded', undelivered) AS undelivered
+             FROM main.job);
+         CREATE TEMP VIEW job_count AS
+         SELECT scope, need, count(*) AS jobs FROM job WHERE merged_into IS NULL GROUP BY scope, need;"
+    ))?;
     Ok(())
 }
 

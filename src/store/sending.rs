@@ -47,13 +47,14 @@ pub(super) fn take_turn(tx: &Transaction<'_>, id: PromptId, instance: &str, now:
     // Projects alone own the ledgers of prompts; the organization plays no part.
     let scope = scope_of(tx, row.key)?;
     if let Err(until) = ledgers::spend(tx, &scope, limited(prompt.kind), service_now)? {
-        prompts::set(tx, id, &Delivery::Queued { until: Some(until) })?;
+        prompts::wait_until(tx, id, until)?;
         jobs::touch(tx, row.key)?;
         return Ok(Turn::Wait { until });
     }
     let text = tx
         .prepare_cached(
-            "UPDATE prompt SET state = 'sending', until = NULL, reason = NULL, instance = ?2, sent_at = ?3, paid_at = ?4
+            "UPDATE prompt SET state = 'sending', until = NULL, reason = NULL, instance = ?2, sent_at = ?3, state_at = ?3,
+                 paid_at = ?4
              WHERE id = ?1 RETURNING text",
         )?
         .query_row(params![id.0, instance, Ms(now), Ms(service_now)], |row| row.get(0))?;
@@ -84,7 +85,7 @@ pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: Settled, now: Time
             Delivery::Queued { until: Some(until) }
         }
     };
-    prompts::set(tx, id, &to)?;
+    prompts::set(tx, id, &to, now)?;
     jobs::touch(tx, prompt.job).map(unchanged)
 }
 
@@ -101,8 +102,9 @@ fn refund(tx: &Transaction<'_>, prompt: &Known) -> R<()> {
 fn accept(tx: &Transaction<'_>, prompt: &Known, job: &Job, now: Time) -> R<Applied> {
     let mut events = Vec::new();
     let mut shares_id_with = None;
-    prompts::set(tx, prompt.id, &Delivery::Accepted)?;
+    prompts::set(tx, prompt.id, &Delivery::Accepted, now)?;
     let mut row = jobs::get(tx, prompt.job)?;
+    let was_finished = row.status.as_ref().is_some_and(Status::is_finished);
     let is_about_this_job = match prompt.kind {
         PromptKind::Create if row.id.is_none() => {
             shares_id_with = created_before(tx, prompt.job, &job.id)?;
@@ -120,8 +122,12 @@ fn accept(tx: &Transaction<'_>, prompt: &Known, job: &Job, now: Time) -> R<Appli
         jobs::track(tx, jobs::scope_of(tx, row.key)?, job, now)?;
     }
     if prompt.state != DeliveryKind::Accepted && (is_about_this_job || prompt.kind == PromptKind::FollowUp) {
-        row.started_at = now;
+        if prompt.kind == PromptKind::Create || was_finished {
+            row.started_at = now;
+        }
         if prompt.kind == PromptKind::FollowUp {
+            row.followed_up_at = Some(now);
+            row.handled_at = row.handled_at.max(Some(now.max(row.changed_at)));
             row.finished_at = None;
             if row.status != Some(Status::Active) {
                 // The service may need a moment to wake the job: no look has been taken since the follow-up.
@@ -150,7 +156,7 @@ pub(super) fn link(tx: &Transaction<'_>, id: PromptId, job: &Job, now: Time) -> 
     if prompt.kind != PromptKind::Create || !prompt.state.needs_user() || row.id.is_some() {
         return Err(StoreError::MovedOn);
     }
-    prompts::set(tx, id, &Delivery::Accepted)?;
+    prompts::set(tx, id, &Delivery::Accepted, now)?;
     jobs::join_id(tx, &mut row, &job.id)?;
     let was_known = row.status.is_some();
     let events = merge::take_in(&mut row, job, now);
@@ -176,7 +182,7 @@ pub(super) fn senders(connection: &Connection, scope: &Scope) -> R<Vec<String>> 
 }
 
 /// What a dead instance left in `Sending` becomes unconfirmed; the rows that this changed.
-pub(super) fn abandon(tx: &Transaction<'_>, scope: &Scope, instance: &str) -> R<Vec<JobRow>> {
+pub(super) fn abandon(tx: &Transaction<'_>, scope: &Scope, instance: &str, now: Time) -> R<Vec<JobRow>> {
     let Some(scope) = scopes::find(tx, scope)? else { return Ok(Vec::new()) };
     let left: Vec<(PromptId, JobKey)> = tx
         .prepare_cached(
@@ -187,7 +193,7 @@ pub(super) fn abandon(tx: &Transaction<'_>, scope: &Scope, instance: &str) -> R<
         .collect::<rusqlite::Result<_>>()?;
     left.into_iter()
         .map(|(id, job)| {
-            prompts::set(tx, id, &Delivery::Unconfirmed(CleanText::line(ABANDONED)))?;
+            prompts::set(tx, id, &Delivery::Unconfirmed(CleanText::line(ABANDONED)), now)?;
             jobs::touch(tx, job)
         })
         .collect()

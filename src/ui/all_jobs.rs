@@ -7,7 +7,7 @@
 //! │ ● ✗ beta      Translate /billing                           failed           5h  │
 //! ```
 
-use super::jobs::{glyph, heading, info, tags};
+use super::jobs::{age, glyph, heading, info, tags};
 use super::text::{Row, fit, left, right};
 use super::{View, boxed, more_below, put};
 use crate::app::all_jobs::AllJobs;
@@ -145,7 +145,7 @@ fn job_line<'a>(view: View<'_>, open: &AllJobs, job: &JobRow, names: usize, widt
     row.push(left(job.title.as_str(), room.saturating_sub(tags.width())), style);
     row.push(tags, theme.muted).push("  ", theme.text);
     row.push(left(&info, info_cells), if is_quiet && !chosen { theme.muted } else { info_style });
-    row.push(right(&coarse(now - job.age_from()), AGE), theme.muted);
+    row.push(right(&age(job, now), AGE), theme.muted);
     row.line()
 }
 

@@ -6,7 +6,7 @@ use super::{View, about, more_below, pane, put};
 use crate::app::Pane;
 use crate::app::about::PagesLine;
 use crate::app::detail::{Fact, INDENT, LABEL, ThreadLine, Who, head};
-use crate::app::format::{coarse, duration, plural};
+use crate::app::format::{coarse, count, duration, plural};
 use crate::app::keymap::{Action, Context};
 use crate::model::Time;
 use crate::model::about::{after, windows_of};
@@ -21,8 +21,9 @@ use crate::model::row::JobRow;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::Block;
+use unicode_width::UnicodeWidthStr;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
@@ -33,7 +34,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         return;
     };
     let title_width = usize::from(area.width.saturating_sub(4));
-    let title = Line::styled(format!(" {} ", super::text::fit(job.title.as_str(), title_width)), theme.title);
+    let marks = marks(view, title_width);
+    let room = title_width.saturating_sub(marks.width());
+    let mut title = Line::styled(format!(" {} ", super::text::fit(job.title.as_str(), room)), theme.title);
+    if !marks.is_empty() {
+        title.push_span(Span::styled(format!("{marks} "), theme.mark));
+    }
     let inner = pane(frame, area, &title, border);
     let text = text_area(inner);
     let width = usize::from(text.width);
@@ -59,6 +65,22 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         put(frame, text, at + n, thread_line(view, line, width));
     }
     more_below(frame, view, area, (above + thread.len()).saturating_sub(skip + usize::from(text.height)));
+}
+
+/// Says that jobs are marked, and what keys work on then: the detail shows the selected job, which may be another one.
+fn marks(view: View<'_>, width: usize) -> String {
+    let marked = view.app.jobs.marked();
+    if marked == 0 {
+        return String::new();
+    }
+    let marked = count(marked);
+    let texts = match view.app.acts_on_marks() {
+        true => [format!("· keys act on {marked} marked"), format!("· {marked} marked")],
+        false => [format!("· {marked} marked, keys act on this job"), "· keys act on this job".to_owned()],
+    };
+    let [long, short] = texts;
+    // A third of the title at least is the job's.
+    if long.width() <= width * 2 / 3 { long } else { short }
 }
 
 /// What is written on, inside the borders.
@@ -187,40 +209,58 @@ fn ago(from: Time, now: Time) -> String {
     }
 }
 
+/// How long the job has been in the state that is shown: with "for" or the like before it that long, otherwise that long
+/// ago. Nothing if that is unknown.
+fn duration_since(lead: &str, job: &JobRow, now: Time) -> String {
+    match job.state_since() {
+        Some(since) if lead.ends_with("for") => format!("{lead} {}", coarse(now - since)),
+        Some(since) => format!("{lead} {}", ago(since, now)),
+        None => String::new(),
+    }
+}
+
 /// What it does or how it ended, in words.
 fn state(view: View<'_>, job: &JobRow) -> (String, Style) {
     let View { theme, now, .. } = view;
     if let Some(kind) = job.undelivered {
         let text = match kind {
-            DeliveryKind::Unconfirmed => "a prompt is unconfirmed",
-            DeliveryKind::NotSent => "a prompt was not sent",
-            DeliveryKind::Rejected => "a prompt was rejected",
-            DeliveryKind::Sending => "sending…",
-            DeliveryKind::Queued => "a prompt waits to be sent",
-            DeliveryKind::Paused => "a prompt is paused",
-            DeliveryKind::Accepted | DeliveryKind::Dismissed => "",
+            DeliveryKind::Unconfirmed => format!("a prompt is unconfirmed{}", duration_since(" for", job, now)),
+            DeliveryKind::NotSent => format!("a prompt was not sent{}", duration_since(", tried", job, now)),
+            DeliveryKind::Rejected => format!("a prompt was rejected{}", duration_since("", job, now)),
+            DeliveryKind::Sending => "sending…".to_owned(),
+            DeliveryKind::Queued => format!("a prompt is queued{}", duration_since(" for", job, now)),
+            DeliveryKind::Paused => format!("a prompt is paused{}", duration_since(" for", job, now)),
+            DeliveryKind::Discarded => format!("discarded{}", duration_since("", job, now)),
+            DeliveryKind::Accepted => String::new(),
         };
-        let style = if kind.needs_user() { theme.warning } else { theme.text };
+        let style = match kind {
+            DeliveryKind::Discarded => theme.muted,
+            kind if kind.needs_user() => theme.warning,
+            _ => theme.text,
+        };
         let decides = format!(": {} decides", view.app.told(Context::Detail, Action::Resolve));
         return (format!("{text}{}", if kind.needs_user() { &decides } else { "" }), style);
     }
     if job.gone {
-        return ("gone: the service no longer knows this job".to_owned(), theme.warning);
+        let text = format!("gone{}: the service no longer knows this job", duration_since(" for", job, now));
+        return (text, theme.warning);
     }
-    let took = || job.finished_at.map(|end| format!(", took {}", duration(end - job.started_at))).unwrap_or_default();
+    let took = || {
+        let end = job.finished_at.filter(|end| *end >= job.started_at);
+        end.map(|end| format!(", took {}", duration(end - job.started_at))).unwrap_or_default()
+    };
     match &job.status {
-        None if job.id.is_none() => ("let go: it never became a job".to_owned(), theme.muted),
-        None => ("accepted, not looked at yet".to_owned(), theme.text),
+        None => ("accepted, not checked yet".to_owned(), theme.text),
         Some(Status::Active) => (format!("working for {}", duration(now - job.started_at)), theme.working),
         Some(Status::Unknown(_)) => {
             let word = job.status.as_ref().map(Status::word).unwrap_or_default();
             (format!("the service says: {word}"), theme.working)
         }
         Some(status @ Status::Completed) if job.pr_link.is_none() => {
-            (format!("{status} {} without a pull request{}", ago(job.age_from(), now), took()), theme.text)
+            (format!("{status}{} without a pull request{}", duration_since("", job, now), took()), theme.text)
         }
-        Some(Status::Failed) => (format!("failed {}{}", ago(job.age_from(), now), took()), theme.bad),
-        Some(status) => (format!("{status} {}{}", ago(job.age_from(), now), took()), theme.text),
+        Some(Status::Failed) => (format!("failed{}{}", duration_since("", job, now), took()), theme.bad),
+        Some(status) => (format!("{status}{}{}", duration_since("", job, now), took()), theme.text),
     }
 }
 
@@ -272,7 +312,7 @@ fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> 
         ThreadLine::More(text) => {
             row.to(INDENT).push(text, theme.text);
         }
-        ThreadLine::Cut(text) => {
+        ThreadLine::Cut(text) | ThreadLine::Discarded(text) => {
             row.to(INDENT).push(text, theme.muted);
         }
         ThreadLine::Waits => {
@@ -313,6 +353,6 @@ fn delivery_text(view: View<'_>, delivery: &Delivery, room: usize) -> (String, S
             (fitting(&how, ["edits and sends it again", "edits and resends it", "edits it"]), theme.bad)
         }
         Delivery::Unconfirmed(_) => (format!("! unconfirmed: {decide} decides"), theme.warning),
-        Delivery::Dismissed => ("let go".to_owned(), theme.muted),
+        Delivery::Discarded { .. } => ("discarded".to_owned(), theme.muted),
     }
 }

@@ -59,6 +59,9 @@ pub(super) fn footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let width = usize::from(area.width);
     let mut row = Row::new(width);
+    if let Some(label) = app.footer_label() {
+        row.push(label, theme.mark);
+    }
     for hint in app.footer(width) {
         row.to(hint.at).push(" ", theme.text);
         row.push(&hint.key, theme.key);

@@ -12,6 +12,7 @@ use crate::app::format::{coarse, count, plural};
 use crate::app::jobs::Line as ListLine;
 use crate::app::keymap::{Action, Context};
 use crate::app::{Pane, Record};
+use crate::model::Time;
 use crate::model::job::Status;
 use crate::model::job_state::{JobState, MARKED, NEEDS_YOU, NOT_OPENED, SELECTED, list_word};
 use crate::model::row::{Group, JobRow};
@@ -158,8 +159,13 @@ fn job_line<'a>(view: View<'_>, job: &'a JobRow, width: usize) -> Line<'a> {
     row.add(tags, theme.muted).add("  ", theme.text);
     let (info, info_style) = info(view, job);
     row.left(info, INFO, if is_quiet && !selected { theme.muted } else { info_style });
-    row.right(coarse(now - job.age_from()), AGE + 1, theme.muted);
+    row.right(age(job, now), AGE + 1, theme.muted);
     row.line()
+}
+
+/// How long the job has been in the state that is shown, or ended in it; empty if that is unknown.
+pub(super) fn age(job: &JobRow, now: Time) -> Cow<'static, str> {
+    job.state_since().map_or(Cow::Borrowed(""), |since| coarse(now - since).into())
 }
 
 /// The tags that have room behind the title, whole ones only, at the right.

@@ -3,7 +3,7 @@
 use super::{View, boxed, cursor};
 use crate::app::format::count;
 use crate::app::overlay::{Ask, Check, Question, Value};
-use crate::app::question::SEPARATOR;
+use crate::app::question::{QuestionLine, SEPARATOR};
 use crate::app::wrap::wrap;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -49,6 +49,14 @@ pub(super) fn question(frame: &mut Frame<'_>, view: View<'_>, question: &Questio
     boxed(frame, place.area, Line::styled(" Are you sure? ", theme.title), theme.focus);
     let text = Paragraph::new(question.text.as_str()).wrap(Wrap { trim: true });
     frame.render_widget(text, place.text);
+    let jobs = question.job_lines(usize::from(place.jobs.width), usize::from(place.jobs.height));
+    for (row, line) in place.jobs.rows().zip(jobs) {
+        let line = match line {
+            QuestionLine::Target(text) => Line::styled(text, theme.text),
+            QuestionLine::LeftOut(text) => Line::styled(text, theme.muted),
+        };
+        frame.render_widget(line, row);
+    }
     let line = Line::from(vec![
         Span::styled(answers.yes_key, theme.key),
         Span::raw(format!(" {}", answers.yes)),

@@ -154,6 +154,7 @@ fn thread() -> Thread {
         delivery: Delivery::Accepted,
         written_at: at(minutes),
         sent_at: Some(at(minutes)),
+        state_at: Some(at(minutes)),
     };
     let long = "Go through every page under /api, follow each link, and fix or remove the ones that lead nowhere.\n";
     let done = EventKind::Status { from: Some(Status::Active), to: Status::Completed };

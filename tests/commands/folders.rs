@@ -162,7 +162,7 @@ fn a_status_line_goes_on_over_an_update_and_leaves_the_store_as_it_is() {
     let before = std::fs::read(folder.join("docdeck.db")).expect("bytes");
     let status = || {
         let mut command = home.docdeck(&["status", "--project", "p", "--base-url", "http://127.0.0.1:1"]);
-        command.arg("--data-dir").arg(&folder).assert().success().stderr("").stdout("1 needs you · 0 active\n");
+        command.arg("--data-dir").arg(&folder).assert().success().stderr("").stdout("1 needs you · 0 working\n");
     };
     status();
     assert_eq!(std::fs::read(folder.join("docdeck.db")).expect("bytes"), before);
@@ -208,6 +208,6 @@ fn a_store_of_an_older_docdeck_that_can_not_be_brought_up_to_date_is_said_to_be_
         assert!(!stderr.contains("sent") && !stderr.contains("saved"), "{words:?}: {stderr}");
     }
     let mut status = home.docdeck(&["status", "--project", "p", "--base-url", "http://127.0.0.1:1"]);
-    status.arg("--data-dir").arg(&folder).assert().success().stdout("1 needs you · 0 active\n");
+    status.arg("--data-dir").arg(&folder).assert().success().stdout("1 needs you · 0 working\n");
     assert_eq!(std::fs::read(folder.join("docdeck.db")).expect("bytes"), before);
 }

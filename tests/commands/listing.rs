@@ -33,7 +33,7 @@ fn world() -> World {
             let done = Job { status, pr_link: link, ..job };
             store.apply_fetched(row.key, Fetched::Job(done), now).await.expect("seen");
             if id == "job-b2" {
-                store.change_jobs(&[row.key], LocalChange::Looked, now).await.expect("looked at");
+                store.change_jobs(&[row.key], LocalChange::Handled, now).await.expect("done");
             }
         }
         let (prompt, _) = store.add_new_job(scope, "Lost one", now).await.expect("written");

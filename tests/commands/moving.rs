@@ -210,7 +210,7 @@ fn jobs_that_are_over_go_only_when_their_age_is_said_and_unseen_ones_never() {
             let job = Job { created_at: at, ..job(id, Status::Completed) };
             let row = store.track(scope, job, long_ago).await.expect("kept");
             if id == "seen" {
-                store.change_jobs(&[row.key], LocalChange::Looked, long_ago).await.expect("kept");
+                store.change_jobs(&[row.key], LocalChange::Handled, long_ago).await.expect("kept");
             }
         }
     });

@@ -283,7 +283,7 @@ fn a_rejected_follow_up_is_discarded_for_the_next_one_and_stays_in_the_thread() 
         (Some("accepted"), Some("accepted"))
     );
     assert_eq!(json["discarded"], serde_json::json!([{ "prompt": "Bad wording", "delivery": "rejected" }]));
-    assert_eq!(deliveries(&world), [DeliveryKind::Accepted, DeliveryKind::Dismissed, DeliveryKind::Accepted]);
+    assert_eq!(deliveries(&world), [DeliveryKind::Accepted, DeliveryKind::Discarded, DeliveryKind::Accepted]);
     assert!(world.run(&["show", &id]).ends(0).out.contains("Bad wording"));
     assert_eq!(world.sim.carried_out(Operation::FollowUp), 1);
 }

@@ -11,7 +11,7 @@ fn changes_are_told_a_line_each_until_ctrl_c() {
     world.run(&["new", "Known [sim:seconds=60000]"]).ends(0);
     let running = world.start(&["watch"]);
     let first = running.out_line("watching");
-    assert!(first.ends_with("watching 1 job known here: 1 active, 0 need you"), "{first}");
+    assert!(first.ends_with("watching 1 job known here: 1 working, 0 need you"), "{first}");
     world.run(&["new", "Fresh [sim:seconds=100] [sim:pr]"]).ends(0);
     let accepted = running.out_line("Fresh");
     assert!(accepted.contains("Fresh"), "{accepted}");
@@ -92,7 +92,7 @@ fn the_status_counts_what_needs_the_user_and_what_works_without_a_request() {
     world.run(&["new", "Works [sim:seconds=60000]"]).ends(0);
     world.run(&["new", "Fails [sim:seconds=60] [sim:fail]", "--wait"]).ends(1);
     let asked = world.sim.requests(Operation::Get);
-    assert_eq!(status(&[]).out, "1 needs you · 1 active\n");
+    assert_eq!(status(&[]).out, "1 needs you · 1 working\n");
     let json = status(&["--json"]).json();
     assert_eq!(
         (json["needYou"].as_i64(), json["active"].as_i64(), json["queued"].as_i64()),
@@ -100,7 +100,7 @@ fn the_status_counts_what_needs_the_user_and_what_works_without_a_request() {
     );
     assert!(json["asOf"].is_string(), "{json}");
     assert_eq!(world.sim.requests(Operation::Get), asked);
-    assert_eq!(status(&["--ascii"]).out, "1 needs you . 1 active\n");
+    assert_eq!(status(&["--ascii"]).out, "1 needs you . 1 working\n");
 }
 
 #[test]

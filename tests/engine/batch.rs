@@ -138,7 +138,7 @@ async fn a_paused_prompt_never_goes_and_a_released_one_goes_at_once() {
         _ => None,
     })
     .await;
-    desk.engine.change_queue(&last[..1], QueueChange::Remove).await.expect("removed");
+    desk.engine.remove_from_queue(&last[..1]).await.expect("removed");
     desk.accepted("And another").await;
     assert!(!sent(&sim).contains(&texts(8)[6]), "what was removed is not sent");
 }

@@ -120,8 +120,8 @@ async fn what_never_reached_the_service_is_not_sent_and_can_be_edited() {
     assert_eq!(budget.used, 0, "nothing was used at the service");
     let thread = desk.store.thread(row.key).await.expect("a thread");
     assert_eq!(thread.prompts.iter().map(|prompt| prompt.text.as_str()).collect::<Vec<_>>(), ["Still offline"]);
-    let gone = desk.engine.resolve(prompt, Resolution::Dismiss).await.expect("dismissed");
-    assert!(gone.dismissed);
+    let discarded = desk.engine.discard(prompt).await.expect("discarded");
+    assert_eq!(discarded.rows[0].undelivered, Some(DeliveryKind::Discarded));
 }
 
 #[tokio::test]
@@ -144,7 +144,7 @@ async fn follow_ups_go_out_in_their_order_and_a_rejected_one_holds_the_rest() {
     sim.set_faults(Vec::new());
     desk.accepted("Something else, so that the dispatcher had its turn").await;
     assert_eq!(sim.requests(Operation::FollowUp), 1);
-    desk.engine.resolve(second, Resolution::Dismiss).await.expect("dismissed");
+    desk.engine.discard(second).await.expect("discarded");
     assert_eq!(desk.outcome(third).await.0, Delivery::Accepted);
     let sent: Vec<String> = sim.prompts().into_iter().map(|(_, text)| text).collect();
     assert_eq!(sent.last().map(String::as_str), Some("Third"));

@@ -33,11 +33,15 @@ async fn a_prompt_becomes_a_job_with_a_pull_request_that_needs_a_look_and_wakes_
     }
     desk.keys("1");
 
-    // Looked at, it stays where it is until the selection leaves it.
+    // It stays in the group, also after it was looked at, until the user has acted on it and the selection has left it.
     desk.key(KeyCode::Enter);
     assert!(desk.asked.contains(&Effect::Change(vec![key], LocalChange::Looked)));
     desk.until("the look on disk", |desk| !desk.selected().is_unseen()).await;
     desk.key(KeyCode::Esc);
+    desk.keys("j");
+    desk.assert_shows("NEEDS YOU 1");
+    desk.keys("km");
+    desk.until("the change on disk", |desk| desk.selected().is_handled()).await;
     desk.assert_shows("NEEDS YOU 1");
     desk.keys("j");
     desk.assert_shows("DONE 1");

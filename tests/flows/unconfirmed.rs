@@ -4,6 +4,7 @@ use crate::desk::{Desk, faults, folder, sim};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind};
+use docdeck::model::row::Group;
 use docdeck::sim::Sim;
 
 /// A dashboard with one unconfirmed new job that the service did carry out.
@@ -76,13 +77,26 @@ async fn an_unconfirmed_prompt_is_sent_again_only_after_yes() {
 }
 
 #[tokio::test]
-async fn an_unconfirmed_prompt_that_is_let_go_is_not_sent_and_stays_in_the_record() {
+async fn a_discarded_unconfirmed_prompt_is_not_sent_and_can_be_restored() {
     let folder = folder();
     let (sim, mut desk) = unconfirmed(&folder).await;
     desk.keys("!d");
-    desk.until("the decision", |desk| !desk.shows("NEEDS YOU")).await;
+    desk.until_shown("Discarded. The service may still have started it. u undoes this.").await;
     let prompt = desk.only_prompt().await;
-    assert_eq!((prompt.delivery, prompt.text.as_str()), (Delivery::Dismissed, "Translate [sim:seconds=6000]"));
+    let from = Some(DeliveryKind::Unconfirmed);
+    assert_eq!(
+        (&prompt.delivery, prompt.text.as_str()),
+        (&Delivery::Discarded { from }, "Translate [sim:seconds=6000]")
+    );
+    assert_eq!((desk.app.jobs.active(), desk.selected().group()), (0, Group::Done));
+    desk.until("its thread", |desk| desk.app.detail.discarded().is_some()).await;
+    desk.keys("!");
+    desk.assert_shows("Discarded. The service may still have started it.");
+    desk.keys("u");
+    desk.until_shown("Undone: the prompt is unconfirmed again.").await;
+    assert!(matches!(desk.only_prompt().await.delivery, Delivery::Unconfirmed(reason) if !reason.is_empty()));
+    desk.keys("!d");
+    desk.until_shown("Discarded. The service").await;
     desk.accepted("Another [sim:seconds=6000]").await;
     assert_eq!(sim.requests(Operation::Create), 2, "the other one alone was sent");
 }

@@ -136,7 +136,7 @@ fn status(n: u8) -> Option<Status> {
 }
 
 fn row(key: i64, n: u8, undelivered: Option<DeliveryKind>, revision: i64, now: Time) -> JobRow {
-    let pending = undelivered.filter(|kind| !matches!(kind, DeliveryKind::Accepted | DeliveryKind::Dismissed));
+    let pending = undelivered.filter(|kind| *kind != DeliveryKind::Accepted);
     JobRow {
         id: if n == 0 { None } else { JobId::new(&format!("job-{key}")) },
         status: status(n),
@@ -171,6 +171,7 @@ fn thread(job: JobKey, now: Time) -> Thread {
         delivery: delivery(6, now),
         written_at: now,
         sent_at: Some(now),
+        state_at: Some(now),
     };
     Thread { prompts: vec![prompt], events: Vec::new() }
 }
@@ -308,7 +309,7 @@ impl Play {
         let msg = match self.waiting.remove(0) {
             Effect::LoadFirstRows(_) => {
                 let rows = (1..3).map(|key| row(key, 1 + u8::try_from(key % 5).expect("small"), None, 0, now));
-                let first = FirstRows { rows: rows.collect(), sizes: [0, 2, 0, 3, 0], thread: None };
+                let first = FirstRows { rows: rows.collect(), sizes: [0, 2, 0, 3, 0], working: 2, thread: None };
                 Msg::FirstRows(if well { Ok(first) } else { Err(failure()) })
             }
             Effect::LoadKnown => {

@@ -12,7 +12,7 @@ use docdeck::model::layout::{JobsLayout, Layout, Place, Shown, SortBy, ViewsLayo
 use docdeck::model::ledger::Limited;
 use docdeck::model::load::Stamped;
 use docdeck::model::period::DateRange;
-use docdeck::model::prompt::{Delivery, DraftSlot, EventKind, JobEvent, PromptKind};
+use docdeck::model::prompt::{Delivery, DeliveryKind, DraftSlot, EventKind, JobEvent, PromptKind};
 use docdeck::model::report::Report;
 use docdeck::model::row::{JobKey, JobRow};
 use docdeck::model::setup::{Allowed, KeyFrom, NewProfile};
@@ -137,7 +137,8 @@ fn delivery() -> impl Strategy<Value = Delivery> {
     prop_oneof![
         Just(Delivery::Accepted),
         Just(Delivery::Paused),
-        Just(Delivery::Dismissed),
+        of(prop_oneof![Just(DeliveryKind::Paused), Just(DeliveryKind::Unconfirmed)])
+            .prop_map(|from| Delivery::Discarded { from }),
         word().prop_map(Delivery::NotSent),
         word().prop_map(Delivery::Rejected),
         word().prop_map(Delivery::Unconfirmed),
@@ -161,9 +162,9 @@ fn draft_text() -> impl Strategy<Value = DraftText> {
 prop_compose! {
     fn prompt_record()(
         kind in prop::sample::select(vec![PromptKind::Create, PromptKind::FollowUp]),
-        text in prompt(), delivery in delivery(), times in (time(), of(time())), draft in of(draft_text()),
+        text in prompt(), delivery in delivery(), times in (time(), of(time()), of(time())), draft in of(draft_text()),
     ) -> PromptRecord {
-        PromptRecord { kind, text, delivery, written_at: times.0, sent_at: times.1, draft }
+        PromptRecord { kind, text, delivery, written_at: times.0, sent_at: times.1, state_at: times.2, draft }
     }
 }
 
@@ -171,7 +172,8 @@ prop_compose! {
     fn job_record()(
         job in job(), title in word(), own in (vec("[a-zé日]{1,5}", 0..4), of(word()), vec(word(), 0..3)),
         prompts in vec(prompt_record(), 0..4), events in vec(event(), 0..4), draft in of(draft_text()),
-        times in (time(), time(), time(), of(time()), of(time()), of(time())), flags in (any::<bool>(), any::<bool>()),
+        times in (time(), time(), time(), of(time()), of(time()), of(time())), acted in (of(time()), of(time()), of(time())),
+        flags in (any::<bool>(), any::<bool>()),
     ) -> JobRecord {
         let (tags, note, pages) = own;
         let mut kept: Vec<CleanText> = Vec::new();
@@ -200,6 +202,9 @@ prop_compose! {
             finished_at: times.3,
             checked_at: times.4,
             looked_at: times.5,
+            handled_at: acted.0,
+            followed_up_at: acted.1,
+            gone_at: acted.2,
             gone: flags.0,
             dismissed: flags.1,
             ..JobRow::new(JobKey(0), CleanText::title(title.as_str(), 200), times.0)

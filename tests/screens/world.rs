@@ -52,6 +52,7 @@ fn start(size: (u16, u16)) -> Start {
 fn row(key: i64, title: &str, status: Option<Status>, minutes: i64) -> JobRow {
     JobRow {
         id: JobId::new(&format!("01J9ZK4M8Q{key:04}")),
+        archived_at: (status == Some(Status::Archived)).then(|| ago(minutes)),
         status,
         repository: Some(CleanText::line("https://github.com/acme/docs").into()),
         git_ref: Some(CleanText::line("agent/broken-links")),
@@ -71,6 +72,7 @@ fn with_pr(mut row: JobRow, number: u32) -> JobRow {
 
 fn looked(mut row: JobRow) -> JobRow {
     row.looked_at = Some(now());
+    row.handled_at = Some(now());
     row
 }
 
@@ -82,6 +84,7 @@ fn working(mut row: JobRow) -> JobRow {
 
 fn undelivered(mut row: JobRow, kind: DeliveryKind) -> JobRow {
     row.undelivered = Some(kind);
+    row.undelivered_at = Some(row.created_at);
     row.id = None;
     row.status = None;
     row.finished_at = None;
@@ -95,6 +98,7 @@ fn rows() -> Vec<JobRow> {
     };
     let mut gone = looked(row(14, "Draft the SLA page", Some(Status::Active), 3000));
     gone.gone = true;
+    gone.gone_at = Some(ago(2900));
     let mut dismissed = looked(row(15, "An old experiment", Some(Status::Failed), 9000));
     dismissed.dismissed = true;
     vec![
@@ -118,7 +122,15 @@ fn rows() -> Vec<JobRow> {
 
 fn prompt(id: i64, kind: PromptKind, text: &str, delivery: Delivery, minutes: i64) -> Prompt {
     let at = ago(minutes);
-    Prompt { id: PromptId(id), kind, text: text.to_owned(), delivery, written_at: at, sent_at: Some(at) }
+    Prompt {
+        id: PromptId(id),
+        kind,
+        text: text.to_owned(),
+        delivery,
+        written_at: at,
+        sent_at: Some(at),
+        state_at: Some(at),
+    }
 }
 
 fn thread() -> Thread {
@@ -330,7 +342,7 @@ impl World {
         let lost = prompt(12, PromptKind::FollowUp, &text, delivery, 3);
         self.thread.prompts.push(lost);
         let mut job = row(1, "Fix broken links in /api", Some(Status::Completed), 14);
-        (job.undelivered, job.revision) = (Some(kind), 100);
+        (job.undelivered, job.undelivered_at, job.revision) = (Some(kind), Some(ago(3)), 100);
         self.tell(Msg::News(News::Job(Box::new(job))));
         self.tell(Msg::News(News::Thread(JobKey(1))));
     }

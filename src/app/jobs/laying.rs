@@ -13,6 +13,7 @@ impl JobList {
     pub(super) fn lay_out(&mut self) {
         self.kept = false;
         self.counts = [0; SECTIONS];
+        self.working = 0;
         self.near.clear();
         self.order.flat = self.sorting.by != Sort::Need;
         let mut entries = Entries::default();
@@ -22,6 +23,7 @@ impl JobList {
             if let Some(count) = self.counts.get_mut(section(group)) {
                 *count += 1;
             }
+            self.working += usize::from(row.counts_as_working());
             match self.sieve.verdict(row) {
                 Verdict::Passes => entries.push(self.sorting.key(row, group), place),
                 Verdict::Near => self.set_near(place, true),

@@ -178,6 +178,7 @@ pub enum Action {
     OpenPr,
     CopyId,
     Dismiss,
+    MarkDone,
     Undo,
     Rename,
     Tags,

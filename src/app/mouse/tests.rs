@@ -454,8 +454,8 @@ fn an_answer_is_clicked_and_beside_it_nothing_is_answered() {
     for (yes, size) in [(true, (40, 12)), (false, (40, 12)), (true, (160, 40)), (false, (160, 40))] {
         let mut app = app(size, 2);
         let text = "Dismiss these two jobs, of which one is still being worked on by the agent?".to_owned();
-        let keys = vec![JobKey(1), JobKey(2)];
-        let yes_means = super::super::overlay::Consequence::Bulk(super::super::bulk::Bulk::Dismiss, keys);
+        let targets = app.job_targets(&[JobKey(1), JobKey(2)]);
+        let yes_means = super::super::overlay::Consequence::Bulk(super::super::bulk::Bulk::Dismiss, targets);
         let question = super::super::overlay::Question { text, yes: yes_means };
         let place = question.place(app.geometry(), &app.answers(&question));
         app.overlays.push(Overlay::Question(question));

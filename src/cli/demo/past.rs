@@ -186,12 +186,21 @@ fn lived(scope: &Scope, job: &SeededJob, now: Time) -> Option<JobRecord> {
         row.checked_at = Some(last);
     }
     row.looked_at = job.seen.then_some(last.max(row.changed_at));
+    row.handled_at = row.looked_at;
     Some(record)
 }
 
 fn sent(kind: PromptKind, text: &str, at: Time) -> PromptRecord {
     let text = text.to_owned();
-    PromptRecord { kind, text, delivery: Delivery::Accepted, written_at: at, sent_at: Some(at), draft: None }
+    PromptRecord {
+        kind,
+        text,
+        delivery: Delivery::Accepted,
+        written_at: at,
+        sent_at: Some(at),
+        state_at: Some(at),
+        draft: None,
+    }
 }
 
 /// Takes over what an answer at that moment says, as the store does.

@@ -132,7 +132,7 @@ impl Scheduler {
         };
         let due = now.checked_add_signed(wait).unwrap_or(now);
         let asked = self.entries.get(&row.key).and_then(|entry| entry.asked);
-        let last = row.checked_at.unwrap_or(row.started_at);
+        let last = row.checked_at.unwrap_or_else(|| row.last_accepted_at());
         let looked = now.checked_sub_signed((wall - last).max(TimeDelta::zero())).unwrap_or(now);
         let pace = Pace::with(base - last);
         self.place(row.key, Entry { looked, due, base, asked, pace, failures: 0 });

@@ -53,13 +53,13 @@ pub fn outcome(known: &Prompt, told: &PromptRecord) -> Told {
 }
 
 fn news(known: &Prompt, told: &PromptRecord, is_copy: bool) -> Option<Delivery> {
-    use Delivery::{Accepted, Dismissed, NotSent, Paused, Queued, Rejected, Sending, Unconfirmed};
+    use Delivery::{Accepted, Discarded, NotSent, Paused, Queued, Rejected, Sending, Unconfirmed};
     let same_sending = known.sent_at == told.sent_at;
     let went_out_since = told.sent_at > known.sent_at;
     let counts = match (&known.delivery, &told.delivery) {
         (Accepted | Sending, _) => false,
         (_, Accepted) => true,
-        (Unconfirmed(_), Paused | Dismissed) => is_copy,
+        (Unconfirmed(_), Paused | Discarded { .. }) => is_copy,
         (Unconfirmed(_), NotSent(_) | Rejected(_)) => is_copy || same_sending,
         (Unconfirmed(_), Unconfirmed(_) | Sending) => is_copy && went_out_since,
         (Queued { .. } | Paused | NotSent(_) | Rejected(_), Unconfirmed(_) | Sending) => went_out_since,
@@ -76,29 +76,34 @@ pub fn take_facts(known: &mut JobRow, told: &JobRow) -> bool {
         let differs = told.status != known.status || told.pr_link.is_some() && told.pr_link != known.pr_link;
         known.status = told.status.clone().or(known.status.take());
         known.gone = told.gone;
+        known.gone_at = told.gone_at;
         known.archived_at = told.archived_at;
         known.started_at = told.started_at;
         known.finished_at = told.finished_at;
         known.checked_at = told.checked_at;
+        known.followed_up_at = told.followed_up_at;
         if told.id.is_some() {
             known.created_at = told.created_at;
         }
         if differs {
-            // Not seen here yet, even if the user looked at the job after that.
-            let after_look = known.looked_at.map(|looked| looked + TimeDelta::milliseconds(1));
-            known.changed_at = after_look.map_or(told.changed_at, |after| after.max(told.changed_at));
+            // Neither seen nor handled here yet, even if the user did something about the job after that.
+            let last = known.looked_at.max(known.handled_at).map(|last| last + TimeDelta::milliseconds(1));
+            known.changed_at = last.map_or(told.changed_at, |last| last.max(told.changed_at));
         }
         take_texts(known, told, true);
     } else {
         known.status = known.status.take().or_else(|| told.status.clone());
         take_texts(known, told, false);
     }
+    if told.is_handled() {
+        known.handled_at = known.handled_at.max(told.handled_at);
+    }
     *known != before
 }
 
 /// When the service last answered about the job; after a follow-up to which it has not answered yet, that.
 fn last_word(row: &JobRow) -> Time {
-    row.checked_at.unwrap_or(row.started_at)
+    row.checked_at.unwrap_or_else(|| row.last_accepted_at())
 }
 
 /// Texts of the service: those that were told where they are `later`, else those that are known; the others where there

@@ -67,6 +67,8 @@ pub struct PromptRecord {
     pub delivery: Delivery,
     pub written_at: Time,
     pub sent_at: Option<Time>,
+    /// When that state began.
+    pub state_at: Option<Time>,
     /// Changes to it that are not sent yet.
     pub draft: Option<DraftText>,
 }

@@ -67,8 +67,13 @@ pub(super) struct JobLine {
     changed_at: Option<Moment>,
     checked_at: Option<Moment>,
     looked_at: Option<Moment>,
+    /// Missing in older exports: there, looking at a job took it off the list of those that need the user.
+    #[serde(default, deserialize_with = "present")]
+    handled_at: Option<Option<Moment>>,
+    followed_up_at: Option<Moment>,
     #[serde(default)]
     gone: bool,
+    gone_at: Option<Moment>,
     #[serde(default)]
     dismissed: bool,
     #[serde(default)]
@@ -94,6 +99,9 @@ struct PromptLine {
     reason: Option<String>,
     written_at: Option<Moment>,
     sent_at: Option<Moment>,
+    state_at: Option<Moment>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    discarded_from: Option<String>,
     draft: Option<Unfinished>,
 }
 
@@ -124,6 +132,11 @@ pub(super) struct DraftLine {
     saved_at: Option<Moment>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pages: Vec<String>,
+}
+
+/// Tells a field that is null from one that is missing.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Moment>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 /// A moment as RFC 3339, to the millisecond: the store keeps no more.
@@ -183,7 +196,10 @@ fn job_line(record: &JobRecord) -> JobLine {
         changed_at: moment(Some(row.changed_at)),
         checked_at: moment(row.checked_at),
         looked_at: moment(row.looked_at),
+        handled_at: Some(moment(row.handled_at)),
+        followed_up_at: moment(row.followed_up_at),
         gone: row.gone,
+        gone_at: moment(row.gone_at),
         dismissed: row.dismissed,
         prompts: record.prompts.iter().map(prompt_line).collect(),
         events: record.events.iter().map(event_line).collect(),
@@ -192,13 +208,19 @@ fn job_line(record: &JobRecord) -> JobLine {
 }
 
 fn prompt_line(prompt: &PromptRecord) -> PromptLine {
+    let discarded_from = match prompt.delivery {
+        Delivery::Discarded { from } => from.map(|from| from.word().to_owned()),
+        _ => None,
+    };
     PromptLine {
         kind: kind_word(prompt.kind).to_owned(),
         text: prompt.text.clone(),
-        delivery: prompt.delivery.kind().word().to_owned(),
+        delivery: prompt.delivery.kind().stored_word().to_owned(),
         reason: text(prompt.delivery.reason()),
         written_at: Some(Moment(prompt.written_at)),
         sent_at: prompt.sent_at.map(Moment),
+        state_at: prompt.state_at.map(Moment),
+        discarded_from,
         draft: prompt.draft.as_ref().map(unfinished),
     }
 }
@@ -296,6 +318,7 @@ fn job(line: JobLine, now: Time) -> Result<JobRecord, LineError> {
         |text: Option<String>| text.map(|text| CleanText::line(&text)),
         |moment: Option<Moment>| moment.map(|Moment(at)| at),
     );
+    let looked_at = time(line.looked_at);
     let row = JobRow {
         id,
         named: line.named && given.is_some(),
@@ -312,8 +335,11 @@ fn job(line: JobLine, now: Time) -> Result<JobRecord, LineError> {
         finished_at: time(line.finished_at),
         changed_at: time(line.changed_at).unwrap_or(created_at),
         checked_at: time(line.checked_at),
-        looked_at: time(line.looked_at),
+        handled_at: line.handled_at.map_or(looked_at, time),
+        looked_at,
+        followed_up_at: time(line.followed_up_at),
         gone: line.gone,
+        gone_at: time(line.gone_at),
         dismissed: line.dismissed,
         ..JobRow::new(JobKey(0), given.unwrap_or(own_name), created_at)
     };
@@ -347,7 +373,9 @@ fn prompt(line: PromptLine, written_at: Time) -> Result<PromptRecord, LineError>
         Some(DeliveryKind::NotSent) => Delivery::NotSent(reason),
         Some(DeliveryKind::Rejected) => Delivery::Rejected(reason),
         Some(DeliveryKind::Unconfirmed) => Delivery::Unconfirmed(reason),
-        Some(DeliveryKind::Dismissed) => Delivery::Dismissed,
+        Some(DeliveryKind::Discarded) => {
+            Delivery::Discarded { from: line.discarded_from.as_deref().and_then(DeliveryKind::parse) }
+        }
     };
     Ok(PromptRecord {
         kind,
@@ -355,6 +383,7 @@ fn prompt(line: PromptLine, written_at: Time) -> Result<PromptRecord, LineError>
         delivery,
         written_at: line.written_at.map_or(written_at, |Moment(at)| at),
         sent_at: line.sent_at.map(|Moment(at)| at),
+        state_at: line.state_at.map(|Moment(at)| at),
         draft: line.draft.and_then(|line| draft_text(line.text, line.saved_at, written_at)),
     })
 }

@@ -76,8 +76,8 @@ fn job(connection: &Connection, scope: &Scope, key: JobKey, drafts: &Drafts) -> 
     let thread = prompts::thread(connection, key)?;
     let with_draft = |prompt: Prompt| {
         let draft = drafts.of_prompts.get(&prompt.id).cloned();
-        let Prompt { kind, text, delivery, written_at, sent_at, .. } = prompt;
-        PromptRecord { kind, text, delivery, written_at, sent_at, draft }
+        let Prompt { kind, text, delivery, written_at, sent_at, state_at, .. } = prompt;
+        PromptRecord { kind, text, delivery, written_at, sent_at, state_at, draft }
     };
     Ok(Some(JobRecord {
         scope: scope.clone(),

@@ -24,7 +24,7 @@ pub(super) fn import(
     now: Time,
 ) -> Result<Imported, ImportError> {
     let mut lines = Lines::new(from, now);
-    let mut import = Import { tx, done: Imported::default(), known: Known::read(tx)? };
+    let mut import = Import { tx, done: Imported::default(), known: Known::read(tx)?, now };
     while let Some(line) = lines.next()? {
         match line {
             Line::Job(record) if only.includes(&record.scope) => import.job(*record)?,
@@ -81,6 +81,7 @@ struct Import<'a> {
     tx: &'a Transaction<'a>,
     done: Imported,
     known: Known,
+    now: Time,
 }
 
 impl Import<'_> {
@@ -157,7 +158,9 @@ impl Import<'_> {
             self.draft(scope, DraftSlot::FollowUp(key), draft, &[])?;
         }
         self.done.jobs_added += 1;
-        if record.prompts.iter().any(|prompt| prompt.delivery.kind().holds_the_rest()) {
+        // A prompt for a job that was discarded counts as well, if it has no id.
+        let is_settled = |prompt: &PromptRecord| !prompt.delivery.kind().holds_the_rest();
+        if record.row.id.is_none() || !record.prompts.iter().all(is_settled) {
             jobs::touch(self.tx, key)?;
         }
         Ok(key)
@@ -169,11 +172,17 @@ impl Import<'_> {
         self.done.in_flight += u64::from(delivery != told.delivery);
         // One that was never sent from there is a mere copy here.
         let sent_at = told.sent_at.filter(|_| !matches!(told.delivery, Delivery::Queued { .. }));
-        let id = prompts::take_in(self.tx, key, &PromptRecord { delivery, sent_at, ..told.clone() })?;
+        let state_at = self.state_at(&delivery, told);
+        let id = prompts::take_in(self.tx, key, &PromptRecord { delivery, sent_at, state_at, ..told.clone() })?;
         match &told.draft {
             Some(draft) => self.draft(jobs::scope_of(self.tx, key)?, DraftSlot::Prompt(id), draft, &[]).map(|_| ()),
             None => Ok(()),
         }
+    }
+
+    /// When a prompt entered its state: one that is unconfirmed only here became that now.
+    fn state_at(&self, delivery: &Delivery, told: &PromptRecord) -> Option<Time> {
+        if *delivery == told.delivery { told.state_at } else { Some(self.now) }
     }
 
     fn join(&mut self, row: JobRow, record: &JobRecord) -> R<JobRow> {
@@ -224,7 +233,8 @@ impl Import<'_> {
                     continue;
                 }
                 Told::Becomes(delivery) => {
-                    prompts::becomes(self.tx, known.id, &delivery, told)?;
+                    let state_at = self.state_at(&delivery, told);
+                    prompts::becomes(self.tx, known.id, &delivery, &PromptRecord { state_at, ..told.clone() })?;
                     changed = true;
                 }
             }

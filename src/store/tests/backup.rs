@@ -1,7 +1,8 @@
 use super::*;
 use crate::model::backup::{DraftOf, DraftRecord, DraftText, Header, JobRecord, Line, PromptRecord};
 use crate::model::change::QueueChange;
-use crate::model::prompt::{Delivery, DraftSlot, EventKind, JobEvent, PromptKind};
+use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, EventKind, JobEvent, PromptKind};
+use crate::model::row::Group;
 use crate::store::{ImportError, Imported, LINE_MAX, Only, check_import};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -212,6 +213,57 @@ async fn the_later_answer_of_the_service_counts_and_needs_another_look() {
 }
 
 #[tokio::test]
+async fn what_the_user_acted_on_elsewhere_is_handled_here_and_older_exports_tell_it_by_the_last_look() {
+    let (here, there, old) = (memory(), memory(), memory());
+    for id in ["seen", "handled"] {
+        let row = here.track(&scope(), answer(id, Status::Active), at(0)).await.expect("tracked");
+        here.got(row.key, with_pr(id, Status::Completed, 3), at(10)).await;
+        here.change(row.key, LocalChange::Looked, at(20)).await;
+    }
+    import(&there, &export(&here).await).await;
+    let handled = here.job_by_id(&scope(), &job_id("handled")).await.expect("read").expect("known");
+    here.change(handled.key, LocalChange::Handled, at(30)).await;
+    let lines = export(&here).await;
+    import(&there, &lines).await;
+    let groups = async |store: &Store| {
+        let rows = store.jobs(&scope()).await.expect("rows");
+        rows.iter().map(JobRow::group).collect::<Vec<_>>()
+    };
+    assert_eq!(groups(&there).await, [Group::NeedsYou, Group::Done], "seen, and handled");
+    // As a docdeck wrote it that knew only of looks.
+    let without: Vec<String> = lines
+        .lines()
+        .map(|line| {
+            let mut line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            let fields = line.as_object_mut().expect("an object");
+            for field in ["handledAt", "followedUpAt", "goneAt"] {
+                fields.remove(field);
+            }
+            line.to_string()
+        })
+        .collect();
+    import(&old, &without.join("\n")).await;
+    assert_eq!(groups(&old).await, [Group::Done, Group::Done]);
+}
+
+#[tokio::test]
+async fn a_discarded_job_is_a_discarded_one_elsewhere() {
+    let (here, there) = (memory(), memory());
+    let (prompt, _) = here.new_job("Fix it", at(0)).await;
+    here.turn(prompt, at(1)).await;
+    here.end(prompt, Settled::Unconfirmed(line("lost")), at(2)).await;
+    here.discard_prompt(prompt, at(3)).await.expect("discarded");
+    let lines = export(&here).await;
+    assert!(lines.contains(r#""delivery":"dismissed""#), "older versions read it as well");
+    import(&there, &lines).await;
+    let row = there.jobs(&scope()).await.expect("rows").remove(0);
+    assert_eq!((row.group(), row.undelivered), (Group::Done, Some(DeliveryKind::Discarded)));
+    assert_eq!(row.state_since(), Some(at(3)));
+    let prompt = there.told(row.key).await.prompts.remove(0);
+    assert_eq!(prompt.discarded_text(), Some("Discarded. The service may still have started it."));
+}
+
+#[tokio::test]
 async fn one_transition_that_two_computers_saw_is_told_once() {
     let (here, there) = (memory(), memory());
     for (store, seconds) in [(&here, 0), (&there, 5)] {
@@ -367,7 +419,7 @@ fn delivery() -> impl Strategy<Value = (Delivery, bool)> {
         (Delivery::NotSent(why.clone()), true),
         (Delivery::Rejected(why.clone()), true),
         (Delivery::Unconfirmed(why), true),
-        (Delivery::Dismissed, false),
+        (Delivery::Discarded { from: Some(DeliveryKind::Rejected) }, false),
     ])
 }
 
@@ -384,6 +436,7 @@ prop_compose! {
             delivery,
             written_at: at(moment),
             sent_at: sent.then(|| at(moment + after)),
+            state_at: sent.then(|| at(moment + after)),
             draft: None,
         }).collect()
     }
@@ -427,6 +480,7 @@ prop_compose! {
             delivery: if has_id { Delivery::Accepted } else { delivery },
             written_at: at(n),
             sent_at: (has_id || sent).then(|| at(n + 1)),
+            state_at: None,
             draft: None,
         };
         let row = JobRow {

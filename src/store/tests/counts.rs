@@ -42,8 +42,9 @@ fn values() -> impl Strategy<Value = Vec<String>> {
 
 fn write() -> impl Strategy<Value = String> {
     let insert = values().prop_map(|values| {
+        let columns = COLUMNS.replace("looked_at", "handled_at");
         format!(
-            "INSERT INTO job ({COLUMNS}, title, created_at, started_at, revision) VALUES ({}, 't', 1, 1, 1)",
+            "INSERT INTO job ({columns}, title, created_at, started_at, revision) VALUES ({}, 't', 1, 1, 1)",
             values.join(", ")
         )
     });
@@ -108,8 +109,11 @@ async fn jobs_that_are_sent_merged_put_away_and_pruned_are_counted_where_they_ar
     store.got(tracked.key, with_pr("j1", Status::Completed, 7), at(4)).await;
     assert_eq!(kept().await, [(1, 0, 1)]);
     store.change(row.key, LocalChange::Looked, at(5)).await;
+    assert_eq!(kept().await, [(1, 0, 1)], "looking at it is not acting on it");
+    store.change(row.key, LocalChange::Handled, at(5)).await;
+    assert_eq!(kept().await, [(1, 3, 1)]);
     store.change(row.key, LocalChange::Dismissed(true), at(6)).await;
-    assert_eq!(kept().await, [(1, 4, 1)]);
+    assert_eq!(kept().await, [(1, 5, 1)]);
     let pruned = store.prune_jobs(PruneJobs { before: at(100), only: Only::default() }).await.expect("pruned");
     assert_eq!((pruned.jobs, kept().await), (1, vec![]));
 }

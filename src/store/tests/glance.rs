@@ -19,7 +19,7 @@ async fn a_glance_counts_as_the_groups_of_the_list_do() {
             let seen = number.map_or(seen.clone(), |number| with_pr(&id, seen.status, number));
             store.got(row.key, seen, at(60)).await;
             if looked {
-                store.change(row.key, LocalChange::Looked, at(90)).await;
+                store.change(row.key, LocalChange::Handled, at(90)).await;
             }
         }
     }
@@ -39,6 +39,12 @@ async fn a_glance_counts_as_the_groups_of_the_list_do() {
         (count(Group::NeedsYou), count(Group::Working), count(Group::Queued), rows.len() - 1)
     );
     assert_eq!((glance.needs_you, glance.active, glance.queued, glance.paused), (3, 8, 1, 1));
+    for id in ["active-false-None", "archived-true-None"] {
+        let row = store.job_by_id(&scope(), &job_id(id)).await.expect("read").expect("known");
+        store.change(row.key, LocalChange::Dismissed(true), at(95)).await;
+    }
+    let dismissed = Store::glance(folder.path(), &scope()).expect("read").expect("known");
+    assert_eq!((dismissed.active, dismissed.known), (8, glance.known - 2), "it is at work all the same");
     assert_eq!(glance.as_of, Some(at(60)));
 }
 
@@ -73,8 +79,20 @@ fn fill(db: &Connection) {
     db.execute("INSERT INTO scope (id, base_url, project) VALUES (1, ?1, ?2)", (&scope.base_url, &scope.project))
         .expect("a scope");
     let insert = "INSERT INTO job (scope, title, status, undelivered, gone, dismissed, pr_link, looked_at, changed_at,
-         checked_at, created_at, started_at, revision, merged_into)
-         VALUES (1, 't', ?1, ?2, ?3, ?4, ?5, ?6, 10000, ?7, 1000, 2000, 1, ?8)";
+         checked_at, created_at, started_at, revision, merged_into, id)
+         VALUES (1, 't', ?1, ?2, ?3, ?4, ?5, ?6, 10000, ?7, 1000, 2000, 1, ?8, ?9)";
+    let mut ids = (1..).map(|n| format!("j{n}"));
+    // A new job whose prompt was discarded: it has no id.
+    db.execute(
+        insert,
+        (None::<&str>, None::<&str>, 0, 1, None::<&str>, None::<i64>, None::<i64>, None::<i64>, None::<String>),
+    )
+    .expect("a job");
+    db.execute(
+        "INSERT INTO prompt (job, kind, text, state, written_at) VALUES (1, 'create', 't', 'dismissed', 1000)",
+        [],
+    )
+    .expect("a prompt");
     for status in [None, Some("active"), Some("completed"), Some("failed"), Some("archived"), Some("odd")] {
         for undelivered in [None, Some("queued"), Some("paused"), Some("sending"), Some("rejected")] {
             for bits in 0..16 {
@@ -82,13 +100,14 @@ fn fill(db: &Connection) {
                 let looked = (bits & 8 > 0).then_some(20_000);
                 db.execute(
                     insert,
-                    (status, undelivered, bits & 1, bits >> 1 & 1, link, looked, 3000 + bits, None::<i64>),
+                    (status, undelivered, bits & 1, bits >> 1 & 1, link, looked, 3000 + bits, None::<i64>, ids.next()),
                 )
                 .expect("a job");
             }
         }
     }
-    db.execute(insert, (Some("failed"), None::<&str>, 0, 0, None::<&str>, None::<i64>, 4000, Some(1))).expect("merged");
+    let merged = (Some("failed"), None::<&str>, 0, 0, None::<&str>, None::<i64>, 4000, Some(1), None::<String>);
+    db.execute(insert, merged).expect("merged");
 }
 
 #[tokio::test]
@@ -109,8 +128,12 @@ async fn a_glance_at_a_file_of_any_older_schema_says_the_same_and_leaves_it_as_i
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "schema {schema}");
         let rows = open(folder.path()).jobs(&scope()).await.expect("rows");
         let count = |group| rows.iter().filter(|row| row.group() == group).count();
-        let counted = [Group::NeedsYou, Group::Working, Group::Queued].map(count);
+        let working = rows.iter().filter(|row| row.counts_as_working()).count();
+        let counted = [count(Group::NeedsYou), working, count(Group::Queued)];
         assert_eq!([old.needs_you, old.active, old.queued + old.paused], counted, "schema {schema}");
+        assert!(working > count(Group::Working), "dismissed jobs are at work, too");
+        let discarded = rows.iter().filter(|row| row.undelivered == Some(DeliveryKind::Discarded)).count();
+        assert_eq!(discarded, usize::from(schema < 9), "schema {schema}: since then the store says so itself");
         assert_eq!(Some(old), Store::glance(folder.path(), &scope()).expect("read"), "schema {schema}");
         assert!(old.needs_you > 0 && old.queued > 0 && old.paused > 0, "{old:?}");
         assert_eq!(old.as_of, Time::from_timestamp_millis(3000), "schema {schema}");

@@ -279,12 +279,15 @@ async fn the_revision_is_that_of_the_last_change() {
 }
 
 /// Where a row stands in the list by need.
-fn place_by_need(row: &JobRow) -> (usize, i64, i64) {
+fn place_by_need(row: &JobRow) -> (usize, bool, i64, i64) {
     let group = row.group();
     let need = Group::ALL.iter().position(|&other| other == group).expect("one of all");
     match group {
-        Group::Queued => (need, row.place.unwrap_or(i64::MAX), row.key.0),
-        _ => (need, -row.age_from().timestamp_millis(), -row.key.0),
+        Group::Queued => (need, false, row.place.unwrap_or(i64::MAX), row.key.0),
+        _ => {
+            let is_over = group == Group::Dismissed && !row.counts_as_working();
+            (need, is_over, -row.age_from().timestamp_millis(), -row.key.0)
+        }
     }
 }
 
@@ -292,21 +295,25 @@ fn place_by_need(row: &JobRow) -> (usize, i64, i64) {
 async fn the_first_rows_are_those_of_the_whole_list_by_need() {
     let store = memory();
     store.new_job("makes the scope", at(0)).await;
-    let states = ["NULL", "'queued'", "'paused'", "'sending'", "'not sent'", "'rejected'", "'unconfirmed'"];
+    let states =
+        ["NULL", "'queued'", "'paused'", "'sending'", "'not sent'", "'rejected'", "'unconfirmed'", "'discarded'"];
     let statuses = ["NULL", "'active'", "'completed'", "'archived'", "'failed'", "'Re-Viewing'", "''"];
     // Every combination, in an order that is not that of the list; some moments are the same.
     let mut rows = Vec::new();
     for (n, undelivered) in states.iter().enumerate() {
         for (m, status) in statuses.iter().enumerate() {
-            for bits in 0..32 {
-                let [gone, dismissed, seen, pr, old] = [1, 2, 4, 8, 16].map(|bit| i32::from(bits & bit != 0));
+            for bits in 0..64 {
+                let [gone, dismissed, handled, pr, old, named] =
+                    [1, 2, 4, 8, 16, 32].map(|bit| i32::from(bits & bit != 0));
                 let spread = (n * 7919 + m * 104_729 + bits * 31) % 50;
                 rows.push(format!(
                     "INSERT INTO job (scope, title, status, undelivered, gone, dismissed, pr_link, created_at, started_at,
-                         archived_at, finished_at, changed_at, looked_at, place, revision)
+                         archived_at, finished_at, changed_at, handled_at, place, undelivered_at, gone_at, id, revision)
                      VALUES (1, 'a job', {status}, {undelivered}, {gone}, {dismissed}, iif({pr}, 'https://x.test/1', NULL),
                          {spread}000, {spread}500, iif({old}, {spread}700, NULL), iif({pr}, {spread}600, NULL), 60000,
-                         iif({seen}, 60000, iif({old}, 59999, NULL)), iif({old}, {spread}, NULL), 1);"
+                         iif({handled}, 60000, iif({old}, 59999, NULL)), iif({old}, {spread}, NULL),
+                         iif({old}, {spread}800, NULL), iif({pr}, {spread}900, NULL), iif({named}, 'j{n}-{m}-{bits}', NULL),
+                         1);"
                 ));
             }
         }
@@ -315,12 +322,13 @@ async fn the_first_rows_are_those_of_the_whole_list_by_need() {
     let mut all = store.jobs(&scope()).await.expect("read");
     all.sort_by_key(place_by_need);
     let sizes = Group::ALL.map(|group| all.iter().filter(|row| row.group() == group).count());
-    assert!(sizes.iter().all(|&size| size > 20), "{sizes:?}");
-    for limit in [1, 40, 700, 2_000] {
+    let working = all.iter().filter(|row| row.counts_as_working()).count();
+    assert!(sizes.iter().all(|&size| size > 20) && working > sizes[1] + 20, "{sizes:?} {working}");
+    for limit in [1, 40, 700, 4_000] {
         let first = store.first_jobs(&scope(), limit).await.expect("read");
         let expected: Vec<JobKey> = all.iter().take(limit as usize).map(|row| row.key).collect();
-        assert_eq!(first.rows.iter().map(|row| row.key).collect::<Vec<_>>(), expected);
-        assert_eq!(first.sizes, sizes);
+        assert!(first.rows.iter().map(|row| row.key).eq(expected), "the first {limit}");
+        assert_eq!((first.sizes, first.working), (sizes, working));
     }
 }
 
@@ -343,4 +351,54 @@ async fn jobs_of_other_projects_are_counted_but_for_those_that_were_put_away() {
     assert_eq!(store.count_elsewhere(vec![scope()]).await.expect("a count"), 4);
     assert_eq!(store.count_elsewhere(vec![scope(), other("gamma")]).await.expect("a count"), 2);
     assert_eq!(store.count_elsewhere(vec![scope(), other("beta"), other("gamma")]).await.expect("a count"), 0);
+}
+
+#[tokio::test]
+async fn a_job_needs_the_user_until_it_is_acted_on_and_again_after_its_next_change() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.got(row.key, with_pr("j1", Status::Completed, 7), at(10)).await.row;
+    let key = row.key;
+    assert_eq!(row.group(), Group::NeedsYou);
+    let row = store.change(key, LocalChange::Looked, at(20)).await;
+    assert!(row.group() == Group::NeedsYou && !row.is_unseen(), "looking is not acting");
+    let row = store.change(key, LocalChange::Handled, at(30)).await;
+    assert_eq!((row.group(), row.handled_at), (Group::Done, Some(at(30))));
+    let row = store.got(key, with_pr("j1", Status::Completed, 8), at(40)).await.row;
+    assert_eq!(row.group(), Group::NeedsYou, "another pull request");
+    let row = store.change(key, LocalChange::HandledAt(Some(at(40))), at(50)).await;
+    assert_eq!(row.group(), Group::Done);
+    let prompt = store.follow_up(key, "more", at(60)).await;
+    store.turn(prompt, at(61)).await;
+    let row = store.end(prompt, Settled::Accepted(with_pr("j1", Status::Completed, 8)), at(62)).await;
+    assert_eq!(row.group(), Group::Done, "the service still says what it said before the follow-up");
+    let row = store.got(key, with_pr("j1", Status::Completed, 8), at(64)).await.row;
+    assert_eq!(row.group(), Group::NeedsYou, "the follow-up is done");
+}
+
+#[tokio::test]
+async fn a_follow_up_takes_a_failed_job_off_those_that_need_the_user() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.got(row.key, answer("j1", Status::Failed), at(10)).await.row;
+    assert_eq!(row.group(), Group::NeedsYou);
+    let prompt = store.follow_up(row.key, "try again", at(20)).await;
+    let discarded = store.discard_prompt(prompt, at(21)).await.expect("discarded");
+    assert_eq!(discarded.rows[0].group(), Group::NeedsYou, "it was not sent");
+    let prompt = store.follow_up(row.key, "try again", at(22)).await;
+    store.turn(prompt, at(23)).await;
+    let row = store.end(prompt, Settled::Accepted(answer("j1", Status::Failed)), at(24)).await;
+    assert_eq!(row.group(), Group::Done);
+}
+
+#[tokio::test]
+async fn a_gone_job_has_the_time_at_which_it_was_first_not_found() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    for moment in [50, 60] {
+        let row = store.apply_fetched(row.key, Fetched::NotFound, at(moment)).await.expect("written").row;
+        assert_eq!((row.gone, row.state_since()), (true, Some(at(50))));
+    }
+    let row = store.got(row.key, answer("j1", Status::Active), at(70)).await.row;
+    assert_eq!((row.gone_at, row.state_since()), (None, Some(at(0))));
 }

@@ -67,7 +67,7 @@ async fn what_was_put_away_is_gone_or_was_let_go_of_goes_too() {
     store.apply_fetched(gone.key, Fetched::NotFound, at(4)).await.expect("kept");
     store.change(gone.key, LocalChange::Looked, at(5)).await;
     let (prompt, _) = store.new_job("let go", at(6)).await;
-    store.dismiss_prompt(prompt, at(7)).await.expect("let go");
+    store.discard_prompt(prompt, at(7)).await.expect("discarded");
     assert_eq!(store.prune_jobs(before(1000)).await.expect("pruned").jobs, 3);
     assert_eq!(ids(&store).await, Vec::<String>::new());
 }

@@ -1,6 +1,7 @@
 use super::*;
-use crate::model::change::QueueChange;
+use crate::model::change::{Discarded, QueueChange};
 use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, PromptKind};
+use crate::model::row::Group;
 use std::time::{Duration, Instant};
 use tempfile::tempdir;
 
@@ -133,22 +134,68 @@ async fn a_prompt_that_waits_for_the_limit_keeps_its_place() {
 }
 
 #[tokio::test]
-async fn what_is_removed_is_never_sent_and_kept_as_dismissed() {
+async fn what_is_removed_is_never_sent_and_kept_as_discarded() {
     let store = memory();
     let keys = batch(&store, &["a", "b"]).await;
     queue(&store, &[keys[0]], QueueChange::Pause).await;
-    let rows = queue(&store, &[keys[0]], QueueChange::Remove).await;
-    assert_eq!((rows[0].dismissed, rows[0].undelivered, rows[0].place), (true, None, None));
+    let removed = store.remove_from_queue(&[keys[0]], at(1)).await.expect("removed");
+    let row = &removed.rows[0];
+    assert_eq!((row.dismissed, row.undelivered, row.place), (false, Some(DeliveryKind::Discarded), None));
     let prompt = &store.told(keys[0]).await.prompts[0];
-    assert_eq!((prompt.delivery.clone(), prompt.text.as_str()), (Delivery::Dismissed, "a"));
+    let from = Some(DeliveryKind::Paused);
+    assert_eq!((prompt.delivery.clone(), prompt.text.as_str()), (Delivery::Discarded { from }, "a"));
     assert_eq!(store.turn(prompt.id, at(2)).await, Turn::Taken);
     assert_eq!(line_up(&store).await, ["b"]);
 
     let kept = store.accepted("j1", Status::Active, at(3)).await;
     store.follow_up(kept.key, "one", at(4)).await;
     store.follow_up(kept.key, "two", at(5)).await;
-    let rows = queue(&store, &[kept.key], QueueChange::Remove).await;
-    assert_eq!((rows[0].dismissed, rows[0].undelivered), (false, None));
+    let removed = store.remove_from_queue(&[kept.key], at(6)).await.expect("removed");
+    assert_eq!((removed.prompts.len(), removed.rows[0].undelivered), (2, None));
+}
+
+#[tokio::test]
+async fn a_removed_prompt_is_put_back_at_its_place_with_what_it_waits_for() {
+    let store = memory();
+    let keys = batch(&store, &["a", "b", "c"]).await;
+    queue(&store, &[keys[2]], QueueChange::Up).await;
+    queue(&store, &[keys[0]], QueueChange::Pause).await;
+    let limited = store.told(keys[1]).await.prompts[0].id;
+    store.turn(limited, at(2)).await;
+    store.end(limited, Settled::Limited { until: at(900) }, at(3)).await;
+    let before: Vec<_> =
+        store.jobs(&scope()).await.expect("rows").into_iter().map(|row| (row.place, row.group())).collect();
+    let prompts = store.told(keys[1]).await.prompts;
+    let removed = store.remove_from_queue(&keys, at(4)).await.expect("removed");
+    assert_eq!(removed.prompts.len(), 3);
+    assert!(removed.rows.iter().all(|row| row.group() == Group::Done && row.undelivered_at == Some(at(4))));
+    store.restore_prompts(&removed.prompts).await.expect("restored");
+    let after: Vec<_> =
+        store.jobs(&scope()).await.expect("rows").into_iter().map(|row| (row.place, row.group())).collect();
+    assert_eq!(before, after);
+    assert_eq!(store.told(keys[1]).await.prompts, prompts, "until when it waits, and since when");
+    assert_eq!(store.told(keys[0]).await.prompts[0].delivery, Delivery::Paused);
+    assert!(matches!(store.restore_prompts(&removed.prompts).await, Err(StoreError::MovedOn)), "only once");
+}
+
+#[tokio::test]
+async fn a_removed_follow_up_is_not_put_back_behind_a_later_one_that_went_out() {
+    let store = memory();
+    let job = store.accepted("j1", Status::Active, at(0)).await;
+    let first = store.follow_up(job.key, "first", at(1)).await;
+    let removed = store.remove_from_queue(&[job.key], at(2)).await.expect("removed");
+    let second = store.follow_up(job.key, "second", at(3)).await;
+    store.turn(second, at(4)).await;
+    assert!(matches!(store.restore_prompts(&removed.prompts).await, Err(StoreError::MovedOn)));
+    assert_eq!(store.turn(first, at(5)).await, Turn::Taken, "it is still discarded");
+}
+
+#[tokio::test]
+async fn a_prompt_that_is_being_sent_is_not_removed() {
+    let store = memory();
+    let (prompt, row) = store.new_job("Fix it", at(0)).await;
+    store.turn(prompt, at(1)).await;
+    assert_eq!(store.remove_from_queue(&[row.key], at(2)).await.expect("nothing"), Discarded::default());
 }
 
 #[tokio::test]
@@ -156,7 +203,7 @@ async fn changing_the_line_leaves_jobs_without_a_queued_prompt_and_unknown_jobs_
     let store = memory();
     let keys = batch(&store, &["a"]).await;
     let done = store.accepted("j1", Status::Completed, at(0)).await;
-    for change in [QueueChange::Pause, QueueChange::Release, QueueChange::Up, QueueChange::Down, QueueChange::Remove] {
+    for change in [QueueChange::Pause, QueueChange::Release, QueueChange::Up, QueueChange::Down] {
         assert_eq!(queue(&store, &[done.key], change).await, []);
         assert_eq!(queue(&store, &[], change).await, []);
     }
@@ -199,12 +246,12 @@ async fn one_prompt_is_paused_alone_and_only_while_it_is_queued() {
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let (first, second) =
         (store.follow_up(row.key, "First", at(1)).await, store.follow_up(row.key, "Second", at(2)).await);
-    let paused = store.pause_prompt(second).await.expect("written").expect("was queued");
+    let paused = store.pause_prompt(second, at(1)).await.expect("written").expect("was queued");
     assert!(paused.revision > row.revision);
     let states: Vec<DeliveryKind> = store.told(row.key).await.prompts.iter().map(|p| p.delivery.kind()).collect();
     assert_eq!(states, [DeliveryKind::Accepted, DeliveryKind::Queued, DeliveryKind::Paused]);
     assert!(matches!(store.turn(first, at(3)).await, Turn::Go { .. }));
-    assert_eq!(store.pause_prompt(first).await.expect("read"), None, "it is on its way");
+    assert_eq!(store.pause_prompt(first, at(1)).await.expect("read"), None, "it is on its way");
 }
 
 #[tokio::test]
@@ -219,7 +266,7 @@ async fn known_are_prompts_that_wait_and_those_that_went_out_lately() {
     store.turn(refused, at(100)).await;
     store.end(refused, Settled::Rejected(line("no")), at(101)).await;
     let (waits, _) = store.new_job("Waits", at(0)).await;
-    store.pause_prompt(waits).await.expect("paused");
+    store.pause_prompt(waits, at(1)).await.expect("paused");
     let known = store.known_prompts(&scope(), at(50)).await.expect("read");
     let told: Vec<(&str, DeliveryKind)> = known.iter().map(|known| (known.text.as_str(), known.state)).collect();
     assert_eq!(

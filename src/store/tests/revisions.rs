@@ -63,7 +63,7 @@ async fn sending_and_deciding_give_the_row_another_revision() {
     store.requeue(prompt, None, at(4030)).await.expect("queued");
     watched.changed("a prompt that is sent again").await;
     watched.sent(prompt, Settled::Unconfirmed(line("?")), 4040).await;
-    store.dismiss_prompt(prompt, at(4050)).await.expect("let go");
+    store.discard_prompt(prompt, at(4050)).await.expect("discarded");
     watched.changed("a prompt that is let go").await;
     let prompt = store.follow_up(job, "and more", at(4060)).await;
     watched.look().await;
@@ -80,12 +80,16 @@ async fn a_change_of_the_line_gives_the_row_another_revision() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     let mut watched = Watched::new(store.clone()).await;
-    store.pause_prompt(prompt).await.expect("paused");
+    store.pause_prompt(prompt, at(1)).await.expect("paused");
     watched.changed("a pause").await;
-    for change in [QueueChange::Release, QueueChange::Pause, QueueChange::Remove] {
+    for change in [QueueChange::Release, QueueChange::Pause] {
         store.change_queue(&[row.key], change, at(1)).await.expect("changed");
         watched.changed(&format!("{change:?}")).await;
     }
+    let removed = store.remove_from_queue(&[row.key], at(1)).await.expect("removed");
+    watched.changed("a removal").await;
+    store.restore_prompts(&removed.prompts).await.expect("restored");
+    watched.changed("a restored prompt").await;
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 use super::*;
 use crate::model::ledger::Limited;
 use crate::model::prompt::{Delivery, DeliveryKind, PromptKind};
+use crate::model::row::Group;
 use chrono::TimeDelta;
 use tempfile::tempdir;
 
@@ -110,7 +111,7 @@ async fn follow_ups_of_a_job_go_out_in_order_and_a_stuck_one_holds_the_rest() {
     store.end(first, Settled::Rejected(line("no")), at(6)).await;
     assert_eq!(store.turn(second, at(7)).await, Turn::Behind);
     assert_eq!(store.in_line().await, []);
-    store.dismiss_prompt(first, at(8)).await.expect("let go");
+    store.discard_prompt(first, at(8)).await.expect("discarded");
     assert!(matches!(store.turn(second, at(9)).await, Turn::Go { .. }));
 }
 
@@ -125,7 +126,7 @@ async fn a_superseding_follow_up_discards_what_was_not_carried_out_and_waits_for
         // A second earlier one can only be sent once the first one is out of its way.
         let (queued, _, discarded) = store.supersede_follow_ups(row.key, "queued", at(4)).await.expect("written");
         assert_eq!(discarded.iter().map(|prompt| prompt.id).collect::<Vec<_>>(), [prompt]);
-        assert_eq!(delivery(&store, row.key, prompt).await, Delivery::Dismissed);
+        assert_eq!(delivery(&store, row.key, prompt).await.kind(), DeliveryKind::Discarded);
         let (last, _, discarded) = store.supersede_follow_ups(row.key, "last", at(5)).await.expect("written");
         assert!(discarded.is_empty(), "a queued one stays");
         assert_eq!(store.in_line().await, [(queued, None)]);
@@ -147,7 +148,7 @@ async fn a_follow_up_without_a_job_to_go_to_stays_behind() {
     let store = memory();
     let (create, row) = store.new_job("Fix it", at(0)).await;
     let follow_up = store.follow_up(row.key, "more", at(1)).await;
-    store.dismiss_prompt(create, at(2)).await.expect("let go");
+    store.discard_prompt(create, at(2)).await.expect("discarded");
     assert_eq!(store.turn(follow_up, at(3)).await, Turn::Behind);
     assert_eq!(store.in_line().await, []);
 }
@@ -258,7 +259,7 @@ async fn a_row_shows_the_most_pressing_of_its_prompts() {
     assert_eq!(undelivered(&store).await, Some(DeliveryKind::Sending));
     store.end(first, Settled::Unconfirmed(line("?")), at(4)).await;
     assert_eq!(undelivered(&store).await, Some(DeliveryKind::Unconfirmed));
-    store.dismiss_prompt(first, at(5)).await.expect("let go");
+    store.discard_prompt(first, at(5)).await.expect("discarded");
     assert_eq!(undelivered(&store).await, Some(DeliveryKind::Queued));
 }
 
@@ -360,20 +361,92 @@ async fn an_unconfirmed_prompt_can_be_sent_again_but_not_edited() {
 }
 
 #[tokio::test]
-async fn letting_go_of_a_job_that_never_was_puts_its_row_away_and_keeps_the_text() {
+async fn a_discarded_prompt_gives_its_job_a_state_of_its_own_and_is_restored_as_it_was() {
+    for how in [
+        Settled::NotSent(line("no network")),
+        Settled::Rejected(line("too vague")),
+        Settled::Unconfirmed(line("the answer was lost")),
+    ] {
+        let store = memory();
+        let (prompt, row) = store.new_job("Fix it", at(0)).await;
+        store.turn(prompt, at(1)).await;
+        assert!(matches!(store.discard_prompt(prompt, at(2)).await, Err(StoreError::MovedOn)), "it is being sent");
+        store.end(prompt, how, at(2)).await;
+        let before = (store.told(row.key).await, store.job(row.key).await.expect("read").expect("a row"));
+        let discarded = store.discard_prompt(prompt, at(3)).await.expect("discarded");
+        let [row] = &discarded.rows[..] else { panic!("{discarded:?}") };
+        assert_eq!((row.undelivered, row.undelivered_at), (Some(DeliveryKind::Discarded), Some(at(3))));
+        assert!(row.group() == Group::Done && !row.dismissed && !row.is_working() && !row.counts_as_working());
+        assert_eq!(crate::model::poll::next_poll(row), None);
+        assert_eq!(store.told(row.key).await.prompts[0].text, "Fix it");
+        assert!(matches!(store.requeue(prompt, None, at(4)).await, Err(StoreError::MovedOn)));
+        assert!(matches!(store.discard_prompt(prompt, at(4)).await, Err(StoreError::MovedOn)), "only once");
+        let restored = store.restore_prompts(&discarded.prompts).await.expect("restored").remove(0);
+        assert_eq!(store.told(row.key).await, before.0);
+        assert_eq!(JobRow { revision: 0, ..restored }, JobRow { revision: 0, ..before.1 });
+    }
     let store = memory();
-    let (prompt, row) = store.new_job("Fix it", at(0)).await;
-    store.turn(prompt, at(1)).await;
-    assert!(matches!(store.dismiss_prompt(prompt, at(2)).await, Err(StoreError::MovedOn)), "on its way");
-    store.end(prompt, Settled::NotSent(line("no network")), at(2)).await;
-    let row = store.dismiss_prompt(prompt, at(3)).await.unwrap_or(row);
-    assert!(row.dismissed && row.undelivered.is_none());
-    assert_eq!(store.told(row.key).await.prompts[0].text, "Fix it");
-    assert!(matches!(store.requeue(prompt, None, at(4)).await, Err(StoreError::MovedOn)));
-
     let kept = store.accepted("j1", Status::Active, at(5)).await;
     let follow_up = store.follow_up(kept.key, "more", at(6)).await;
-    assert!(!store.dismiss_prompt(follow_up, at(7)).await.expect("let go").dismissed);
+    let discarded = store.discard_prompt(follow_up, at(7)).await.expect("discarded");
+    assert_eq!((discarded.rows[0].undelivered, discarded.rows[0].group()), (None, Group::Working));
+}
+
+#[tokio::test]
+async fn an_accepted_prompt_is_not_restored_though_it_was_discarded() {
+    let store = memory();
+    let (prompt, _) = store.new_job("Fix it", at(0)).await;
+    store.turn(prompt, at(1)).await;
+    store.end(prompt, Settled::Unconfirmed(line("lost")), at(2)).await;
+    store.discard_prompt(prompt, at(3)).await.expect("discarded");
+    let row = store.end(prompt, Settled::Accepted(answer("j1", Status::Active)), at(4)).await;
+    assert_eq!((row.undelivered, row.group()), (None, Group::Working));
+    assert!(matches!(store.restore_prompts(&[prompt]).await, Err(StoreError::MovedOn)));
+}
+
+#[tokio::test]
+async fn a_follow_up_to_a_job_at_work_does_not_start_it_again_but_one_to_a_finished_job_does() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let prompt = store.follow_up(row.key, "more", at(50)).await;
+    store.turn(prompt, at(60)).await;
+    let row = store.end(prompt, Settled::Accepted(answer("j1", Status::Active)), at(61)).await;
+    assert_eq!((row.started_at, row.state_since(), row.finished_at), (at(0), Some(at(0)), None));
+    assert_eq!(row.followed_up_at, Some(at(61)), "polled soon after it");
+    let row = store.got(row.key, answer("j1", Status::Completed), at(100)).await.row;
+    assert_eq!((row.finished_at, row.state_since()), (Some(at(100)), Some(at(100))));
+    let prompt = store.follow_up(row.key, "again", at(150)).await;
+    store.turn(prompt, at(160)).await;
+    let row = store.end(prompt, Settled::Accepted(answer("j1", Status::Active)), at(161)).await;
+    assert_eq!((row.started_at, row.finished_at), (at(161), None));
+}
+
+#[tokio::test]
+async fn each_delivery_state_has_the_time_at_which_it_began() {
+    let store = memory();
+    let (prompt, row) = store.new_job("Fix it", at(0)).await;
+    let key = row.key;
+    let since = async || store.job(key).await.expect("read").expect("a row").state_since();
+    assert_eq!(since().await, Some(at(0)), "queued");
+    store.turn(prompt, at(10)).await;
+    assert_eq!(since().await, Some(at(10)), "sending");
+    store.end(prompt, Settled::Limited { until: at(90) }, at(20)).await;
+    assert_eq!(since().await, Some(at(20)), "queued again");
+    store.turn(prompt, at(95)).await;
+    store.end(prompt, Settled::NotSent(line("no network")), at(100)).await;
+    assert_eq!(since().await, Some(at(100)), "not sent");
+    store.requeue(prompt, None, at(110)).await.expect("queued");
+    store.turn(prompt, at(115)).await;
+    store.end(prompt, Settled::Rejected(line("no")), at(120)).await;
+    assert_eq!(since().await, Some(at(120)), "rejected");
+    store.requeue(prompt, None, at(125)).await.expect("queued");
+    store.turn(prompt, at(130)).await;
+    store.abandon(&scope(), "instance-1", at(140)).await.expect("abandoned");
+    assert_eq!(since().await, Some(at(140)), "unconfirmed");
+    store.discard_prompt(prompt, at(150)).await.expect("discarded");
+    assert_eq!(since().await, Some(at(150)), "discarded");
+    store.restore_prompts(&[prompt]).await.expect("restored");
+    assert_eq!(since().await, Some(at(140)), "unconfirmed since before");
 }
 
 #[tokio::test]

@@ -268,18 +268,20 @@ fn job_line<'a>(view: View<'_>, job: Option<&JobRow>, selected: bool, width: usi
     };
     let (glyph, style) = jobs::glyph(view, job);
     row.push(glyph, style).push(" ", theme.text);
+    // The age at the end is that of the state, which a dismissed job still has.
+    let dismissed = if job.dismissed { "dismissed, " } else { "" };
     let status = match (&job.status, job.undelivered) {
-        _ if job.dismissed => "dismissed".to_owned(),
-        (_, Some(kind)) => kind.word().to_owned(),
-        (Some(status), None) => status.word().to_owned(),
-        (None, None) => "accepted".to_owned(),
+        (_, Some(kind)) => kind.word(),
+        _ if job.gone => "gone",
+        (Some(status), None) => status.word(),
+        (None, None) => "accepted",
     };
     let pr = match (job.pr_number(), &job.pr_link) {
         (Some(number), _) => format!("  PR {number}"),
         (None, Some(_)) => "  PR".to_owned(),
         (None, None) => String::new(),
     };
-    let info = format!("  {status}{pr}{}", right(&coarse(view.now - job.age_from()), 6));
+    let info = format!("  {dismissed}{status}{pr}{}", right(&jobs::age(job, view.now), 6));
     let title_width = row.room().saturating_sub(info.chars().count());
     row.push(left(job.title.as_str(), title_width), if selected { theme.selected } else { theme.text });
     row.push(info, theme.muted);
