@@ -18,6 +18,9 @@ impl App {
             Action::Help => self.show_help(),
             Action::Palette => self.open_palette(),
             Action::Profiles => self.open_profiles(now),
+            Action::NewProfile => self.open_new_profile(now),
+            Action::SaveFilter => self.ask_filter_name(now),
+            Action::KeepTheme => self.keep_theme(now, effects),
             Action::AllJobs => self.open_all_jobs(now, effects),
             Action::Mouse => self.toggle_mouse(now, effects),
             Action::Repaint => effects.push(Effect::Repaint),
@@ -34,6 +37,16 @@ impl App {
             Action::Top => self.scroll(Scroll::Top),
             Action::Bottom => self.scroll(Scroll::Bottom),
             Action::Edit(edit) => self.edit(edit, now),
+            Action::Confirm
+            | Action::NextField
+            | Action::NextChoice
+            | Action::PreviousChoice
+            | Action::TryOut
+            | Action::Demo
+                if self.setup_on_top().is_some() =>
+            {
+                self.act_on_welcome(action, effects);
+            }
             Action::Send if self.asks_before_sending() => {}
             Action::Send => self.send(effects),
             Action::Confirm => match self.overlays.last() {
@@ -43,7 +56,6 @@ impl App {
                 Some(Overlay::Calendar(_)) => self.take_range(now, effects),
                 Some(Overlay::Export(_)) => self.export_views(now, effects),
                 Some(Overlay::Kept(_)) => self.show_kept(effects),
-                None if self.screen == Screen::Welcome => self.act_on_welcome(action, effects),
                 Some(Overlay::Profiles(_)) => self.take_profile(effects),
                 _ => self.confirm(now, effects),
             },
@@ -63,7 +75,6 @@ impl App {
                 self.act_on_all_jobs(action, now, effects);
             }
             Action::Refresh => self.refresh(now, effects),
-            action if self.screen == Screen::Welcome => self.act_on_welcome(action, effects),
             action if self.screen == Screen::Jobs => self.act_on_jobs(action, now, effects),
             action if self.screen == Screen::Views => self.act_on_views(action, now, effects),
             _ => {}
@@ -141,7 +152,7 @@ impl App {
             Screen::Views => {
                 self.views.all.can_stop() || self.views.table.marked() > 0 || self.views.table.is_filtered()
             }
-            Screen::Welcome => self.welcome.as_ref().is_some_and(|welcome| welcome.has_layer()),
+            Screen::Welcome => self.welcome.as_ref().is_some_and(|welcome| welcome.is_busy()),
             Screen::Log => false,
         };
         !self.overlays.is_empty() || self.pane == Pane::Detail || narrowed
@@ -152,6 +163,7 @@ impl App {
         let jobs = self.screen == Screen::Jobs;
         match self.overlays.last().map(Overlay::context) {
             Some(Context::Filter | Context::Help) if self.help_on_top().is_some_and(|help| help.step_back()) => {}
+            Some(Context::Welcome | Context::WelcomeText) => self.step_back_on_welcome(),
             Some(Context::Filter) => {
                 self.overlays.pop();
                 self.clear_filter();
@@ -190,6 +202,7 @@ impl App {
             Consequence::LoadTotals(ranges) => self.load_totals(ranges, effects),
             Consequence::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),
             Consequence::Overwrite(file) => effects.push(Effect::WriteFile(file, Overwrite::Yes)),
+            Consequence::ReplaceFilter(filter) => effects.push(Effect::SaveFilter { filter, replace: true }),
         }
     }
 
@@ -232,6 +245,7 @@ impl App {
                 self.read_file(&file, effects);
                 None
             }
+            (Wanted::FilterName, Value::Text(name)) => self.save_filter(&name),
             (Wanted::Page, Value::Number(page)) => self.views.jump(page),
             (Wanted::PageSize, Value::Number(limit)) => self.views.set_limit(limit),
             (wanted, value) => {

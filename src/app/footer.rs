@@ -46,7 +46,7 @@ impl Hint {
 
     /// Help and quit have a place come what may, at the right: they stay where they are whatever is selected.
     fn is_kept(&self) -> bool {
-        matches!(self.action, Some(Action::Help | Action::Quit))
+        matches!(self.action, Some(Action::Help | Action::Quit | Action::Interrupt))
     }
 }
 

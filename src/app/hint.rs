@@ -2,7 +2,6 @@
 
 use super::keymap::{Action, Binding, Context};
 use super::overlay::Overlay;
-use super::welcome::Step;
 use super::{App, Pane, Screen, format};
 use crate::model::prompt::DeliveryKind;
 
@@ -44,10 +43,6 @@ impl App {
                 if self.overlays.is_empty() && self.screen == Screen::Views && self.views.all.can_stop() =>
             {
                 "stop loading".to_owned()
-            }
-            (Action::Close, _) if self.screen == Screen::Welcome && self.overlays.is_empty() => {
-                let is_busy = self.welcome.as_ref().is_some_and(|welcome| welcome.step != Step::Filling);
-                if is_busy { "give up".to_owned() } else { "first line".to_owned() }
             }
             (Action::Close, _) if row.context == Context::Everywhere && self.overlays.is_empty() => {
                 // What Esc takes away, in the order in which it does.

@@ -93,6 +93,11 @@ impl App {
                 let rows = g.profile_rows(total, false);
                 open.move_to(|at, total| by.apply(at, rows, total), rows, total);
             }
+            Some(Overlay::Setup(_)) => {
+                if let Scroll::By(n) | Scroll::Page(n) = by {
+                    self.step_on_welcome(n > 0);
+                }
+            }
             Some(Overlay::Trend(open)) => open.scroll(by, 8),
             Some(Overlay::Movers(open)) => open.scroll(by, g.movers_rows()),
             _ => {}

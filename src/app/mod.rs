@@ -169,6 +169,8 @@ pub struct App {
     remembered: layout::Remembered,
     /// When a text input closed while the user may still have been typing into it.
     input_closed_at: Option<Time>,
+    /// Attempts of setup dialogs that were closed: an answer to one of them belongs to no later dialog.
+    setup_attempts: u64,
     dirty: bool,
 }
 
@@ -208,6 +210,7 @@ impl App {
             panes: geometry::Panes::default(),
             remembered: layout::Remembered::default(),
             input_closed_at: None,
+            setup_attempts: 0,
             dirty: true,
             start,
         };
@@ -292,6 +295,8 @@ impl App {
             (Some(C::Resolve), ..) => &[C::Resolve, C::Lists, C::Everywhere],
             (Some(C::Filter), ..) => &[C::Filter, C::Text, C::Everywhere],
             (Some(C::Question), ..) => &[C::Question],
+            (Some(C::Welcome), ..) => &[C::Welcome, C::Everywhere],
+            (Some(C::WelcomeText), ..) => &[C::WelcomeText, C::Text, C::Everywhere],
             (Some(C::Calendar), ..) => &[C::Calendar, C::Everywhere],
             (Some(C::CalendarLine), ..) => &[C::CalendarLine, C::Ask, C::Text, C::Everywhere],
             (Some(C::Help), ..) => &[C::Help, C::Lists, C::Everywhere],
@@ -307,8 +312,10 @@ impl App {
             (None, Screen::Jobs, Pane::Detail) => &[C::Detail, C::Lists, C::Everywhere],
             (None, Screen::Views, _) => &[C::Views, C::Lists, C::Everywhere],
             (None, Screen::Log, _) => &[C::Lists, C::Everywhere],
-            (None, Screen::Welcome, _) if self.takes_text() => &[C::WelcomeText, C::Text, C::Everywhere],
-            (None, Screen::Welcome, _) => &[C::Welcome, C::Everywhere],
+            (None, Screen::Welcome, _) if self.welcome.as_ref().is_some_and(|form| form.form.is_choice()) => {
+                &[C::Welcome, C::Everywhere]
+            }
+            (None, Screen::Welcome, _) => &[C::WelcomeText, C::Text, C::Everywhere],
         }
     }
 
@@ -316,7 +323,7 @@ impl App {
     pub(crate) fn takes_text(&self) -> bool {
         match self.overlays.last() {
             Some(overlay) => overlay.takes_text(),
-            None => self.screen == Screen::Welcome && self.welcome.as_ref().is_some_and(|welcome| welcome.takes_text()),
+            None => self.screen == Screen::Welcome,
         }
     }
 
@@ -426,7 +433,13 @@ impl App {
             Action::Open if matches!(self.overlays.last(), Some(Overlay::Card(_))) => self.card_job().is_some(),
             Action::Open => selected.is_some(),
             Action::BeforeAfter => selected.is_some_and(|row| !row.pages.is_empty()),
-            Action::Profiles | Action::AllJobs => self.start.profiles.len() > 1,
+            Action::Profiles => self.start.config.is_some() || self.start.profiles.len() > 1,
+            Action::AllJobs => self.start.profiles.len() > 1,
+            Action::NewProfile => self.start.config.is_some(),
+            Action::SaveFilter => self.can_save_filter(),
+            Action::KeepTheme => self.can_keep_theme(),
+            Action::Demo => self.overlays.is_empty(),
+            Action::Interrupt if self.setup_on_top().is_some() => !self.has_layer(),
             Action::Close => self.has_layer(),
             Action::Help => !matches!(self.overlays.last(), Some(Overlay::Help(_))),
             Action::Confirm => match self.overlays.last() {

@@ -17,7 +17,7 @@ use crate::model::period::DateRange;
 use crate::model::prompt::{DraftSlot, PromptId, Resolution, Thread};
 use crate::model::report::{Kept, LoadEnd, LoadOrder, Recalled};
 use crate::model::row::{FirstRows, JobKey, JobRow};
-use crate::model::setup::{Allowed, KeyFrom, NewProfile};
+use crate::model::setup::{Allowed, KeyFrom, NewProfile, SetupProblem};
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewsPage, ViewsQuery};
 use chrono::FixedOffset;
@@ -96,6 +96,12 @@ pub enum Msg {
     },
     /// A file of that name is there already, and was left as it is.
     FileExists(NewFile),
+    /// A new profile was checked on this computer, without a request.
+    ProfileChecked { attempt: u64, result: Result<(), SetupProblem> },
+    /// A new profile can be switched to, with its key if that was read; or why not.
+    ProfileAdded { profile: Profile, key: Option<ApiKey> },
+    /// A filter was saved in the configuration, or why not.
+    FilterSaved { filter: SavedFilter, result: Result<(), Failure> },
     /// The key of a new profile was read; of an attempt that is over it is dropped.
     KeyRead { attempt: u64, result: Result<ApiKey, Failure> },
     /// The service was asked whether a new profile works; what its answer shows.
@@ -239,8 +245,23 @@ pub enum Effect {
     LoadTemplates,
     /// Lends the terminal to `$VISUAL` or `$EDITOR` with this text.
     EditOutside(String),
-    /// Draws with this theme from now on; answers with `Handed`.
-    UseTheme(String),
+    /// Draws with this theme from now on, and saves it as the usual one if it is to be kept; answers with `Handed`.
+    UseTheme {
+        name: String,
+        keep: bool,
+    },
+    /// Saves a filter in the configuration; answers with `FilterSaved`.
+    SaveFilter {
+        filter: SavedFilter,
+        replace: bool,
+    },
+    /// Checks a new profile without a request; answers with `ProfileChecked`.
+    CheckProfile {
+        attempt: u64,
+        profile: Box<NewProfile>,
+    },
+    /// Adds a profile that was written to those that can be switched to; answers with `ProfileAdded`.
+    AddProfile(Box<NewProfile>, Option<ApiKey>),
     /// Reads a file of prompts.
     ReadPrompts(String),
     /// Queues many new jobs on disk, in this order.
@@ -290,7 +311,7 @@ pub enum Effect {
     /// One GET with this key; answers with `ProfileTried`.
     TryProfile {
         attempt: u64,
-        scope: Scope,
+        profile: Box<NewProfile>,
         key: ApiKey,
     },
     /// Writes a new profile into the configuration; answers with `ConfigWritten`.
@@ -378,6 +399,8 @@ pub struct Start {
     pub offset: FixedOffset,
     /// Something is not configured yet: this page is shown instead of the dashboard.
     pub welcome: Option<Box<Welcome>>,
+    /// The path of the configuration file, to which settings are saved; none in the demo.
+    pub config: Option<CleanText>,
     /// Names of the themes that there are.
     pub themes: Vec<String>,
     pub keymap: Keymap,
@@ -408,6 +431,7 @@ impl Start {
             read_only: false,
             offset,
             welcome: None,
+            config: None,
             themes: Vec::new(),
             keymap: Keymap::default(),
             filters: Vec::new(),

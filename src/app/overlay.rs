@@ -17,7 +17,8 @@ use super::views::export::Export;
 use super::views::kept::KeptRanges;
 use super::views::movers::Movers;
 use super::views::trend::Trend;
-use super::{Effect, NewFile};
+use super::welcome::Welcome;
+use super::{Effect, NewFile, SavedFilter};
 use crate::model::Time;
 use crate::model::job::JobId;
 use crate::model::period::DateRange;
@@ -52,6 +53,8 @@ pub enum Overlay {
     Kept(Box<KeptRanges>),
     /// The profiles of the configuration.
     Profiles(Profiles),
+    /// The form for one more profile.
+    Setup(Box<Welcome>),
     /// The jobs of all profiles.
     AllJobs(Box<AllJobs>),
 }
@@ -94,6 +97,7 @@ impl Overlay {
             Self::Export(_) => Context::Export,
             Self::Kept(_) => Context::Kept,
             Self::Profiles(_) => Context::Profiles,
+            Self::Setup(form) => form.context(),
             Self::AllJobs(_) => Context::AllJobs,
         }
     }
@@ -145,7 +149,7 @@ impl Overlay {
     /// Whether characters are typed into it rather than being commands.
     pub fn takes_text(&self) -> bool {
         match self {
-            Self::Editor(_) | Self::Ask(_) | Self::Filter(_) | Self::Palette(_) => true,
+            Self::Editor(_) | Self::Ask(_) | Self::Filter(_) | Self::Palette(_) | Self::Setup(_) => true,
             Self::Picker(picker) => picker.takes_text(),
             Self::Help(help) => help.is_typing(),
             Self::Batch(batch) => matches!(batch.step, Step::Writing),
@@ -199,6 +203,8 @@ pub enum Wanted {
     Tags(Vec<JobKey>),
     /// A note on this job.
     Note(JobKey),
+    /// A name for the filter that holds.
+    FilterName,
 }
 
 /// A value that was understood.
@@ -224,6 +230,7 @@ impl Ask {
             Wanted::Title(_) => "A title of your own",
             Wanted::Tags(_) => "Tags",
             Wanted::Note(_) => "A note of your own",
+            Wanted::FilterName => "Save this filter",
             Wanted::LinkId(_) => "Link to the job that it became",
             Wanted::PromptsFile => "A file of prompts",
             Wanted::Page => "Jump to a page of rows",
@@ -239,6 +246,7 @@ impl Ask {
             Wanted::Tags(jobs) if jobs.len() > 1 => "+docs adds a tag to each of these jobs, -docs takes it away.",
             Wanted::Tags(_) => "Words, like docs api. +docs adds one, -docs takes one away. Kept on this computer.",
             Wanted::Note(_) => "Kept on this computer, shown in the job's detail. Empty removes it.",
+            Wanted::FilterName => "A name for its tab. It is saved in config.toml.",
             Wanted::LinkId(_) => {
                 "The job's id, from the service's dashboard. One request asks for it; nothing is sent."
             }
@@ -267,8 +275,9 @@ impl Ask {
                 ids if ids.is_empty() => Err("an id, or several apart by spaces".to_owned()),
                 ids => Ok(Value::Ids(ids)),
             },
+            Wanted::FilterName if CleanText::line(typed).is_empty() => Err("a name".to_owned()),
             Wanted::PromptsFile if typed.is_empty() => Err("the name of a file".to_owned()),
-            Wanted::PromptsFile | Wanted::Title(_) | Wanted::Tags(_) | Wanted::Note(_) => {
+            Wanted::PromptsFile | Wanted::Title(_) | Wanted::Tags(_) | Wanted::Note(_) | Wanted::FilterName => {
                 Ok(Value::Text(typed.to_owned()))
             }
             Wanted::Page => number(1, u32::MAX),
@@ -317,6 +326,8 @@ pub enum Consequence {
     SaveProfile(Allowed),
     /// A file that is there is written over.
     Overwrite(NewFile),
+    /// A saved filter is replaced by this one.
+    ReplaceFilter(SavedFilter),
 }
 
 #[cfg(test)]

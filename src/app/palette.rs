@@ -133,8 +133,9 @@ impl App {
                 && row.context == Context::Everywhere
                 && !self.start.keymap.keys(row).iter().any(|c| !c.types_text());
             let is_reached = !is_plain || (may_turn && row.action == Action::Profiles);
-            // Who looks for drafts by name is told that there are none.
-            let is_listed = self.is_possible(row.action) || row.action == Action::Drafts;
+            // Users look for these by name even when there are none, and are then told so.
+            let is_asked_for = matches!(row.action, Action::Drafts | Action::Profiles) && self.is_offered(row.action);
+            let is_listed = self.is_possible(row.action) || is_asked_for;
             if row.action != Action::Palette && is_reached && is_listed {
                 let keys = if is_plain { &[] } else { self.start.keymap.keys(row) };
                 let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
@@ -179,7 +180,26 @@ impl App {
             Choice::Row(row) if row.action == Action::Quit => self.leave(effects),
             Choice::Row(row) => self.act(row.action, now, effects),
             Choice::Own(key) => self.run_own(key, now, effects),
-            Choice::Theme(name) => effects.push(Effect::UseTheme(name)),
+            Choice::Theme(name) => effects.push(Effect::UseTheme { name, keep: false }),
+        }
+    }
+
+    /// Whether the chosen theme can be saved: not in the demo.
+    pub(super) fn can_keep_theme(&self) -> bool {
+        let is_theme = |palette: &Palette| matches!(palette.selected(), Some(Entry { choice: Choice::Theme(_), .. }));
+        self.start.config.is_some() && matches!(self.overlays.last(), Some(Overlay::Palette(open)) if is_theme(open))
+    }
+
+    /// The key that saves the chosen theme as the usual one.
+    pub(super) fn keep_theme(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let before = effects.len();
+        if self.can_keep_theme() {
+            self.take_choice(now, effects);
+        }
+        for effect in effects.iter_mut().skip(before) {
+            if let Effect::UseTheme { keep, .. } = effect {
+                *keep = true;
+            }
         }
     }
 }
@@ -233,7 +253,7 @@ mod tests {
     fn what_was_chosen_comes_first_the_next_time() {
         let mut app = opened();
         typed(&mut app, "theme high");
-        assert_eq!(enter(&mut app), [Effect::UseTheme("high-contrast".to_owned())]);
+        assert_eq!(enter(&mut app), [Effect::UseTheme { name: "high-contrast".to_owned(), keep: false }]);
         press(&mut app, ':');
         assert_eq!(palette(&app).selected().map(|entry| entry.text.as_str()), Some("theme high-contrast"));
     }
@@ -265,6 +285,8 @@ mod tests {
             ("search", Action::Filter),
             ("find", Action::Filter),
             ("restore", Action::Undo),
+            ("setup", Action::Profiles),
+            ("settings", Action::Profiles),
             ("shortcuts", Action::Help),
         ];
         for (words, action) in wanted {
@@ -273,6 +295,21 @@ mod tests {
         }
         assert_eq!(found("theme"), Some(Choice::Theme("dark".to_owned())));
         assert_eq!(found("colors"), Some(Choice::Theme("dark".to_owned())));
+    }
+
+    #[test]
+    fn a_theme_is_kept_by_its_own_key_and_only_where_settings_are_saved() {
+        let mut app = opened();
+        typed(&mut app, "theme high");
+        assert!(held(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL).is_empty(), "the demo");
+        app.start.config = Some(CleanText::line("/c/config.toml"));
+        let kept = Effect::UseTheme { name: "high-contrast".to_owned(), keep: true };
+        assert_eq!(held(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL), [kept]);
+        assert!(app.overlays.is_empty());
+        press(&mut app, ':');
+        typed(&mut app, "quit");
+        assert!(held(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL).is_empty(), "no theme");
+        assert_eq!(app.overlays.len(), 1);
     }
 
     fn held(app: &mut App, code: KeyCode, with: KeyModifiers) -> Vec<Effect> {

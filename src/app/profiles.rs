@@ -4,6 +4,7 @@
 use super::editor::Saved;
 use super::keymap::{Action, Context};
 use super::overlay::Overlay;
+use super::welcome::NOT_IN_DEMO;
 use super::{App, Effect, Screen, Start, Tone, scroll};
 use crate::model::Time;
 use crate::model::connection::Connection;
@@ -65,6 +66,11 @@ impl Profiles {
         self.selected
     }
 
+    /// Whether none is being switched to.
+    pub(super) fn is_choosing(&self) -> bool {
+        self.step == Step::Choosing
+    }
+
     /// The first visible one.
     pub fn top(&self) -> usize {
         self.top
@@ -90,8 +96,8 @@ impl Profiles {
 impl App {
     /// The key that lists the profiles.
     pub(super) fn open_profiles(&mut self, now: Time) {
-        if self.start.profiles.len() < 2 {
-            return self.say(Tone::Info, "There is no other profile: [profiles.NAME] in config.toml makes one.", now);
+        if self.start.profiles.is_empty() {
+            return self.say(Tone::Info, NOT_IN_DEMO, now);
         }
         if matches!(self.overlays.last(), Some(Overlay::Profiles(_))) {
             return;
@@ -217,6 +223,25 @@ impl App {
         let text = format!("Now on {}, with what is known here. {}", self.start.profile, failure.sentence);
         self.say(Tone::Problem, &text, now);
         self.connection = Connection::Offline { reason: failure.sentence, next_try: None };
+    }
+
+    /// A profile was written: it is switched to if its key is there.
+    pub(super) fn profile_added(
+        &mut self,
+        profile: Profile,
+        key: Option<ApiKey>,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
+        let name = profile.name.clone();
+        self.start.profiles.push(profile);
+        self.overlays.retain(|overlay| !matches!(overlay, Overlay::Setup(_) | Overlay::Profiles(_)));
+        self.dirty = true;
+        let Some(key) = key else {
+            return self.say(Tone::Info, &format!("Added the profile {name}. Its key could not be read yet."), now);
+        };
+        effects.extend(self.overlays.iter_mut().filter_map(|overlay| overlay.write_draft(Saved::is_unsaved)));
+        self.turn_to_profile(self.start.profiles.len() - 1, key, now, effects);
     }
 
     /// Begins anew on another profile. The effects after the first one are the new profile's.

@@ -133,12 +133,48 @@ fn what_is_typed_is_saved_where_it_belongs_before_anything_turns() {
 }
 
 #[test]
-fn without_another_profile_the_key_says_how_to_make_one() {
+fn without_another_profile_the_list_offers_to_add_one_and_the_demo_says_why_not() {
     let mut app = app();
     app.start.profiles.truncate(1);
+    app.start.config = Some(CleanText::line("/c/config.toml"));
+    keys(&mut app, "Pn");
+    assert!(matches!(app.overlays.as_slice(), [Overlay::Profiles(_), Overlay::Setup(_)]));
+    keys(&mut app, "q1");
+    press(&mut app, KeyCode::Esc);
+    assert_eq!(app.overlays.len(), 1, "letters are typed, Esc goes back to the list");
+    press(&mut app, KeyCode::Esc);
+    (app.start.config, app.start.profiles) = (None, Vec::new());
     keys(&mut app, "P");
     assert!(app.overlays.is_empty());
-    assert!(app.notice.as_ref().is_some_and(|notice| notice.text.as_str().contains("[profiles.NAME]")));
+    assert_eq!(app.notice.as_ref().map(|notice| notice.text.as_str()), Some("The demo saves no settings."));
+}
+
+#[test]
+fn an_answer_to_a_form_that_was_closed_belongs_to_no_later_one() {
+    let mut app = app();
+    app.start.config = Some(CleanText::line("/c/config.toml"));
+    let attempt = |app: &mut App| {
+        keys(app, "Pn");
+        keys(app, "new");
+        press(app, KeyCode::Enter);
+        press(app, KeyCode::Enter);
+        keys(app, "mint_k");
+        press(app, KeyCode::Enter);
+        keys(app, "docs");
+        match press(app, KeyCode::Enter).as_slice() {
+            [Effect::CheckProfile { attempt, .. }] => *attempt,
+            other => panic!("no attempt: {other:?}"),
+        }
+    };
+    let first = attempt(&mut app);
+    for _ in ["the attempt", "the form", "the list"] {
+        press(&mut app, KeyCode::Esc);
+    }
+    let second = attempt(&mut app);
+    assert_ne!(first, second);
+    assert_eq!(app.update(Msg::ProfileChecked { attempt: first, result: Ok(()) }, at(2)), []);
+    let asked = app.update(Msg::ProfileChecked { attempt: second, result: Ok(()) }, at(2));
+    assert!(matches!(asked.as_slice(), [Effect::ReadKey { attempt, .. }] if *attempt == second), "{asked:?}");
 }
 
 #[test]

@@ -167,6 +167,7 @@ impl Consequence {
             Self::SaveProfile(Allowed::Add) => "add",
             Self::SaveProfile(Allowed::Change) => "change",
             Self::Overwrite(_) => "overwrite",
+            Self::ReplaceFilter(_) => "replace",
         }
     }
 

@@ -3,14 +3,17 @@
 
 use super::all_jobs::AllJobs;
 use super::filter::Filter;
+use super::keymap::{Action, Context};
 use super::order::Sorting;
-use super::overlay::Overlay;
+use super::overlay::{Consequence, Overlay, Question, Wanted};
 use super::text_input::TextInput;
-use super::{App, Effect, Record, Screen, Tone};
+use super::welcome::NOT_IN_DEMO;
+use super::{App, Effect, Record, SavedFilter, Screen, Tone};
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::job_state::search_words;
 use crate::model::row::JobKey;
+use crate::model::text::CleanText;
 
 /// What is typed, over which saved filter.
 #[derive(Debug, Default)]
@@ -104,7 +107,14 @@ impl App {
     pub(super) fn turn_tab(&mut self, forward: bool, now: Time) {
         let tabs = self.start.filters.len() + 1;
         if tabs == 1 {
-            self.say(Tone::Info, "No filters are saved: name them in the configuration, [[filters]].", now);
+            self.say(
+                Tone::Info,
+                &format!(
+                    "No saved filters. Type a filter ({}) and save it with Ctrl-S.",
+                    self.told(Context::Jobs, Action::Filter)
+                ),
+                now,
+            );
             return;
         }
         let step = if forward { 1 } else { tabs - 1 };
@@ -151,6 +161,67 @@ impl App {
     fn saved_filter(&self) -> String {
         let saved = self.search.tab.checked_sub(1).and_then(|n| self.start.filters.get(n));
         saved.map(|filter| filter.text.clone()).unwrap_or_default()
+    }
+
+    /// Whether there is a filter of the jobs that could be saved.
+    pub(super) fn can_save_filter(&self) -> bool {
+        let is_jobs = self.screen == Screen::Jobs && matches!(self.overlays.last(), None | Some(Overlay::Filter(_)));
+        is_jobs && self.start.config.is_some() && self.all_jobs().is_none() && !self.search.typed.trim().is_empty()
+    }
+
+    /// The key that saves the filter: what is typed is kept, and a name for it asked for.
+    pub(super) fn ask_filter_name(&mut self, now: Time) {
+        if self.can_save_filter() {
+            self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Filter(_)));
+            self.ask(Wanted::FilterName, "");
+        } else if self.screen == Screen::Jobs && self.all_jobs().is_none() {
+            let filters = self.told(Context::Jobs, Action::Filter);
+            let why = match self.start.config {
+                None => NOT_IN_DEMO.to_owned(),
+                Some(_) => format!("There is no filter to save. Type one first: {filters}"),
+            };
+            self.say(Tone::Info, &why, now);
+        }
+    }
+
+    /// The filter that holds has a name: it is saved with the one of its tab. One of that name is replaced after a
+    /// question.
+    pub(super) fn save_filter(&mut self, name: &str) -> Option<Effect> {
+        let filter = SavedFilter { name: CleanText::line(name), text: self.whole_filter() };
+        if let Some(old) = self.start.filters.iter().find(|old| old.name == filter.name) {
+            let text = format!("Replace the saved filter {} ({})?", old.name, CleanText::line(&old.text));
+            self.overlays.push(Overlay::Question(Question { text, yes: Consequence::ReplaceFilter(filter) }));
+            return None;
+        }
+        Some(Effect::SaveFilter { filter, replace: false })
+    }
+
+    /// The filter of the tab and what is typed over it.
+    fn whole_filter(&self) -> String {
+        format!("{} {}", self.saved_filter(), self.search.typed).trim().to_owned()
+    }
+
+    /// The filter is in the configuration: it is a tab from now on, and that tab is shown unless another filter was typed
+    /// meanwhile.
+    pub(super) fn filter_saved(&mut self, filter: SavedFilter, result: Result<(), Failure>, now: Time) {
+        if let Err(failure) = result {
+            return self.say(Tone::Problem, &format!("The filter was not saved. {}", failure.sentence), now);
+        }
+        let name = filter.name.clone();
+        let holds = self.whole_filter() == filter.text;
+        let place = self.start.filters.iter().position(|old| old.name == name);
+        match place.and_then(|place| self.start.filters.get_mut(place)) {
+            Some(old) => *old = filter,
+            None => self.start.filters.push(filter),
+        }
+        if holds {
+            self.search.tab = place.map_or(self.start.filters.len(), |place| place + 1);
+            self.search.typed.clear();
+        }
+        self.apply_filter();
+        let (next, previous) =
+            (self.told(Context::Jobs, Action::NextTab), self.told(Context::Jobs, Action::PreviousTab));
+        self.say(Tone::Info, &format!("Saved the filter {name} as a tab. {previous} and {next} change tabs."), now);
     }
 
     pub(super) fn next_sort(&mut self) {

@@ -72,7 +72,7 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
     };
     let themes = themes::names(folders.themes.as_deref());
     let (notify, clipboard) = (settings.own.notify.how, settings.own.clipboard.clone());
-    let first_run = FirstRun::default();
+    let first_run = FirstRun { config: settings.config.clone(), source: None };
     let profiles = Profiles {
         known: settings.profiles.clone(),
         poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },
@@ -119,6 +119,7 @@ fn start(settings: &Settings) -> Start {
         mouse: settings.look.mouse,
         all_profiles: settings.look.all_profiles,
         filters: own::filters(&settings.own),
+        config: Some(CleanText::line(&settings.config.display().to_string())),
         long_copies: !settings.own.clipboard.is_empty(),
         ..Start::new(settings.scope.clone(), local_offset())
     }

@@ -116,7 +116,7 @@ pub fn beside(config: &Path, path: &Path) -> PathBuf {
     config.parent().map_or_else(|| path.to_path_buf(), |folder| folder.join(path))
 }
 
-fn read_file(path: &Path) -> Result<ApiKey, ConfigError> {
+pub(super) fn read_file(path: &Path) -> Result<ApiKey, ConfigError> {
     use std::io::Read;
     let unreadable = |error: &std::io::Error| ConfigError::KeyFile { path: path.into(), why: plain(error) };
     let file = std::fs::File::open(path).map_err(|error| unreadable(&error))?;

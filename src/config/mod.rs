@@ -2,6 +2,7 @@
 //!
 //! The key is found here but handed on only as [`KeySource`]; reading it may run a program, so the caller says when.
 
+pub mod check;
 pub mod environment;
 pub mod file;
 pub mod key;

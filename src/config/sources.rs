@@ -111,6 +111,7 @@ pub fn already_set(
         base_url: (named.from != Source::Default).then_some(named.value),
         project: project(flags, environment, profile).map(|project| project.value),
         organization: organization(profile),
+        ca_file: profile.ca_file.clone(),
         key,
     }
 }

@@ -1,5 +1,5 @@
-//! Writing `config.toml`: a new one with an example of everything in it, or a profile into one that is there, whose text
-//! and comments stay. Never more of a file that is there is changed than was said; its owner alone can read what is written.
+//! Writing `config.toml`: a new one with an example of everything in it, or a profile, a filter or a theme into one that is
+//! there, whose text and comments stay. Never more of a file that is there is changed than was said; its owner alone can read what is written.
 
 use super::ConfigError;
 use super::file::{self, Mistake, plain};
@@ -9,11 +9,14 @@ use crate::model::text::CleanText;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use toml_edit::{Array, DocumentMut, Item, Key, Table, TableLike, Value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
 use zeroize::Zeroizing;
 
 /// The sections after the profile of a new file, all of them commented out.
 const REST: &str = include_str!("../../assets/config/rest.toml");
+/// The first line of a new file.
+const HEAD: &str = "# docdeck's settings. An option beats the environment, which beats this file.\n";
+const UNCHANGEABLE: &str = "it can't be changed without a change of what else is in it";
 /// Names that are tried for the file that takes the old one's place.
 const TRIES: u32 = 100;
 
@@ -27,6 +30,14 @@ pub enum WriteError {
     Config(#[from] ConfigError),
     #[error("{} can't be written: {why}. Nothing was changed.", path.display())]
     Unwritable { path: PathBuf, why: CleanText },
+    /// The file system doesn't know permissions: what is written there is for everybody.
+    #[error(
+        "Others on this computer could read {}, so the key was not stored in it. Choose a command or a file for the key.",
+        path.display()
+    )]
+    ReadableByOthers { path: PathBuf },
+    #[error("{} already has a filter named “{name}”. Nothing was changed.", path.display())]
+    FilterExists { path: PathBuf, name: CleanText },
 }
 
 fn there(path: &Path, needs: Allowed) -> String {
@@ -58,20 +69,83 @@ pub fn save(path: &Path, profile: &NewProfile, allowed: Allowed) -> Result<(), W
     if needs > allowed {
         return Err(WriteError::There { path: path.into(), needs });
     }
-    let unwritable = |error: &io::Error| WriteError::Unwritable { path: path.into(), why: plain(error) };
+    let unwritable = |error: io::Error| match error.kind() {
+        ErrorKind::AlreadyExists => WriteError::There { path: path.into(), needs: Allowed::Add },
+        ErrorKind::InvalidData => WriteError::ReadableByOthers { path: path.into() },
+        _ => WriteError::Unwritable { path: path.into(), why: plain(&error) },
+    };
+    let access = if matches!(profile.key, KeyFrom::Typed(_)) { Access::Secret } else { Access::Owner };
     if needs == Allowed::Nothing {
-        return match put(path, &new_text(profile), false) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                Err(WriteError::There { path: path.into(), needs: Allowed::Add })
-            }
-            done => done.map_err(|error| unwritable(&error)),
-        };
+        return put(path, &new_text(profile), false, access).map_err(unwritable);
     }
     // A link to where the settings really lie stays one.
-    let real = path.canonicalize().map_err(|error| unwritable(&error))?;
-    let old = Zeroizing::new(fs::read_to_string(&real).map_err(|error| unwritable(&error))?);
+    let real = path.canonicalize().map_err(unwritable)?;
+    let old = Zeroizing::new(fs::read_to_string(&real).map_err(unwritable)?);
     let text = with_profile(path, &old, profile)?;
-    put(&real, &text, true).map_err(|error| unwritable(&error))
+    put(&real, &text, true, access).map_err(unwritable)
+}
+
+/// Writes a saved filter into the file at `path`, or a new file with it. With `replace`, one of the same name is changed.
+///
+/// # Errors
+/// The file that is there is wrong, has a filter of that name, or can't be written; it is then as it was.
+pub fn save_filter(path: &Path, name: &str, filter: &str, replace: bool) -> Result<(), WriteError> {
+    edit(path, |document| {
+        let filters = document.entry("filters").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
+        let is_it = |item: Option<&Item>| item.and_then(Item::as_str) == Some(name);
+        let exists = || WriteError::FilterExists { path: path.into(), name: CleanText::line(name) };
+        if let Some(tables) = filters.as_array_of_tables_mut() {
+            if let Some(table) = tables.iter_mut().find(|table| is_it(table.get("name"))) {
+                return if replace { Ok(set(table, "filter", Some(filter.into()))) } else { Err(exists()) };
+            }
+            let mut table = Table::new();
+            table.decor_mut().set_prefix("\n");
+            set(&mut table, "name", Some(name.into()));
+            set(&mut table, "filter", Some(filter.into()));
+            tables.push(table);
+        } else if let Some(array) = filters.as_array_mut() {
+            let is_same = |table: &InlineTable| table.get("name").and_then(Value::as_str) == Some(name);
+            let place = array.iter().position(|value| value.as_inline_table().is_some_and(is_same));
+            if let Some(table) = place.and_then(|place| array.get_mut(place)).and_then(Value::as_inline_table_mut) {
+                return if replace { Ok(set(table, "filter", Some(filter.into()))) } else { Err(exists()) };
+            }
+            array.push(InlineTable::from_iter([("name", Value::from(name)), ("filter", Value::from(filter))]));
+        }
+        Ok(())
+    })
+}
+
+/// Writes the theme to begin with into the file at `path`, or a new file with it.
+///
+/// # Errors
+/// The file that is there is wrong or can't be written; it is then as it was.
+pub fn save_theme(path: &Path, theme: &str) -> Result<(), WriteError> {
+    edit(path, |document| {
+        if let Some(ui) = document.entry("ui").or_insert_with(new_table).as_table_like_mut() {
+            set(ui, "theme", Some(theme.into()));
+        }
+        Ok(())
+    })
+}
+
+/// Changes a setting in the file at `path`, or writes a new file with it. Comments, order and permissions stay, and what
+/// comes of it is read back before it takes the place of the old text.
+fn edit(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), WriteError>) -> Result<(), WriteError> {
+    let unwritable = |error: io::Error| WriteError::Unwritable { path: path.into(), why: plain(&error) };
+    if file::read(path)?.is_none() {
+        let mut document = DocumentMut::new();
+        change(&mut document)?;
+        return put(path, &format!("{HEAD}{document}\n{REST}"), false, Access::Owner).map_err(unwritable);
+    }
+    let real = path.canonicalize().map_err(unwritable)?;
+    let access = Access::Like(fs::metadata(&real).map_err(unwritable)?.permissions());
+    let old = Zeroizing::new(fs::read_to_string(&real).map_err(unwritable)?);
+    let wrong = |mistake: Mistake| mistake.of(path);
+    let mut document: DocumentMut = old.parse().map_err(|_| wrong(Mistake::at(&old, 0, UNCHANGEABLE)))?;
+    change(&mut document)?;
+    let text = Zeroizing::new(document.to_string());
+    file::parse(&text).map_err(wrong)?;
+    put(&real, &text, true, access).map_err(unwritable)
 }
 
 /// A new file.
@@ -79,7 +153,7 @@ fn new_text(profile: &NewProfile) -> Zeroizing<String> {
     let quoted = |text: &str| Value::from(text).to_string();
     let name = Key::new(&profile.name).to_string();
     let mut head = format!(
-        "# docdeck's settings. An option beats the environment, which beats this file.\n\n\
+        "{HEAD}\n\
          default_profile = {}\n\n\
          # Run for each change of a job, without a shell, with the job as JSON on its stdin.\n\
          #on_change = [\"sh\", \"-c\", \"jq -r .title | curl -s -d @- https://ntfy.sh/my-docs-jobs\"]\n\n\
@@ -155,8 +229,7 @@ pub fn with_profile(path: &Path, old: &str, profile: &NewProfile) -> Result<Zero
 
 fn changed_text(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mistake> {
     let wrong = |what: &str| Mistake::at(old, 0, what);
-    let mut document: DocumentMut =
-        old.parse().map_err(|_| wrong("it can't be changed without a change of what else is in it"))?;
+    let mut document: DocumentMut = old.parse().map_err(|_| wrong(UNCHANGEABLE))?;
     let profiles = document.entry("profiles").or_insert_with(|| {
         let mut table = Table::new();
         table.set_implicit(true);
@@ -225,13 +298,28 @@ fn set(table: &mut dyn TableLike, name: &str, value: Option<Value>) {
     }
 }
 
+/// Who can read what is written.
+enum Access {
+    /// Its owner.
+    Owner,
+    /// Its owner; if that can't be, nothing is written.
+    Secret,
+    /// As before.
+    Like(fs::Permissions),
+}
+
 /// Puts the text there in one step: whoever reads sees the old file or the new one. With `over`, in the place of one that
-/// is there.
-fn put(path: &Path, text: &str, over: bool) -> io::Result<()> {
+/// is there. The error is `InvalidData` if others could read a secret.
+fn put(path: &Path, text: &str, over: bool, access: Access) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     make_folder(folder)?;
     let (mut file, new) = beside(path)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let protected = match &access {
+        Access::Secret if file::others_can_read(&file)? => Err(io::Error::from(ErrorKind::InvalidData)),
+        Access::Like(before) => file.set_permissions(before.clone()),
+        Access::Owner | Access::Secret => Ok(()),
+    };
+    let written = protected.and_then(|()| file.write_all(text.as_bytes())).and_then(|()| file.sync_all());
     let done = written.and_then(|()| if over { fs::rename(&new, path) } else { link(&new, path) });
     // Gone already where it was renamed.
     let _ = fs::remove_file(&new);

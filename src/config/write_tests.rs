@@ -220,3 +220,86 @@ fn what_cannot_be_written_is_said_and_changes_nothing() {
     let refused = save(&path, &profile("a", typed("mint_k")), Allowed::Nothing).expect_err("no folder");
     assert!(!refused.to_string().contains("mint_k"), "{refused}");
 }
+
+#[test]
+fn a_filter_and_a_theme_are_added_and_all_else_stays() {
+    let folder = folder();
+    let path = folder.path().join("config.toml");
+    let mine = "# mine\ndefault_profile = \"a\"\n\n[profiles.a] # work\nproject_id = \"p\"\n\n[[filters]]\nname = \"old\"\n\
+                filter = \"s:failed\" # red\n\n[ui]\nascii = true # really\n# the end\n";
+    fs::write(&path, mine).expect("written");
+    save_filter(&path, "mine", "s:active \"x\"", false).expect("saved");
+    save_theme(&path, "dark").expect("saved");
+    let text = read(&path);
+    for line in mine.lines() {
+        assert!(text.lines().any(|kept| kept == line), "{line} is gone from {text}");
+    }
+    let file = file::parse(&text).expect("a good file");
+    let filters: Vec<(String, String)> =
+        file.own().filters.iter().map(|f| (f.name.get_ref().clone(), f.filter.get_ref().clone())).collect();
+    let pair = |name: &str, filter: &str| (name.to_owned(), filter.to_owned());
+    assert_eq!(filters, [pair("old", "s:failed"), pair("mine", "s:active \"x\"")]);
+    assert_eq!(file.ui.theme.as_deref(), Some("dark"));
+    save_theme(&path, "light").expect("saved");
+    let before = read(&path);
+    assert!(matches!(save_filter(&path, "old", "x", false), Err(WriteError::FilterExists { .. })));
+    assert_eq!(read(&path), before);
+    save_filter(&path, "old", "s:done", true).expect("replaced");
+    assert_eq!(read(&path), before.replace("\"s:failed\" # red", "\"s:done\" # red"));
+}
+
+#[test]
+fn filters_in_one_line_stay_in_one_line() {
+    let folder = folder();
+    let path = folder.path().join("config.toml");
+    fs::write(&path, "filters = [{ name = \"a\", filter = \"x\" }] # few\nui = { ascii = true }\n").expect("written");
+    save_filter(&path, "b", "y", false).expect("saved");
+    save_filter(&path, "a", "z", true).expect("replaced");
+    save_theme(&path, "dark").expect("saved");
+    let file = file::parse(&read(&path)).expect("a good file");
+    assert_eq!((file.own().filters.len(), file.ui.theme.as_deref()), (2, Some("dark")));
+    assert_eq!(file.own().filters[0].filter.get_ref(), "z");
+    assert!(read(&path).contains("# few"));
+}
+
+#[test]
+fn without_a_file_a_filter_or_a_theme_begins_one() {
+    let folder = folder();
+    for name in ["filter", "theme"] {
+        let path = folder.path().join(name).join("config.toml");
+        match name {
+            "filter" => save_filter(&path, "a", "x", false),
+            _ => save_theme(&path, "dark"),
+        }
+        .expect("saved");
+        let text = read(&path);
+        assert!(text.starts_with("# docdeck's settings") && text.contains("#per_minute"), "{text}");
+        file::parse(&text).expect("a good file");
+    }
+}
+
+#[test]
+fn a_file_that_became_wrong_is_left_as_it_is() {
+    let folder = folder();
+    let path = folder.path().join("config.toml");
+    fs::write(&path, "nonsense\n").expect("written");
+    for result in [save_theme(&path, "dark"), save_filter(&path, "a", "x", false)] {
+        let error = result.expect_err("the file is wrong").to_string();
+        assert!(error.contains("config.toml:1"), "{error}");
+    }
+    assert_eq!(read(&path), "nonsense\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_setting_that_is_saved_leaves_the_permissions_as_they_were() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    let path = folder.path().join("config.toml");
+    fs::write(&path, "").expect("written");
+    for mode in [0o644, 0o600] {
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("mode");
+        save_theme(&path, "dark").expect("saved");
+        assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, mode);
+    }
+}

@@ -109,7 +109,7 @@ impl JobState {
             Self::NotSent => ("not sent", "did not reach the service"),
             Self::Rejected => ("rejected", "refused by the service"),
             Self::Unconfirmed => ("unconfirmed", "the answer was lost; it may have arrived"),
-            Self::Discarded => ("discarded", "given up before it became a job"),
+            Self::Discarded => ("discarded", "given up; the service may still have started it"),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! happen elsewhere.
 
 use super::endpoint::{ApiKey, Scope};
+use super::text::CleanText;
 use std::path::PathBuf;
 
 /// Where the service is unless something says otherwise (api.md).
@@ -52,6 +53,7 @@ pub struct AlreadySet {
     pub base_url: Option<String>,
     pub project: Option<String>,
     pub organization: Option<String>,
+    pub ca_file: Option<PathBuf>,
     pub key: KnownKey,
 }
 
@@ -75,6 +77,35 @@ pub enum Allowed {
     Add,
     /// A profile that is there may be changed as well.
     Change,
+}
+
+/// A field of a new profile that can be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetupField {
+    Key,
+    Project,
+    BaseUrl,
+    CaFile,
+}
+
+/// Why docdeck would not accept a new profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetupProblem {
+    /// None if it is not about one field.
+    pub field: Option<SetupField>,
+    pub sentence: CleanText,
+}
+
+impl SetupProblem {
+    /// With this sentence for the user.
+    pub fn new(field: Option<SetupField>, sentence: &str) -> Self {
+        Self { field, sentence: CleanText::line(sentence) }
+    }
+}
+
+/// Whether a text has the beginning of an API key in it (api.md), so that it is not repeated on the screen.
+pub fn looks_like_key(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("mint_")
 }
 
 /// A text as typed, or none where nothing was.

@@ -96,7 +96,8 @@ impl Effects {
         self.hands.first_run = first_run;
     }
 
-    pub(super) fn first_run(&self) -> &FirstRun {
+    /// What the setup form needs.
+    pub fn first_run(&self) -> &FirstRun {
         &self.hands.first_run
     }
 
@@ -292,6 +293,7 @@ fn writes(effect: &Effect) -> bool {
             | E::RestorePrompts(_)
             | E::WriteFile { .. }
             | E::WriteConfig { .. }
+            | E::SaveFilter { .. }
             | E::RememberTips(_)
             | E::RememberLayout { .. }
     )

@@ -13,6 +13,7 @@ use super::signals::{Signal, stop_group};
 use super::stage::{Happening, Stage, until};
 use super::switch::Profiles;
 use super::{Exit, Folders};
+use crate::app::keymap::{Action, Context};
 use crate::app::{App, Effect, Msg};
 use crate::config::environment::Environment;
 use crate::config::own::How;
@@ -134,15 +135,25 @@ impl Dashboard {
         }
     }
 
-    fn use_theme(&mut self, name: &str) -> Msg {
+    /// Draws with another theme; with `keep` it is saved, if there is such a theme.
+    fn use_theme(&mut self, name: &str, keep: bool) -> Option<Msg> {
         let result = self
             .paints
             .choose(name, self.folders.themes.as_deref())
             .map_err(|error| Failure::new(FailureKind::Local, &format!("The theme stays as it is. {error}")));
         self.ask_background();
         self.repaint();
-        let keep = "theme = \"…\" under [ui] in config.toml keeps it";
-        Msg::Handed { what: CleanText::line(&format!("Theme {name}; {keep}.")), result }
+        if keep && result.is_ok() {
+            self.effects.spawn(self.effects.first_run().clone().save_theme(name.to_owned()));
+            return None;
+        }
+        let key = self.app.told(Context::Palette, Action::KeepTheme);
+        let until = if self.app.start.config.is_some() {
+            format!("until you quit. To keep it, press {key} on it in the palette.")
+        } else {
+            "until you quit.".to_owned()
+        };
+        Some(Msg::Handed { what: CleanText::line(&format!("Theme {name}, {until}")), result })
     }
 
     /// Takes the theme as it is now; a frame is drawn when that changes anything.
@@ -237,7 +248,8 @@ impl Dashboard {
                 self.notify(&text);
                 None
             }
-            Effect::UseTheme(name) => Some(self.use_theme(&name)),
+            Effect::UseTheme { name, keep } => self.use_theme(&name, keep),
+            Effect::AddProfile(profile, key) => Some(self.profiles.add(self.effects.first_run().known(&profile), key)),
             Effect::EditOutside(text) => self.edit_outside(&text),
             Effect::ReadKey { attempt, key } => self.read_key(attempt, key),
             Effect::Begin(next) => {

@@ -1,16 +1,19 @@
-//! What the welcome page asks for: a key is read, a profile is tried with one request, and written.
+//! What the setup form asks for: a profile is checked, its key read, tried with one request, and written. Filters and
+//! themes are saved here as well.
 
 use super::event_loop::Dashboard;
 use super::lend::Loan;
-use crate::api::{Client, ClientOptions};
+use crate::api::Client;
 use crate::app::welcome::NotWritten;
-use crate::app::{Effect, Msg};
-use crate::config::key::KeySource;
-use crate::config::write::{WriteError, save};
-use crate::engine::check::check;
-use crate::model::endpoint::{ApiKey, Scope};
+use crate::app::{Effect, Msg, SavedFilter};
+use crate::config::check;
+use crate::config::key::{KeySource, beside};
+use crate::config::profiles::KnownProfile;
+use crate::config::write::{self, WriteError, save};
+use crate::engine::check::check as asked;
+use crate::model::endpoint::ApiKey;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::setup::{Allowed, KeyFrom, NewProfile};
+use crate::model::setup::{Allowed, KeyFrom, NewProfile, SetupProblem};
 use crate::model::text::CleanText;
 use std::io::Write;
 use std::path::PathBuf;
@@ -29,6 +32,36 @@ impl FirstRun {
         KeySource::of_new(key, &self.config).or_else(|| self.source.clone())
     }
 
+    /// Checks a new profile by the rules of the next start. Reads files, runs nothing.
+    pub(super) async fn check(self, attempt: u64, profile: Box<NewProfile>) -> Msg {
+        let checked = tokio::task::spawn_blocking(move || check::profile(&self.config, &profile)).await;
+        let ending = || Err(SetupProblem::new(None, "docdeck is about to end; nothing was written."));
+        Msg::ProfileChecked { attempt, result: checked.unwrap_or_else(|_| ending()) }
+    }
+
+    /// Saves a filter.
+    pub(super) async fn save_filter(self, filter: SavedFilter, replace: bool) -> Msg {
+        let saved = filter.clone();
+        let write = move || write::save_filter(&self.config, saved.name.as_str(), &saved.text, replace);
+        Msg::FilterSaved { filter, result: written(write).await }
+    }
+
+    /// Saves the theme to begin with.
+    pub(super) async fn save_theme(self, name: String) -> Msg {
+        let what = CleanText::line(&format!("Theme {name}, saved in {}.", self.config.display()));
+        Msg::Handed { what, result: written(move || write::save_theme(&self.config, &name)).await }
+    }
+
+    /// What it takes to switch to a profile that was written.
+    pub fn known(&self, profile: &NewProfile) -> KnownProfile {
+        KnownProfile {
+            name: CleanText::line(&profile.name),
+            scope: Some(profile.scope()),
+            key: Ok(KeySource::of_new(&profile.key, &self.config)),
+            ca_file: profile.ca_file.as_deref().map(|file| beside(&self.config, file)),
+        }
+    }
+
     /// Reads the key.
     pub(super) async fn read(&self, attempt: u64, key: &KeyFrom) -> Msg {
         let result = match self.source(key) {
@@ -36,6 +69,15 @@ impl FirstRun {
             None => Err(local("No source of the key is set, so there is none to read.")),
         };
         Msg::KeyRead { attempt, result }
+    }
+
+    /// One GET.
+    pub(super) async fn try_out(&self, attempt: u64, profile: &NewProfile, key: ApiKey) -> Msg {
+        let tried = async {
+            let options = self.known(profile).client_options().map_err(|error| local(&error.to_string()))?;
+            asked(&Client::new(profile.scope(), key, options)?).await
+        };
+        Msg::ProfileTried { attempt, result: tried.await }
     }
 
     /// Writes the profile into the configuration.
@@ -73,13 +115,11 @@ impl Dashboard {
     }
 }
 
-/// One GET.
-pub(super) async fn tried(attempt: u64, scope: Scope, key: ApiKey) -> Msg {
-    let result = match Client::new(scope, key, ClientOptions::default()) {
-        Ok(client) => check(&client).await,
-        Err(failure) => Err(failure),
-    };
-    Msg::ProfileTried { attempt, result }
+/// Writes a setting.
+async fn written(write: impl FnOnce() -> Result<(), WriteError> + Send + 'static) -> Result<(), Failure> {
+    let written = tokio::task::spawn_blocking(write).await;
+    let written = written.map_err(|_| local("docdeck is about to end; nothing was written."))?;
+    written.map_err(|error| local(&error.to_string()))
 }
 
 fn local(sentence: &str) -> Failure {

@@ -1,6 +1,6 @@
 //! What each effect does, and the message in which it ends.
 
-use super::first_run::{self, FirstRun};
+use super::first_run::FirstRun;
 use super::new_file;
 use super::texts;
 use crate::app::{Effect, JobsOfAll, Known, MOST_READ_AHEAD, Msg, SubmitError};
@@ -134,8 +134,11 @@ impl Hands {
             Effect::WriteFile(file, overwrite) => new_file::written(self.exports.clone(), file, overwrite).await,
             Effect::ReadKey { attempt, key } => self.first_run.read(attempt, &key).await,
             Effect::WriteConfig { attempt, profile, allowed } => self.first_run.write(attempt, profile, allowed).await,
-            Effect::TryProfile { attempt, scope, key } => first_run::tried(attempt, scope, key).await,
-            Effect::UseTheme(_)
+            Effect::TryProfile { attempt, profile, key } => self.first_run.try_out(attempt, &profile, key).await,
+            Effect::CheckProfile { attempt, profile } => self.first_run.check(attempt, profile).await,
+            Effect::SaveFilter { filter, replace } => self.first_run.save_filter(filter, replace).await,
+            Effect::UseTheme { .. }
+            | Effect::AddProfile(..)
             | Effect::EditOutside(_)
             | Effect::RunCommand(_)
             | Effect::Notify(_)

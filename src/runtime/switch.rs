@@ -6,6 +6,7 @@ use super::event_loop::Dashboard;
 use super::lend::Loan;
 use crate::api::Client;
 use crate::app::Msg;
+use crate::app::profiles::Profile;
 use crate::config::key::KeySource;
 use crate::config::profiles::KnownProfile;
 use crate::engine::PollOptions;
@@ -73,6 +74,13 @@ impl Profiles {
             let tried = async { is_taken(&client?).await.map(|away| (key, away)) };
             Msg::KeyTried(at, tried.await)
         }
+    }
+
+    /// Takes in a profile that was written; it can be switched to from now on.
+    pub fn add(&mut self, known: KnownProfile, key: Option<ApiKey>) -> Msg {
+        let profile = Profile { name: known.name.clone(), scope: known.scope.clone(), lacks: known.lacks() };
+        self.known.push(known);
+        Msg::ProfileAdded { profile, key }
     }
 
     /// What the engine of the profile at this place is made of.

@@ -153,6 +153,7 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             Overlay::Export(open) => views::export::draw(frame, view, open, g.body),
             Overlay::Kept(open) => views::kept::draw(frame, view, open, g.layer()),
             Overlay::AllJobs(open) => all_jobs::draw(frame, view, open, g.layer()),
+            Overlay::Setup(form) => welcome::dialog(frame, view, form, g.layer()),
             Overlay::Profiles(open) => profiles::draw(frame, view, open, g.profiles(app.start.profiles.len())),
         }
     }

@@ -125,7 +125,7 @@ fn said(view: View<'_>, open: &Profiles) -> (String, Style) {
         (Step::Choosing, Some(said)) => (said.to_string(), theme.bad),
         (Step::Choosing, None) => {
             let turns = app.told(Context::Profiles, Action::Confirm);
-            let what = "turns to it, after one request that no limit counts. Drafts and prompts stay where they are.";
+            let what = "switches (one free request checks the key). Drafts and prompts stay in their profile.";
             (format!("{turns} {what}"), theme.muted)
         }
     }

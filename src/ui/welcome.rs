@@ -1,23 +1,22 @@
-//! The first page of somebody who has configured nothing yet.
+//! The setup form: the page of a first start, or a dialog for one more profile.
 //!
 //! ```text
 //! Welcome to docdeck
-//! Start agent jobs …                                          where there is room
+//! Start agent jobs …                                          if the page is high enough
 //!
-//! ▌key from     a program   a file  [typed here]  environment
-//!  key          ••••••••
-//!  project      acme-docs
-//!  base URL     https://api.mintlify.com
-//!  organization optional
-//!  profile name default
+//!  key from     a command   a file  [typed here]  environment
+//! ▌key          ••••••••
+//!  project id   needed
+//!  more         ▸ base URL, organization, certificates, profile name
 //!
 //! what the line is and where to get it
 //! how the last attempt went
 //! ```
 
 use super::text::{Row, fit, left};
-use super::{View, cursor, put};
-use crate::app::welcome::{Form, Line as Field, Source, Step, Welcome};
+use super::{View, boxed, cursor, put};
+use crate::app::keymap::{Action, Context};
+use crate::app::welcome::{Form, Line as Field, Purpose, Source, Step, Welcome};
 use crate::app::wrap::wrap;
 use crate::model::setup::{DEFAULT_BASE_URL, DEFAULT_PROFILE};
 use ratatui::Frame;
@@ -36,6 +35,7 @@ const SMALLEST: u16 = 10;
 /// From this many rows on there is room to say what docdeck is.
 const ROOMY: u16 = 19;
 
+/// The page of a first start.
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let Some(welcome) = view.app.welcome.as_deref() else { return };
     let air = if area.width < 60 { 0 } else { 2 };
@@ -45,7 +45,22 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         let lines = introduction(frame, view, Rect { y: rest.y + 1, height: rest.height - 1, ..rest });
         rest = below(rest, lines + 2);
     }
-    for field in welcome.form.lines() {
+    form(frame, view, welcome, rest);
+}
+
+/// The dialog for one more profile.
+pub(super) fn dialog(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
+    let inner = boxed(frame, area, Line::styled(" New profile ", view.theme.title), view.theme.focus);
+    form(frame, view, welcome, Rect { width: inner.width.min(WIDEST), ..inner });
+}
+
+/// The lines of the form, as many as leave two rows for the text below them, and that text.
+fn form(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
+    let lines = welcome.form.lines();
+    let rows = lines.len().min(usize::from(area.height.saturating_sub(2)).max(1));
+    let at = lines.iter().position(|line| *line == welcome.form.line).unwrap_or(0);
+    let mut rest = area;
+    for field in lines.into_iter().skip((at + 1).saturating_sub(rows)).take(rows) {
         line(frame, view, welcome, field, rest);
         rest = below(rest, 1);
     }
@@ -70,11 +85,14 @@ fn below(area: Rect, rows: u16) -> Rect {
 /// What docdeck is; gives the rows that it took.
 fn introduction(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> u16 {
     let theme = view.theme;
-    let what = "Start agent jobs on your documentation, watch them live, open their pull requests, and see which pages \
-                people and AI read. It takes a key and a project; the demo takes neither.";
-    let lines = vec![Line::styled("Welcome to docdeck", theme.title), Line::default(), Line::raw(what)];
+    let demo = view.app.told(Context::WelcomeText, Action::Demo);
+    let what = format!(
+        "Start agent jobs on your documentation, watch them live, open their pull requests, and see which pages people and \
+         AI read. You need an API key and a project id. To look around first, press {demo} for the demo."
+    );
     let text = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
     let rows = 2 + u16::try_from(what.width().div_ceil(usize::from(text.width.saturating_sub(8)).max(1))).unwrap_or(4);
+    let lines = vec![Line::styled("Welcome to docdeck", theme.title), Line::default(), Line::raw(what)];
     frame
         .render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), Rect { height: rows.min(text.height), ..text });
     rows
@@ -94,6 +112,9 @@ fn line(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: Field, 
     let room = row.room();
     if field == Field::Source {
         choices(view, form, &mut row);
+    } else if field == Field::More {
+        row.push(if form.is_open { "▾ " } else { "▸ " }, theme.mark);
+        row.push(fit(&folded(form), room.saturating_sub(2)), theme.muted);
     } else if form.is_secret(field) {
         // The end is what is typed at.
         let dots = "•".repeat(form.secret.len().min(room.saturating_sub(1)));
@@ -105,7 +126,7 @@ fn line(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: Field, 
             row.push(" ", theme.text.add_modifier(Modifier::REVERSED));
         }
     } else if let Some(input) = form.input(field).filter(|_| !here) {
-        match (input.text(), placeholder(field)) {
+        match (input.text(), placeholder(form, field)) {
             (text, hint) if text.is_empty() => row.push(fit(hint, room), theme.muted),
             (text, _) => row.push(fit(&text, room), theme.text),
         };
@@ -114,7 +135,7 @@ fn line(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: Field, 
     if here && let Some(input) = form.input(field) {
         frame.render_widget(input.area(), value);
     }
-    if here && field != Field::Source {
+    if here && !form.is_choice() {
         cursor::type_at(frame, view, value);
     }
 }
@@ -122,23 +143,44 @@ fn line(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: Field, 
 fn label(form: &Form, field: Field) -> &'static str {
     match (field, form.source) {
         (Field::Source, _) => "key from",
-        (Field::Key, Source::Program) => "program",
+        (Field::Key, Source::Program) => "command",
         (Field::Key, Source::File) => "file",
         (Field::Key, _) => "key",
         (Field::Project, _) => "project id",
+        (Field::More, _) => "more",
         (Field::BaseUrl, _) => "base URL",
         (Field::Organization, _) => "organization",
+        (Field::CaFile, _) => "certificates",
         (Field::Name, _) => "profile name",
     }
 }
 
-/// What stands in a line where nothing is typed.
-fn placeholder(field: Field) -> &'static str {
+/// What a line shows while it is empty.
+fn placeholder(form: &Form, field: Field) -> &'static str {
     match field {
         Field::BaseUrl => DEFAULT_BASE_URL,
-        Field::Organization => "optional",
-        Field::Name => DEFAULT_PROFILE,
-        Field::Source | Field::Key | Field::Project => "needed",
+        Field::Organization | Field::CaFile => "optional",
+        Field::Name if form.purpose == Purpose::FirstProfile => DEFAULT_PROFILE,
+        Field::Source | Field::Key | Field::Project | Field::More | Field::Name => "needed",
+    }
+}
+
+/// The line that opens the others: what is set in them, or which they are.
+fn folded(form: &Form) -> String {
+    if form.is_open {
+        return String::new();
+    }
+    let mut fields = vec![Field::BaseUrl, Field::Organization, Field::CaFile];
+    fields.extend((form.purpose == Purpose::FirstProfile).then_some(Field::Name));
+    let set: Vec<String> = fields
+        .iter()
+        .filter_map(|field| Some((field, form.input(*field).filter(|input| !input.is_blank())?)))
+        .map(|(field, input)| format!("{} {}", label(form, *field), input.text()))
+        .collect();
+    if set.is_empty() {
+        fields.into_iter().map(|field| label(form, field)).collect::<Vec<_>>().join(", ")
+    } else {
+        set.join(", ")
     }
 }
 
@@ -162,52 +204,58 @@ fn choices(view: View<'_>, form: &Form, row: &mut Row<'_>) {
 fn said(view: View<'_>, welcome: &Welcome) -> (String, Style) {
     let theme = view.theme;
     match (welcome.step, &welcome.said) {
+        (Step::Checking, _) => ("Checking…".to_owned(), theme.working),
         (Step::Reading, _) => ("Reading the key…".to_owned(), theme.working),
         (Step::Trying, _) => ("Asking the service, one request…".to_owned(), theme.working),
         (Step::Saving, _) => (format!("Writing {}…", welcome.config), theme.working),
         (Step::Filling, Some(said)) if said.is_good => (format!("✓ {}", said.text), theme.good),
         (Step::Filling, Some(said)) => (format!("! {}", said.text), theme.warning),
-        (Step::Filling, None) => (explanation(welcome), theme.muted),
+        (Step::Filling, None) => (explanation(view, welcome), theme.muted),
     }
 }
 
 /// What a line is, and where to get what it takes.
-fn explanation(welcome: &Welcome) -> String {
+fn explanation(view: View<'_>, welcome: &Welcome) -> String {
     let form = &welcome.form;
-    let where_from = "An admin key is made on the API keys page of the service's dashboard.";
+    let where_from = "Create an admin key on the API keys page of the service's dashboard.";
     let text = match (form.line, form.source) {
         (Field::Source, source) => {
             let what = match source {
-                Source::Kept => "The configuration names a source of the key already; it stays as it is.",
-                Source::Program => "A password manager prints the key, at each start.",
-                Source::File => "A file holds nothing but the key. One that others can read is refused.",
-                Source::Typed => "The key is kept in the configuration, in a file that only you can read.",
+                Source::Kept => "The configuration already names a source of the key; it stays as it is.",
+                Source::Program => "A command such as `pass show docdeck` prints the key each time docdeck starts.",
+                Source::File => "A file that contains only the key. Nobody but you may be able to read it.",
+                Source::Typed => "The key is stored in the configuration, in a file that only you can read.",
                 Source::Variable if form.has_variable() => {
-                    "DOCDECK_API_KEY is set in this shell, and beats what any file says."
+                    "DOCDECK_API_KEY is set in this shell. It is used instead of any key in a file."
                 }
                 Source::Variable => {
-                    "Not set in this shell, and docdeck can't set it there. Put export DOCDECK_API_KEY=… where your shell begins."
+                    "DOCDECK_API_KEY is not set in this shell. Put export DOCDECK_API_KEY=… where your shell starts."
                 }
             };
-            let beaten = form.has_variable() && source != Source::Variable;
-            let beaten = if beaten { " DOCDECK_API_KEY is set in this shell, and beats it there." } else { "" };
-            return format!("{what}{beaten}\n{where_from}");
+            let is_unused = form.has_variable() && source != Source::Variable;
+            let unused = if is_unused { " DOCDECK_API_KEY is set in this shell and is used instead." } else { "" };
+            return format!("{what}{unused}\n{where_from}");
         }
         (Field::Key, Source::Program) => {
-            "The program and its arguments, like: pass show docdeck. No shell reads them; quotes keep blanks. Its first line is the key."
+            "The command and its arguments, like: pass show docdeck. It runs without a shell; quotes keep spaces. The first line of its output is the key."
         }
-        (Field::Key, Source::File) => "Its path; ~/ is your home folder. Make it yours alone: chmod 600.",
+        (Field::Key, Source::File) => "Its path; ~/ is your home folder. Only you may be able to read it: chmod 600.",
         (Field::Key, _) => return format!("Paste or type it; it is shown as dots.\n{where_from}"),
-        (Field::Project, _) => "The project's id stands on the API keys page of the service's dashboard.",
+        (Field::Project, _) => "The project id is on the API keys page of the service's dashboard.",
+        (Field::More, _) => {
+            let open = view.app.told(Context::Welcome, Action::NextField);
+            return format!("{open} opens the optional fields.");
+        }
         (Field::BaseUrl, _) => {
             "Where the service is; leave it empty for the usual one. http:// is for this computer only."
         }
         (Field::Organization, _) => {
-            "Page views are limited per organization: name yours if several of its projects are used here, to count them together."
+            "Page views are limited per organization: name yours if you use several of its projects here, to count them together."
         }
-        (Field::Name, _) => {
-            "What this key and project are called here; each further [profiles.NAME] in the configuration is another one."
+        (Field::CaFile, _) => {
+            "A file of certificates (PEM) to trust in addition to those of the system, like a company's own."
         }
+        (Field::Name, _) => "A name for this key and project. It is [profiles.NAME] in the configuration.",
     };
     text.to_owned()
 }

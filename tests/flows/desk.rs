@@ -132,6 +132,9 @@ impl Desk {
         // A record that can't be written has no room for exports either.
         let _ = std::fs::create_dir_all(&exports);
         effects.export_into(exports);
+        let config = folder.join("config.toml");
+        let start = Start { config: Some(CleanText::line(&config.display().to_string())), ..start };
+        effects.set_up(FirstRun { config, source: None });
         let (app, begin) = App::new(start, now());
         for effect in begin {
             effects.carry(effect);
@@ -231,6 +234,10 @@ impl Desk {
                     let connection = self.profiles.connection(at, key).expect("a profile");
                     self.scope = connection.client.scope().clone();
                     self.effects.switch(connection, &mut self.news);
+                }
+                Effect::AddProfile(profile, key) => {
+                    let msg = self.profiles.add(self.effects.first_run().known(&profile), key);
+                    self.effects.spawn(async move { msg });
                 }
                 other => self.effects.carry(other),
             }

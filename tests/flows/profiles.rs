@@ -227,3 +227,85 @@ async fn turning_while_all_pages_load_ends_that_and_what_came_is_gone_on_with_af
     desk.until_shown("a goes on").await;
     desk.terminate().await;
 }
+
+#[tokio::test]
+async fn a_profile_is_added_over_the_running_dashboard_and_switched_to() {
+    let (one, two, folder) = (sim(&[]).await, sim(&[]).await, folder());
+    let config = folder.path().join("config.toml");
+    let mine = "# mine\n[profiles.acme] # first\nproject_id = \"acme-docs\"\napi_key = \"mint_k\"\n";
+    std::fs::write(&config, mine).expect("written");
+    let mut desk = Desk::begin(&one, folder.path()).await;
+    desk.know(&[("acme", scope_of(&one), one.api_key())]);
+    desk.accepted("Work for acme [sim:seconds=900000]").await;
+    desk.keys("Pn");
+    desk.assert_shows("New profile");
+    desk.key(KeyCode::Esc);
+    desk.assert_shows("Profiles: 1");
+    desk.key(KeyCode::Esc);
+    desk.assert_shows("Work for acme");
+    assert_eq!(std::fs::read_to_string(&config).expect("there"), mine, "cancel writes nothing");
+    desk.keys("Pn");
+    desk.keys("acme");
+    desk.ctrl('s');
+    desk.assert_shows("Type or paste the key.");
+    desk.paste(two.api_key());
+    desk.key(KeyCode::Enter);
+    desk.keys(two.project());
+    desk.key(KeyCode::Tab);
+    desk.key(KeyCode::Enter);
+    desk.paste(&two.base_url());
+    desk.ctrl('s');
+    desk.assert_shows("There is already a profile acme. Choose another name.");
+    desk.keys("-two");
+    desk.ctrl('s');
+    turned_to(&mut desk, "acme-two").await;
+    desk.assert_shows("Now on acme-two");
+    // Keys that were meant for the form do nothing.
+    desk.keys("q");
+    desk.go_on_for(std::time::Duration::from_millis(600)).await;
+    desk.accepted("Work for the new one").await;
+    assert_eq!((one.requests(Operation::Create), two.requests(Operation::Create)), (1, 1));
+    let text = std::fs::read_to_string(&config).expect("there");
+    assert!(text.starts_with(mine) && text.contains("[profiles.acme-two]"), "{text}");
+    choose(&mut desk, 0);
+    turned_to(&mut desk, "acme").await;
+    desk.until_shown("Work for acme").await;
+    desk.terminate().await;
+}
+
+#[tokio::test]
+async fn a_filter_is_saved_as_a_tab_while_it_is_typed() {
+    let (sim, folder) = (sim(&[]).await, folder());
+    let config = folder.path().join("config.toml");
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.accepted("Some work [sim:seconds=900000]").await;
+    desk.keys("/s:active");
+    desk.ctrl('s');
+    desk.assert_shows("Save this filter");
+    desk.keys("Busy");
+    desk.key(KeyCode::Enter);
+    desk.until_shown("Saved the filter Busy as a tab.").await;
+    desk.assert_shows(" All  [Busy]");
+    assert!(desk.app.overlays.is_empty() && desk.app.filter_text().is_empty());
+    let text = || std::fs::read_to_string(&config).expect("written");
+    assert!(text().contains("[[filters]]\nname = \"Busy\"\nfilter = \"s:active\""), "{}", text());
+    // Narrower, under the same name: replaced after a question.
+    desk.keys("/some");
+    desk.key(KeyCode::Enter);
+    desk.ctrl('s');
+    desk.keys("Busy");
+    desk.key(KeyCode::Enter);
+    desk.assert_shows("Replace the saved filter Busy (s:active)?");
+    desk.keys("y");
+    desk.until("the other filter", |desk| desk.app.start.filters[0].text == "s:active some").await;
+    assert!(text().contains("filter = \"s:active some\""), "{}", text());
+    std::fs::write(&config, "nonsense\n").expect("written");
+    desk.keys("/work");
+    desk.ctrl('s');
+    desk.keys("Other");
+    desk.key(KeyCode::Enter);
+    desk.until_shown("The filter was not saved.").await;
+    desk.assert_shows("config.toml:1:");
+    assert_eq!((desk.app.filter_text(), text()), ("work", "nonsense\n".to_owned()));
+    desk.terminate().await;
+}

@@ -15,12 +15,17 @@ use docdeck::store::Store;
 use std::path::Path;
 use std::time::Duration;
 
-/// Key, project and service are typed; Enter on the last line begins.
+/// Key and project are typed, and the service below *more*.
 fn fill(desk: &mut Desk, key: &str, project: &str, url: &str) {
-    desk.key(KeyCode::Enter);
     desk.paste(key);
     desk.key(KeyCode::Enter);
     desk.keys(project);
+    service(desk, url);
+}
+
+/// From the project to the base URL, which is folded.
+fn service(desk: &mut Desk, url: &str) {
+    desk.key(KeyCode::Tab);
     desk.key(KeyCode::Enter);
     desk.paste(url);
 }
@@ -66,8 +71,9 @@ fn begins(desk: &Desk) -> bool {
 async fn a_right_key_is_tried_once_written_and_gone_on_with() {
     let (sim, folder) = (sim(&[]).await, folder());
     let mut desk = filled(folder.path(), &sim);
-    desk.key(KeyCode::Enter);
-    desk.key(KeyCode::Enter);
+    for _ in ["organization", "certificates", "name"] {
+        desk.key(KeyCode::Enter);
+    }
     desk.keys("work");
     desk.key(KeyCode::Enter);
     desk.until("the dashboard", begins).await;
@@ -89,15 +95,16 @@ async fn a_wrong_key_is_asked_about_and_what_was_typed_stays() {
     fill(&mut desk, "mint_wrong", sim.project(), &sim.base_url());
     desk.ctrl('s');
     let asked = question(&mut desk).await;
-    assert!(asked.contains("does not accept the key") && asked.ends_with("Save it all the same?"), "{asked}");
+    assert!(asked.contains("does not accept the key") && asked.ends_with("Save it anyway?"), "{asked}");
     desk.keys("n");
     desk.assert_shows("does not accept the key");
     desk.assert_shows(sim.project());
     desk.assert_shows("••••••••••");
     assert!(!is_written(folder.path()));
     // Up to the key, which is cleared at once.
-    desk.key(KeyCode::Up);
-    desk.key(KeyCode::Up);
+    for _ in ["more", "project", "key"] {
+        desk.key(KeyCode::Up);
+    }
     desk.ctrl('u');
     desk.paste(sim.api_key());
     desk.ctrl('s');
@@ -112,7 +119,7 @@ async fn a_project_that_does_not_match_is_asked_about_and_saved_after_a_yes() {
     fill(&mut desk, sim.api_key(), "other-docs", &sim.base_url());
     desk.ctrl('s');
     let asked = question(&mut desk).await;
-    assert!(asked.contains("does not seem to know the project") && asked.ends_with("Save it all the same?"), "{asked}");
+    assert!(asked.contains("does not seem to know the project") && asked.ends_with("Save it anyway?"), "{asked}");
     desk.keys("y");
     desk.until("the dashboard", begins).await;
     assert_eq!(written(folder.path()).scope.project, "other-docs");
@@ -125,7 +132,7 @@ async fn a_service_that_is_down_stops_no_saving() {
     sim.stop().await;
     desk.ctrl('s');
     let asked = question(&mut desk).await;
-    assert!(asked.contains("Nobody answers at 127.0.0.1") && asked.ends_with("Save it all the same?"), "{asked}");
+    assert!(asked.contains("Nobody answers at 127.0.0.1") && asked.ends_with("Save it anyway?"), "{asked}");
     desk.keys("y");
     desk.until("the dashboard", begins).await;
     assert!(is_written(folder.path()));
@@ -150,11 +157,11 @@ async fn an_attempt_that_is_given_up_writes_nothing_when_its_answer_comes() {
     desk.ctrl('s');
     desk.until_shown("Asking the service, one request…").await;
     desk.key(KeyCode::Esc);
-    desk.assert_shows("Given up; nothing was written.");
+    desk.assert_shows("Canceled. Nothing was written.");
     desk.until("the request at the service", |_| sim.requests(Operation::Get) == 1).await;
     desk.go_on_for(Duration::from_millis(400)).await;
     assert!(!is_written(folder.path()) && !begins(&desk));
-    desk.assert_shows("Given up; nothing was written.");
+    desk.assert_shows("Canceled. Nothing was written.");
 }
 
 #[tokio::test]
@@ -164,11 +171,11 @@ async fn a_file_that_is_there_is_added_to_after_a_question() {
     std::fs::write(folder.path().join("config.toml"), mine).expect("written");
     let mut desk = filled(folder.path(), &sim);
     desk.ctrl('s');
-    assert!(question(&mut desk).await.contains("Add the profile default?"));
+    assert!(question(&mut desk).await.contains("Add the profile default to it?"));
     desk.keys("n");
     assert_eq!(std::fs::read_to_string(folder.path().join("config.toml")).expect("there"), mine);
     desk.ctrl('s');
-    assert!(question(&mut desk).await.contains("Add the profile default?"));
+    assert!(question(&mut desk).await.contains("Add the profile default to it?"));
     desk.keys("y");
     desk.until("the dashboard", begins).await;
     let text = std::fs::read_to_string(folder.path().join("config.toml")).expect("there");
@@ -187,12 +194,10 @@ async fn a_profile_without_a_project_keeps_its_source_of_the_key() {
     let set = AlreadySet { profile: "docs".to_owned(), key: KnownKey::File, ..AlreadySet::default() };
     let mut desk = Desk::welcome(folder.path(), &set, Some(KeySource::File(key)));
     desk.assert_shows("[as it is]");
-    desk.key(KeyCode::Enter);
     desk.keys(sim.project());
-    desk.key(KeyCode::Enter);
-    desk.paste(&sim.base_url());
+    service(&mut desk, &sim.base_url());
     desk.ctrl('s');
-    assert!(question(&mut desk).await.contains("has a profile docs. Change it?"));
+    assert!(question(&mut desk).await.contains("already has a profile docs. Change it?"));
     desk.keys("y");
     desk.until("the dashboard", begins).await;
     let text = std::fs::read_to_string(folder.path().join("config.toml")).expect("there");
@@ -204,15 +209,16 @@ async fn a_profile_without_a_project_keeps_its_source_of_the_key() {
 async fn a_program_that_fails_can_be_saved_and_the_page_stays() {
     let folder = folder();
     let mut desk = page(folder.path());
-    desk.keys("hh");
-    desk.key(KeyCode::Enter);
+    desk.key(KeyCode::Up);
+    desk.key(KeyCode::Left);
+    desk.key(KeyCode::Left);
     desk.keys("false");
     desk.key(KeyCode::Enter);
     desk.keys("my-docs");
     desk.ctrl('s');
     let asked = question(&mut desk).await;
     assert!(
-        asked.contains("The API key command false ended with code 1") && asked.ends_with("Save it all the same?"),
+        asked.contains("The API key command false ended with code 1") && asked.ends_with("Save it anyway?"),
         "{asked}"
     );
     desk.keys("y");
@@ -225,12 +231,13 @@ async fn a_program_that_fails_can_be_saved_and_the_page_stays() {
 async fn a_variable_that_is_not_set_asks_nobody() {
     let folder = folder();
     let mut desk = page(folder.path());
-    desk.keys("l");
+    desk.key(KeyCode::Up);
+    desk.key(KeyCode::Right);
     desk.assert_shows("[environment]");
     desk.key(KeyCode::Enter);
     desk.keys("my-docs");
     desk.ctrl('t');
-    desk.assert_shows("DOCDECK_API_KEY is not set in this shell");
+    desk.until_shown("DOCDECK_API_KEY is not set in this shell, so").await;
     desk.ctrl('s');
     desk.until_shown("Set DOCDECK_API_KEY in your shell").await;
     assert!(is_written(folder.path()) && !begins(&desk));
@@ -249,6 +256,65 @@ async fn what_is_missing_is_said_where_it_is_missing_and_asks_nobody() {
     assert!(desk.asked.is_empty(), "letters are text: {:?}", desk.asked);
     desk.ctrl('d');
     assert_eq!(desk.asked, [Effect::Begin(Begin::Demo)]);
+}
+
+#[tokio::test]
+async fn letters_and_pastes_on_a_choice_go_to_its_input_field() {
+    let folder = folder();
+    let mut desk = page(folder.path());
+    desk.key(KeyCode::Up);
+    desk.keys("hjkldq");
+    desk.assert_shows("••••••");
+    assert!(desk.asked.is_empty(), "no letter is a key: {:?}", desk.asked);
+    desk.key(KeyCode::Up);
+    desk.key(KeyCode::Right);
+    desk.assert_shows("[environment]");
+    desk.paste("mint_k");
+    desk.assert_shows("[typed here]");
+    desk.assert_shows("••••••••••••");
+    desk.key(KeyCode::Up);
+    desk.key(KeyCode::Left);
+    desk.paste("~/key");
+    desk.assert_shows("file         ~/key");
+}
+
+#[tokio::test]
+async fn what_docdeck_refuses_is_not_offered_to_be_saved() {
+    let (sim, folder) = (sim(&[]).await, folder());
+    let mut desk = page(folder.path());
+    fill(&mut desk, sim.api_key(), sim.project(), "http://docs.example.com");
+    desk.ctrl('s');
+    desk.until_shown("would send the key unencrypted to docs.example.com").await;
+    assert!(desk.app.overlays.is_empty() && !is_written(folder.path()));
+    let key = folder.path().join("key");
+    std::fs::write(&key, sim.api_key()).expect("written");
+    std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o644)).expect("mode");
+    let mut desk = page(folder.path());
+    desk.key(KeyCode::Up);
+    desk.key(KeyCode::Left);
+    desk.paste("key");
+    desk.key(KeyCode::Enter);
+    desk.keys(sim.project());
+    desk.ctrl('s');
+    desk.until_shown("Others on this computer can read").await;
+    assert!(desk.app.overlays.is_empty() && !is_written(folder.path()));
+    assert_eq!(sim.requests(Operation::Get), 0);
+    // The field has the focus, and what is typed corrects it.
+    std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("mode");
+    desk.ctrl('s');
+    assert!(question(&mut desk).await.ends_with("Save it anyway?"), "the usual service is not there");
+}
+
+#[tokio::test]
+async fn the_first_empty_field_has_the_focus() {
+    let folder = folder();
+    let mut desk = page(folder.path());
+    desk.keys("k");
+    desk.assert_shows("key          •");
+    let set = AlreadySet { key: KnownKey::Environment, ..AlreadySet::default() };
+    let mut desk = Desk::welcome(folder.path(), &set, None);
+    desk.keys("docs");
+    desk.assert_shows("project id   docs");
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ mod stored;
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use docdeck::app::overlay::Overlay;
+use docdeck::app::profiles::Profile;
 use docdeck::app::welcome::{NotWritten, Welcome};
 use docdeck::app::{App, Effect, Known, Msg, Overwrite, Record, SavedFilter, Start, SubmitError, Template};
 use docdeck::model::Time;
@@ -24,7 +25,7 @@ use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{Delivery, DeliveryKind, DraftSlot, Prompt, PromptId, PromptKind, Resolution, Thread};
 use docdeck::model::report::{Kept, KnownRange, LoadEnd, LoadEnded, Recalled, Report};
 use docdeck::model::row::{FirstRows, JobKey, JobRow};
-use docdeck::model::setup::{Allowed, AlreadySet};
+use docdeck::model::setup::{Allowed, AlreadySet, SetupField, SetupProblem};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
 use docdeck::ui::{Depth, Theme, draw};
@@ -464,6 +465,18 @@ impl Play {
             Effect::ChangeQueue(jobs, _) => {
                 let rows = jobs.iter().map(|job| changed(job.0)).collect();
                 Msg::Changed(if well { Ok(rows) } else { Err(failure()) })
+            }
+            Effect::CheckProfile { attempt, .. } => {
+                let problem = SetupProblem::new(Some(SetupField::BaseUrl), "It is wrong.");
+                Msg::ProfileChecked { attempt, result: if well { Ok(()) } else { Err(problem) } }
+            }
+            Effect::AddProfile(profile, key) => {
+                let name = CleanText::line(&profile.name);
+                let profile = Profile { name, scope: Some(profile.scope()), lacks: None };
+                Msg::ProfileAdded { profile, key }
+            }
+            Effect::SaveFilter { filter, .. } => {
+                Msg::FilterSaved { filter, result: if well { Ok(()) } else { Err(failure()) } }
             }
             Effect::ReadKey { attempt, .. } => {
                 let key = ApiKey::new("mint_k").expect("a key");

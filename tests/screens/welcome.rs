@@ -2,9 +2,11 @@
 
 use crate::world::World;
 use crate::{SIZES, render, text};
+use docdeck::app::profiles::Profile;
 use docdeck::app::{Effect, Msg};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::failure::{Failure, FailureKind};
+use docdeck::model::setup::{SetupField, SetupProblem};
 use docdeck::model::text::CleanText;
 use docdeck::ui::Depth;
 
@@ -18,11 +20,15 @@ fn snapshots(name: &str, build: impl Fn(&mut World)) {
 
 /// Key and project are typed, and an attempt is begun; gives its number.
 fn attempt(world: &mut World) -> u64 {
-    world.keys("Enter");
     world.paste("mint_secret_key");
     world.keys("Enter");
     world.paste("acme-docs");
     world.keys("Ctrl-s");
+    let checks = world.effects.iter().rev().find_map(|effect| match effect {
+        Effect::CheckProfile { attempt, .. } => Some(*attempt),
+        _ => None,
+    });
+    world.tell(Msg::ProfileChecked { attempt: checks.expect("an attempt"), result: Ok(()) });
     let mut reads = world.effects.iter().rev().filter_map(|effect| match effect {
         Effect::ReadKey { attempt, .. } => Some(*attempt),
         _ => None,
@@ -43,7 +49,7 @@ fn the_welcome_page() {
 
 #[test]
 fn every_source_of_the_key() {
-    for (name, keys) in [("program", "h h"), ("file", "h"), ("variable", "l")] {
+    for (name, keys) in [("program", "Up Left Left"), ("file", "Up Left"), ("variable", "Up Right")] {
         snapshots(&format!("welcome_{name}"), |world| world.keys(keys));
     }
 }
@@ -51,7 +57,6 @@ fn every_source_of_the_key() {
 #[test]
 fn a_typed_key_is_dots() {
     snapshots("welcome_key", |world| {
-        world.keys("Enter");
         world.paste("mint_secret_key");
         assert!(!text(&render(&world.app, Depth::None)).contains("secret"));
     });
@@ -60,7 +65,7 @@ fn a_typed_key_is_dots() {
 #[test]
 fn a_line_that_is_typed() {
     snapshots("welcome_project", |world| {
-        world.keys("Tab Tab");
+        world.keys("Tab");
         world.paste("acme-docs");
     });
 }
@@ -82,8 +87,9 @@ fn a_test_that_went_well() {
     snapshots("welcome_good", |world| {
         read(world);
         world.keys("Esc Ctrl-t");
-        let Some(Effect::ReadKey { attempt, .. }) = world.effects.last() else { panic!("no attempt") };
+        let Some(Effect::CheckProfile { attempt, .. }) = world.effects.last() else { panic!("no attempt") };
         let attempt = *attempt;
+        world.tell(Msg::ProfileChecked { attempt, result: Ok(()) });
         world.tell(Msg::KeyRead { attempt, result: Ok(ApiKey::new("mint_secret_key").expect("a key")) });
         let said = "The service did not refuse the key: a made-up job got its 404 (“Job not found”). The project id, and \
                     the right to start jobs, show at first use.";
@@ -113,5 +119,48 @@ fn what_was_typed_stays_where_it_was_refused() {
 
 #[test]
 fn the_help_of_the_welcome_page() {
-    snapshots("welcome_help", |world| world.keys("?"));
+    snapshots("welcome_help", |world| world.keys("F1"));
+}
+
+#[test]
+fn the_fields_below_more() {
+    snapshots("welcome_more", |world| {
+        world.keys("Tab Tab Enter");
+        world.paste("https://docs.example.com");
+        world.keys("Enter Enter");
+    });
+    snapshots("welcome_folded", |world| {
+        world.keys("Tab Tab Enter");
+        world.paste("https://docs.example.com");
+        world.keys("Up Left Up");
+    });
+}
+
+#[test]
+fn what_docdeck_would_refuse_is_said_at_its_field() {
+    snapshots("welcome_invalid", |world| {
+        world.paste("mint_secret_key");
+        world.keys("Tab");
+        world.paste("acme-docs");
+        world.keys("Ctrl-s");
+        let Some(Effect::CheckProfile { attempt, .. }) = world.effects.last() else { panic!("no attempt") };
+        let attempt = *attempt;
+        let sentence = "The base URL would send the key unencrypted to docs.example.com, so nothing was sent: http:// is \
+                        accepted for this computer only, write https://.";
+        let problem = SetupProblem::new(Some(SetupField::BaseUrl), sentence);
+        world.tell(Msg::ProfileChecked { attempt, result: Err(problem) });
+    });
+}
+
+#[test]
+fn the_form_for_one_more_profile() {
+    for size in SIZES {
+        let mut world = World::new(size);
+        world.jobs();
+        world.app.start.config = Some(CleanText::line("/home/me/.config/docdeck/config.toml"));
+        world.app.start.profiles =
+            vec![Profile { name: CleanText::line("acme"), scope: Some(world.app.start.scope.clone()), lacks: None }];
+        world.keys("P n");
+        insta::assert_snapshot!(format!("new_profile_{}x{}", size.0, size.1), text(&render(&world.app, Depth::None)));
+    }
 }

@@ -210,6 +210,10 @@ impl World {
                 "Enter" => KeyCode::Enter,
                 "Esc" => KeyCode::Esc,
                 "Tab" => KeyCode::Tab,
+                "Up" => KeyCode::Up,
+                "Left" => KeyCode::Left,
+                "Right" => KeyCode::Right,
+                "F1" => KeyCode::F(1),
                 one => KeyCode::Char(one.chars().next().expect("a key")),
             };
             self.tell(Msg::Input(Event::Key(KeyEvent::new(code, mods))));

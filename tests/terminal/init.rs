@@ -215,13 +215,75 @@ fn in_a_terminal_it_asks_line_by_line_and_does_not_show_the_key() {
 }
 
 #[test]
+fn a_wrong_answer_is_refused_at_once_and_asked_for_again() {
+    let place = Place::new(&[]);
+    let key = PathBuf::from(place.key_file(&place.service.key));
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).expect("mode");
+    let mut pty = place.asked(&["--base-url", "http://docs.example.com"]);
+    pty.wait_for_text("Project id:");
+    pty.send("\r");
+    pty.wait_for_text("The project id is missing");
+    pty.send("mint_secret\r");
+    pty.wait_for_text("This looks like an API key, not like a project id.");
+    pty.send(&format!("{}\r", place.service.project));
+    pty.wait_for_text("1 to 4 [3]:");
+    pty.send(&format!("2\r{}\r", key.display()));
+    pty.wait_for_text("Others on this computer can read");
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).expect("mode");
+    pty.send(&format!("2\r{}\r", key.display()));
+    pty.wait_for_text("would send the key unencrypted to docs.example.com");
+    pty.wait_for_text("Base URL of the service [https://api.mintlify.com]:");
+    pty.send(&format!("{}\r", place.service.url));
+    pty.wait_for_text("Organization");
+    assert!(!place.config().exists());
+    pty.send("\r");
+    pty.wait_for_text("Name of this profile");
+    pty.send("\r");
+    assert_eq!(pty.wait_for_end(), 0);
+    assert!(place.text().contains(&format!("api_key_file = \"{}\"", key.display())), "{}", place.text());
+}
+
+#[test]
+fn answers_can_be_corrected_after_the_service_refused_them() {
+    let place = Place::new(&[]);
+    let file = place.key_file(&place.service.key);
+    let given = ["--project", "other", "--base-url", &place.service.url, "--api-key-file", &file];
+    let mut pty = place.asked(&[&given[..], &["--organization", "", "--profile", "a"]].concat());
+    pty.wait_for_text("does not seem to know the project");
+    pty.wait_for_text("Write it anyway?");
+    pty.send("c\r");
+    pty.wait_for_text("Project id [other]:");
+    pty.send(&format!("{}\r", place.service.project));
+    pty.wait_for_text("1 to 4 [3]:");
+    pty.send(&format!("2\r{file}\r"));
+    pty.wait_for_text(&format!("Base URL of the service [{}]:", place.service.url));
+    pty.send("\r");
+    pty.wait_for_text("Organization");
+    pty.send("\r");
+    pty.wait_for_text("Name of this profile [a]:");
+    pty.send("\r");
+    assert_eq!(pty.wait_for_end(), 0);
+    assert!(place.text().contains(&format!("project_id = \"{}\"", place.service.project)), "{}", place.text());
+}
+
+#[test]
+fn the_end_of_the_input_writes_nothing() {
+    let place = Place::new(&[]);
+    let mut pty = place.asked(&["--project", "p"]);
+    pty.wait_for_text("1 to 4");
+    pty.send("\x04");
+    assert_eq!(pty.wait_for_end(), 2);
+    assert!(!place.config().exists());
+}
+
+#[test]
 fn a_key_that_is_refused_is_asked_about() {
     let place = Place::new(&[]);
     for (answer, code, written) in [("n", 3, false), ("y", 0, true)] {
         let file = place.key_file("mint_wrong");
         let given = ["--project", "p", "--base-url", &place.service.url, "--api-key-file", &file];
         let mut pty = place.asked(&[&given[..], &["--organization", "", "--profile", "a"]].concat());
-        pty.wait_for_text("Write it all the same? [y/N]");
+        pty.wait_for_text("Write it anyway?");
         assert!(pty.screen().contents().contains("does not accept the key"));
         pty.send(&format!("{answer}\r"));
         assert_eq!(pty.wait_for_end(), code);
@@ -246,12 +308,12 @@ fn a_file_that_is_there_is_asked_about() {
         "",
     ];
     let mut pty = place.asked(&[&given[..], &["--profile", "default"]].concat());
-    pty.wait_for_text("has a profile default. Change it?");
+    pty.wait_for_text("already has a profile default. Change it?");
     pty.send("\r");
     assert_eq!(pty.wait_for_end(), 2);
     assert_eq!(place.text(), before, "no answer is no");
     let mut pty = place.asked(&[&given[..], &["--profile", "new"]].concat());
-    pty.wait_for_text("Add the profile new?");
+    pty.wait_for_text("Add the profile new to it?");
     pty.send("y\r");
     assert_eq!(pty.wait_for_end(), 0);
     assert!(place.text().contains("[profiles.new]"));

@@ -326,7 +326,9 @@ fn a_signal_to_end_while_the_terminal_is_lent_ends_both() {
 fn without_configuration_a_page_takes_what_is_needed() {
     let mut pty = Pty::spawn(Setup::dashboard());
     pty.wait_for_text("Welcome to docdeck");
-    pty.quit();
+    pty.send("\x03");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
 }
 
 #[test]
@@ -335,7 +337,7 @@ fn a_quiet_screen_sends_nothing() {
     pty.wait_for_text("Welcome to docdeck");
     pty.wait_for_quiet();
     assert!(!pty.sends_within(std::time::Duration::from_millis(700)), "{:?}", pty.sent());
-    pty.send("q");
+    pty.send("\x03");
     assert_eq!(pty.wait_for_end(), 0);
 }
 

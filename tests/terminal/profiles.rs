@@ -54,3 +54,22 @@ fn a_key_command_that_fails_leaves_the_old_profile_with_what_it_said() {
     pty.wait_for_text("docdeck  one");
     pty.quit();
 }
+
+#[test]
+fn a_theme_that_is_kept_is_written_into_the_configuration() {
+    let home = tempfile::tempdir().expect("a folder");
+    let path = home.path().join("config.toml");
+    let mine = config("echo mint_k") + "[ui]\nmouse = false # mine\n";
+    std::fs::write(&path, &mine).expect("written");
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("mode");
+    let setup = Setup::dashboard().with("HOME", &home.path().display().to_string());
+    let mut pty = Pty::spawn(setup.with("DOCDECK_CONFIG", &path.display().to_string()));
+    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.send(":theme light\r");
+    pty.wait_for_text("Theme light, until you quit. To keep it, press Ctrl-S");
+    assert_eq!(std::fs::read_to_string(&path).expect("there"), mine);
+    pty.send(":theme light\x13");
+    pty.wait_for_text("Theme light, saved in");
+    assert_eq!(std::fs::read_to_string(&path).expect("there"), mine + "theme = \"light\"\n");
+    pty.quit();
+}

@@ -346,9 +346,10 @@ fn what_is_printed_for_a_debugger_holds_no_key() {
     let (effects, msg) = (
         [
             Effect::WriteConfig { attempt: 1, profile: Box::new(profile.clone()), allowed: Allowed::Add },
-            Effect::TryProfile { attempt: 1, scope: scope.clone(), key: key() },
+            Effect::TryProfile { attempt: 1, profile: Box::new(profile.clone()), key: key() },
             Effect::ReadKey { attempt: 1, key: profile.key.clone() },
             Effect::TurnToProfile(0, key()),
+            Effect::AddProfile(Box::new(profile.clone()), Some(key())),
         ],
         Msg::KeyRead { attempt: 1, result: Ok(key()) },
     );

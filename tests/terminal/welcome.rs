@@ -17,14 +17,13 @@ fn from_the_welcome_page_to_the_jobs_screen_without_a_restart() {
     let home = tempfile::tempdir().expect("a folder");
     let service = Service::start(home.path(), &[]);
     let mut pty = page(home.path());
-    pty.send("\r");
     pty.wait_for_text("Paste or type it");
     pty.send(&format!("\x1b[200~{}\x1b[201~", service.key));
     pty.wait_for_text("••••••••");
     pty.send("\r");
-    pty.wait_for_text("The project's id stands");
+    pty.wait_for_text("The project id is on");
     pty.send(&service.project);
-    pty.send("\r");
+    pty.send("\t\r");
     pty.wait_for_text("Where the service is");
     pty.send(&service.url);
     pty.wait_for_text(&service.url);
@@ -54,7 +53,7 @@ fn from_the_welcome_page_to_the_jobs_screen_without_a_restart() {
 fn the_demo_comes_back_to_what_was_typed() {
     let home = tempfile::tempdir().expect("a folder");
     let mut pty = page(home.path());
-    pty.send("\t\tmy-docs");
+    pty.send("\tmy-docs");
     pty.wait_for_text("my-docs");
     pty.send("\x04");
     pty.wait_for_text("NEEDS YOU");
@@ -63,10 +62,10 @@ fn the_demo_comes_back_to_what_was_typed() {
         let text = screen.contents();
         screen.alternate_screen() && text.contains("Welcome to docdeck") && text.contains("my-docs")
     });
-    // Back to the first line, where q is a key.
-    pty.send("\x1b");
-    pty.wait_for_text("q quit");
-    pty.quit();
+    pty.wait_for_text("Ctrl-C quit");
+    pty.send("q\x03");
+    assert_eq!(pty.wait_for_end(), 0);
+    pty.assert_given_back();
     assert!(!home.path().join(".config").exists(), "nothing was written");
 }
 
@@ -77,9 +76,9 @@ fn a_program_that_prints_the_key_has_the_terminal() {
     let script = home.path().join("key.sh");
     std::fs::write(&script, format!("echo a password please > /dev/tty\necho {}\n", service.key)).expect("written");
     let mut pty = page(home.path());
-    pty.send("hh\r");
-    pty.wait_for_text("The program and its arguments");
-    pty.send(&format!("sh '{}'\r{}\r{}", script.display(), service.project, service.url));
+    pty.send("\x1b[A\x1b[D\x1b[D\r");
+    pty.wait_for_text("The command and its arguments");
+    pty.send(&format!("sh '{}'\r{}\t\r{}", script.display(), service.project, service.url));
     pty.wait_for_text(&service.url);
     pty.send("\x13");
     pty.wait_for_text("1 Jobs");

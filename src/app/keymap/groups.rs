@@ -47,6 +47,7 @@ impl Action {
         use Action as A;
         match self {
             A::Filter
+            | A::SaveFilter
             | A::NextSort
             | A::ReverseSort
             | A::NextTab
@@ -67,6 +68,7 @@ impl Action {
             | A::Tags
             | A::Note
             | A::Dismiss
+            | A::MarkDone
             | A::Undo
             | A::FoldDismissed
             | A::Fold
@@ -123,6 +125,7 @@ impl Action {
             A::NextTab | A::PreviousTab => "saved filter tab",
             A::NextSort | A::ReverseSort => "order sort",
             A::Dismiss => "hide archive remove delete",
+            A::MarkDone => "finish complete resolve seen read",
             A::Undo => "revert restore take back",
             A::Mark | A::MarkRange => "select multiple bulk",
             A::Rename => "title name",
@@ -132,7 +135,10 @@ impl Action {
             A::Batch => "bulk import many jobs list",
             A::Track => "add import existing id",
             A::Refresh => "reload update fetch",
-            A::Profiles => "profile account project switch settings configuration",
+            A::Profiles => "profile account project switch setup settings configuration new add",
+            A::NewProfile => "setup create account project settings",
+            A::SaveFilter => "keep tab",
+            A::KeepTheme => "save colors",
             A::AllJobs => "all profiles every project",
             A::ToggleDetail => "panel split layout",
             A::ShowJobs | A::ShowViews | A::ShowLog => "screen tab go to",

@@ -47,9 +47,9 @@ pub enum Context {
     Export,
     /// What is kept of page views.
     Kept,
-    /// The first page, where something is chosen.
+    /// The setup form, on a line where something is chosen.
     Welcome,
-    /// The first page, where something is typed.
+    /// The setup form, on a line where something is typed.
     WelcomeText,
     /// The profiles of the configuration.
     Profiles,
@@ -74,6 +74,7 @@ impl Context {
                 | Self::Palette
                 | Self::Filter
                 | Self::Ask
+                | Self::Welcome
                 | Self::WelcomeText
         )
     }
@@ -95,7 +96,7 @@ impl Context {
             Self::Card => "card",
             Self::Trend => "trend",
             Self::Kept => "kept",
-            Self::Welcome | Self::WelcomeText => "setting up",
+            Self::Welcome | Self::WelcomeText => "setup",
             Self::AllJobs => "all jobs",
             Self::Everywhere
             | Self::Lists
@@ -136,8 +137,8 @@ impl Context {
             Self::Movers => "movers",
             Self::Export => "export",
             Self::Kept => "kept page views",
-            Self::Welcome => "setting up, a choice",
-            Self::WelcomeText => "setting up, a text",
+            Self::Welcome => "setup, a choice",
+            Self::WelcomeText => "setup, a text",
             Self::Profiles => "profiles",
             Self::AllJobs => "jobs of all profiles",
         }
@@ -155,6 +156,7 @@ pub enum Action {
     Help,
     Palette,
     Profiles,
+    NewProfile,
     AllJobs,
     Refresh,
     Mouse,
@@ -184,6 +186,7 @@ pub enum Action {
     Tags,
     Note,
     Filter,
+    SaveFilter,
     NextSort,
     ReverseSort,
     Mark,
@@ -222,6 +225,7 @@ pub enum Action {
     PreviousChoice,
     NextField,
     TryOut,
+    KeepTheme,
     Demo,
     Send,
     History,

@@ -183,7 +183,7 @@ impl App {
             Overlay::Profiles(_) => g.profiles(self.start.profiles.len()),
             Overlay::Calendar(open) => super::views::months::Months::of(open, g.body).area,
             Overlay::Export(open) => open.area(g.body),
-            Overlay::Ask(_) | Overlay::Question(_) | Overlay::Filter(_) => return None,
+            Overlay::Ask(_) | Overlay::Question(_) | Overlay::Filter(_) | Overlay::Setup(_) => return None,
             Overlay::Picker(_)
             | Overlay::Batch(_)
             | Overlay::Resolve(_)

@@ -1,15 +1,17 @@
-//! The fields of the welcome page: what is typed, which line has the keys, and the profile that it amounts to.
+//! The fields of the setup form: what is typed, which line has the focus, and the profile that it amounts to.
 
 use crate::app::secret_input::SecretInput;
 use crate::app::text_input::TextInput;
 use crate::model::command::words;
 use crate::model::endpoint::ApiKey;
-use crate::model::setup::{AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KeyFrom, KnownKey, NewProfile, typed};
+use crate::model::setup::{
+    AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KeyFrom, KnownKey, NewProfile, SetupField, typed,
+};
 
 /// Where the key comes from, as it is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// As the file says already.
+    /// As the configuration file says already.
     Kept,
     Program,
     File,
@@ -23,11 +25,16 @@ impl Source {
     pub fn name(self) -> &'static str {
         match self {
             Self::Kept => "as it is",
-            Self::Program => "a program",
+            Self::Program => "a command",
             Self::File => "a file",
             Self::Typed => "typed here",
             Self::Variable => "environment",
         }
+    }
+
+    /// Whether there is something to type for it.
+    fn has_input(self) -> bool {
+        matches!(self, Self::Program | Self::File | Self::Typed)
     }
 }
 
@@ -35,19 +42,32 @@ impl Source {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
     Source,
-    /// The program, the file or the key itself.
+    /// The command, the file or the key itself.
     Key,
     Project,
+    /// Opens or folds the lines below it.
+    More,
     BaseUrl,
     Organization,
+    CaFile,
     /// The profile's name.
     Name,
+}
+
+/// What the form is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The first profile.
+    FirstProfile,
+    /// One more profile, which needs a name of its own.
+    AnotherProfile,
 }
 
 /// The form.
 #[derive(Debug, Clone)]
 pub struct Form {
-    /// The line that has the keys.
+    pub purpose: Purpose,
+    /// The line that has the focus.
     pub line: Line,
     pub source: Source,
     pub program: TextInput,
@@ -56,15 +76,19 @@ pub struct Form {
     pub project: TextInput,
     pub base_url: TextInput,
     pub organization: TextInput,
+    pub ca_file: TextInput,
     pub name: TextInput,
+    /// Whether the lines below *more* are shown.
+    pub is_open: bool,
     known: KnownKey,
 }
 
 impl Form {
-    /// Begins with what is known.
-    pub(super) fn new(known: &AlreadySet) -> Self {
+    /// Begins with what is known, at the first empty field.
+    pub(super) fn new(purpose: Purpose, known: &AlreadySet) -> Self {
         let line = |text: &Option<String>| TextInput::line(text.as_deref().unwrap_or_default());
-        Self {
+        let mut form = Self {
+            purpose,
             line: Line::Source,
             source: match known.key {
                 KnownKey::No => Source::Typed,
@@ -77,25 +101,47 @@ impl Form {
             project: line(&known.project),
             base_url: line(&known.base_url),
             organization: line(&known.organization),
+            ca_file: line(&known.ca_file.as_ref().map(|file| file.display().to_string())),
             name: TextInput::line(Some(known.profile.as_str()).filter(|name| *name != DEFAULT_PROFILE).unwrap_or("")),
+            is_open: false,
             known: known.key,
-        }
+        };
+        form.line = form.first_empty();
+        form
+    }
+
+    /// The first line that needs a text and has none; the project if none is empty.
+    fn first_empty(&self) -> Line {
+        let is_empty = |line: &Line| match line {
+            Line::More => false,
+            line if self.is_secret(*line) => self.secret.is_empty(),
+            line => self.input(*line).is_some_and(TextInput::is_blank),
+        };
+        let needed = self.lines().into_iter().take_while(|line| *line != Line::More);
+        needed.into_iter().find(is_empty).unwrap_or(Line::Project)
     }
 
     /// The sources to choose from.
     pub fn sources(&self) -> Vec<Source> {
         let kept = (self.known == KnownKey::File).then_some(Source::Kept);
-        kept.into_iter().chain([Source::Program, Source::File, Source::Typed, Source::Variable]).collect()
+        // The key in the environment is that of the profile in use.
+        let variable = (self.purpose == Purpose::FirstProfile).then_some(Source::Variable);
+        kept.into_iter().chain([Source::Program, Source::File, Source::Typed]).chain(variable).collect()
     }
 
-    /// The lines, from the top.
+    /// The lines that are shown, from the top.
     pub fn lines(&self) -> Vec<Line> {
-        let key = matches!(self.source, Source::Program | Source::File | Source::Typed).then_some(Line::Key);
-        [Line::Source]
-            .into_iter()
-            .chain(key)
-            .chain([Line::Project, Line::BaseUrl, Line::Organization, Line::Name])
-            .collect()
+        let is_another = self.purpose == Purpose::AnotherProfile;
+        let mut lines = Vec::new();
+        lines.extend(is_another.then_some(Line::Name));
+        lines.push(Line::Source);
+        lines.extend(self.source.has_input().then_some(Line::Key));
+        lines.extend([Line::Project, Line::More]);
+        if self.is_open {
+            lines.extend([Line::BaseUrl, Line::Organization, Line::CaFile]);
+            lines.extend((!is_another).then_some(Line::Name));
+        }
+        lines
     }
 
     /// The profile's name, the usual one where none is typed.
@@ -113,27 +159,34 @@ impl Form {
         self.source != Source::Variable || self.has_variable()
     }
 
-    /// The text of a line; none of the choices and of what is not shown.
+    /// Whether something is chosen on the line that has the focus, rather than typed.
+    pub fn is_choice(&self) -> bool {
+        matches!(self.line, Line::Source | Line::More)
+    }
+
+    /// The text of a line; none of choices and of lines that are not shown.
     pub fn input(&self, line: Line) -> Option<&TextInput> {
         match (line, self.source) {
-            (Line::Source, _) | (Line::Key, Source::Kept | Source::Typed | Source::Variable) => None,
+            (Line::Source | Line::More, _) | (Line::Key, Source::Kept | Source::Typed | Source::Variable) => None,
             (Line::Key, Source::Program) => Some(&self.program),
             (Line::Key, Source::File) => Some(&self.file),
             (Line::Project, _) => Some(&self.project),
             (Line::BaseUrl, _) => Some(&self.base_url),
             (Line::Organization, _) => Some(&self.organization),
+            (Line::CaFile, _) => Some(&self.ca_file),
             (Line::Name, _) => Some(&self.name),
         }
     }
 
     pub(super) fn input_mut(&mut self) -> Option<&mut TextInput> {
         match (self.line, self.source) {
-            (Line::Source, _) | (Line::Key, Source::Kept | Source::Typed | Source::Variable) => None,
+            (Line::Source | Line::More, _) | (Line::Key, Source::Kept | Source::Typed | Source::Variable) => None,
             (Line::Key, Source::Program) => Some(&mut self.program),
             (Line::Key, Source::File) => Some(&mut self.file),
             (Line::Project, _) => Some(&mut self.project),
             (Line::BaseUrl, _) => Some(&mut self.base_url),
             (Line::Organization, _) => Some(&mut self.organization),
+            (Line::CaFile, _) => Some(&mut self.ca_file),
             (Line::Name, _) => Some(&mut self.name),
         }
     }
@@ -141,6 +194,17 @@ impl Form {
     /// Whether the key is typed on this line.
     pub fn is_secret(&self, line: Line) -> bool {
         line == Line::Key && self.source == Source::Typed
+    }
+
+    /// From the choice of a source to the line where its text is typed. A source without a text can only have been left
+    /// because the key itself is at hand.
+    pub(super) fn go_to_key(&mut self) {
+        if self.line == Line::Source {
+            if !self.source.has_input() {
+                self.source = Source::Typed;
+            }
+            self.line = Line::Key;
+        }
     }
 
     /// To the line below or above, round and round.
@@ -151,9 +215,23 @@ impl Form {
         self.line = lines.get(to).copied().unwrap_or(Line::Source);
     }
 
-    /// Whether the last line has the keys.
+    /// Shows the lines below *more*, or folds them.
+    pub(super) fn open(&mut self, open: bool) {
+        self.is_open = open;
+        if open && self.line == Line::More {
+            self.step(true);
+        }
+    }
+
+    /// To the line of a field, which may be folded.
+    pub(super) fn go_to(&mut self, line: Line) {
+        self.is_open |= !self.lines().contains(&line);
+        self.line = line;
+    }
+
+    /// Whether the last line that is typed has the focus.
     pub(super) fn is_at_end(&self) -> bool {
-        self.lines().last() == Some(&self.line)
+        self.lines().into_iter().rev().find(|line| *line != Line::More) == Some(self.line)
     }
 
     /// The next source, or the one before.
@@ -166,20 +244,23 @@ impl Form {
 
     /// The profile; else the line on which something is missing or wrong, and what.
     pub(super) fn profile(&self) -> Result<NewProfile, (Line, &'static str)> {
+        if self.purpose == Purpose::AnotherProfile && self.name.is_blank() {
+            return Err((Line::Name, "Give the profile a name."));
+        }
         let key = match self.source {
             Source::Kept | Source::Variable => KeyFrom::Elsewhere,
             Source::Program => match words(&self.program.text()) {
                 words if words.first().is_some_and(|program| !program.is_empty()) => KeyFrom::Command(words),
-                _ => return Err((Line::Key, "Name the program that prints the key, like: pass show docdeck")),
+                _ => return Err((Line::Key, "Name the command that prints the key, like: pass show docdeck")),
             },
             Source::File => match typed(&self.file.text()) {
                 Some(path) => KeyFrom::File(path.into()),
-                None => return Err((Line::Key, "Name the file that holds the key.")),
+                None => return Err((Line::Key, "Name the file that contains the key.")),
             },
             Source::Typed if self.secret.is_empty() => return Err((Line::Key, "Type or paste the key.")),
             Source::Typed => match ApiKey::new(self.secret.expose()) {
                 Some(key) => KeyFrom::Typed(key),
-                None => return Err((Line::Key, "That can't be a key: a key is printable ASCII without blanks.")),
+                None => return Err((Line::Key, "This can't be a key: a key is printable ASCII without spaces.")),
             },
         };
         let Some(project) = typed(&self.project.text()) else {
@@ -190,8 +271,19 @@ impl Form {
             base_url: typed(&self.base_url.text()).filter(|url| url != DEFAULT_BASE_URL),
             project,
             organization: typed(&self.organization.text()),
-            ca_file: None,
+            ca_file: typed(&self.ca_file.text()).map(Into::into),
             key,
         })
+    }
+}
+
+impl From<SetupField> for Line {
+    fn from(field: SetupField) -> Self {
+        match field {
+            SetupField::Key => Self::Key,
+            SetupField::Project => Self::Project,
+            SetupField::BaseUrl => Self::BaseUrl,
+            SetupField::CaFile => Self::CaFile,
+        }
     }
 }

@@ -1,22 +1,23 @@
-//! The first page of somebody who has configured nothing yet: takes the key's source and the project, tries them with one
-//! request, has them written, and begins. Reading the key, asking and writing are effects; an answer to an attempt that is
-//! over is dropped.
+//! The setup form: takes the key's source and the project, checks and tries them with one request, has them written, and
+//! begins. It is the page of a first start, and a dialog that adds a profile to a running dashboard. Checking, reading the
+//! key, asking and writing are effects; an answer to an attempt that is over is dropped.
 //!
 //! ```text
-//! Ctrl-S ─ ReadKey ─ TryProfile ─ WriteConfig ─ Begin
-//!             └ failed ──┴─ asks whether to write all the same
+//! Ctrl-S ─ CheckProfile ─ ReadKey ─ TryProfile ─ WriteConfig ─ Begin, or AddProfile
+//!              └ refused     └ failed ──┴─ asks whether to write anyway
 //! ```
 
 mod form;
 
-pub use form::{Form, Line, Source};
+pub use form::{Form, Line, Purpose, Source};
 
-use super::keymap::{Action, Edit};
+use super::keymap::{Action, Context, Edit};
 use super::overlay::{Consequence, Overlay, Question};
-use super::{App, Effect, Screen};
+use super::{App, Effect, Screen, Tone};
+use crate::model::Time;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::Failure;
-use crate::model::setup::{Allowed, AlreadySet, NewProfile};
+use crate::model::setup::{Allowed, AlreadySet, NewProfile, SetupProblem};
 use crate::model::text::CleanText;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -36,10 +37,15 @@ pub struct Welcome {
     tried: Option<Tried>,
 }
 
+/// Why the demo saves nothing.
+pub(super) const NOT_IN_DEMO: &str = "The demo saves no settings.";
+
 /// What is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Filling,
+    /// What is typed is being checked on this computer.
+    Checking,
     /// The key is being read.
     Reading,
     /// The service was asked.
@@ -91,9 +97,18 @@ pub enum NotWritten {
 }
 
 impl Welcome {
-    /// Begins with what is known; `config` is where the configuration is to lie.
+    /// The page of a first start: begins with what is known; `config` is the path of the configuration file.
     pub fn new(known: &AlreadySet, config: CleanText) -> Self {
-        Self { form: Form::new(known), config, step: Step::Filling, said: None, saves: false, attempt: 0, tried: None }
+        Self::with(Form::new(Purpose::FirstProfile, known), config, 0)
+    }
+
+    /// The dialog for one more profile. `attempts` is larger than the number of any attempt before.
+    fn another(config: CleanText, attempts: u64) -> Self {
+        Self::with(Form::new(Purpose::AnotherProfile, &AlreadySet::default()), config, attempts)
+    }
+
+    fn with(form: Form, config: CleanText, attempt: u64) -> Self {
+        Self { form, config, step: Step::Filling, said: None, saves: false, attempt, tried: None }
     }
 
     /// What follows, once a profile with a key was written.
@@ -104,14 +119,14 @@ impl Welcome {
         Some(Ready { profile, key, greeting })
     }
 
-    /// Whether characters are typed at this moment.
-    pub fn takes_text(&self) -> bool {
-        self.form.line != Line::Source
+    /// The context whose keys hold.
+    pub(super) fn context(&self) -> Context {
+        if self.form.is_choice() { Context::Welcome } else { Context::WelcomeText }
     }
 
-    /// Whether Esc has something to go back from.
-    pub(super) fn has_layer(&self) -> bool {
-        self.step != Step::Filling || self.takes_text()
+    /// Whether an attempt is under way.
+    pub(super) fn is_busy(&self) -> bool {
+        self.step != Step::Filling
     }
 
     fn say(&mut self, is_good: bool, text: &str) {
@@ -130,8 +145,11 @@ impl Welcome {
     }
 
     fn type_key(&mut self, key: KeyEvent) {
+        let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SUPER);
+        if matches!(key.code, KeyCode::Char(_)) && !held {
+            self.form.go_to_key();
+        }
         if self.form.is_secret(self.form.line) {
-            let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SUPER);
             match key.code {
                 KeyCode::Char(c) if !held && self.touch() => self.form.secret.push(c.encode_utf8(&mut [0; 4])),
                 KeyCode::Backspace if !held && self.touch() => self.form.secret.pop(),
@@ -147,10 +165,8 @@ impl Welcome {
         }
     }
 
-    fn paste(&mut self, text: &str) -> bool {
-        if !self.takes_text() {
-            return false;
-        }
+    fn paste(&mut self, text: &str) {
+        self.form.go_to_key();
         if self.touch() {
             if self.form.is_secret(self.form.line) {
                 self.form.secret.push(text.trim());
@@ -158,7 +174,6 @@ impl Welcome {
                 input.paste(text);
             }
         }
-        true
     }
 
     fn edit(&mut self, edit: Edit) {
@@ -178,62 +193,103 @@ impl Welcome {
         }
     }
 
-    /// Esc: gives an attempt up, else goes back to the first line.
-    fn step_back(&mut self) {
-        match self.step {
-            Step::Saving => {}
-            Step::Reading | Step::Trying => {
-                self.touch();
-                self.say(false, "Given up; nothing was written.");
-            }
-            Step::Filling => self.form.line = Line::Source,
+    /// Cancels an attempt; what is being written can't be stopped.
+    fn cancel(&mut self) {
+        if self.touch() {
+            self.say(false, "Canceled. Nothing was written.");
         }
     }
 }
 
 impl App {
-    /// The page, while it is all that is on the screen.
-    pub(super) fn welcome_on_top(&mut self) -> Option<&mut Welcome> {
-        let on_top = self.overlays.is_empty() && self.screen == Screen::Welcome;
-        self.welcome.as_deref_mut().filter(|_| on_top)
+    /// The form, while it has the keys: as a dialog, or as the page without anything over it.
+    pub(super) fn setup_on_top(&self) -> Option<&Welcome> {
+        match self.overlays.last() {
+            Some(Overlay::Setup(form)) => Some(form),
+            Some(_) => None,
+            None => self.welcome.as_deref().filter(|_| self.screen == Screen::Welcome),
+        }
     }
 
-    /// A key that no binding took, where characters are typed.
+    fn setup_on_top_mut(&mut self) -> Option<&mut Welcome> {
+        match self.overlays.last_mut() {
+            Some(Overlay::Setup(form)) => Some(form),
+            Some(_) => None,
+            None => self.welcome.as_deref_mut().filter(|_| self.screen == Screen::Welcome),
+        }
+    }
+
+    /// The form, whatever lies over it.
+    fn setup_mut(&mut self) -> Option<&mut Welcome> {
+        let dialog = self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
+            Overlay::Setup(form) => Some(form.as_mut()),
+            _ => None,
+        });
+        dialog.or(self.welcome.as_deref_mut())
+    }
+
+    /// The key that adds a profile: a form over the running dashboard.
+    pub(super) fn open_new_profile(&mut self, now: Time) {
+        let Some(config) = self.start.config.clone() else {
+            return self.say(Tone::Info, NOT_IN_DEMO, now);
+        };
+        // A profile that is being switched to comes first.
+        if matches!(self.overlays.last(), Some(Overlay::Profiles(open)) if !open.is_choosing()) {
+            return;
+        }
+        self.overlays.push(Overlay::Setup(Box::new(Welcome::another(config, self.setup_attempts))));
+    }
+
+    /// A key that no binding took.
     pub(super) fn type_on_welcome(&mut self, key: KeyEvent) -> bool {
-        self.welcome_on_top().is_some_and(|welcome| {
+        self.setup_on_top_mut().is_some_and(|welcome| {
             welcome.type_key(key);
             true
         })
     }
 
     pub(super) fn paste_on_welcome(&mut self, text: &str) -> bool {
-        self.welcome_on_top().is_some_and(|welcome| welcome.paste(text))
+        self.setup_on_top_mut().is_some_and(|welcome| {
+            welcome.paste(text);
+            true
+        })
     }
 
     pub(super) fn edit_on_welcome(&mut self, edit: Edit) -> bool {
-        self.welcome_on_top().is_some_and(|welcome| {
+        self.setup_on_top_mut().is_some_and(|welcome| {
             welcome.edit(edit);
             true
         })
     }
 
+    /// Esc: cancels an attempt, or closes the dialog.
     pub(super) fn step_back_on_welcome(&mut self) {
-        if let Some(welcome) = self.welcome_on_top() {
-            welcome.step_back();
+        let Some(welcome) = self.setup_on_top_mut() else { return };
+        if welcome.is_busy() {
+            welcome.cancel();
+        } else if let Some(Overlay::Setup(form)) = self.overlays.pop_if(|top| matches!(top, Overlay::Setup(_))) {
+            self.setup_attempts = form.attempt;
         }
     }
 
     pub(super) fn act_on_welcome(&mut self, action: Action, effects: &mut Vec<Effect>) {
-        let Some(welcome) = self.welcome_on_top() else { return };
+        let is_page = self.overlays.is_empty();
+        let names: Vec<CleanText> = self.start.profiles.iter().map(|profile| profile.name.clone()).collect();
+        let Some(welcome) = self.setup_on_top_mut() else { return };
+        let form = &mut welcome.form;
         match action {
-            Action::NextField if welcome.form.is_at_end() => effects.extend(welcome.attempt(true)),
-            Action::NextField => welcome.form.step(true),
+            Action::NextField if form.line == Line::More && !form.is_open => form.open(true),
+            Action::NextField if form.is_at_end() => effects.extend(welcome.attempt(true, &names)),
+            Action::NextField => form.step(true),
+            Action::NextChoice | Action::PreviousChoice if form.line == Line::More => {
+                form.open(action == Action::NextChoice);
+            }
             Action::NextChoice | Action::PreviousChoice if welcome.touch() => {
                 welcome.form.change(action == Action::NextChoice);
             }
-            Action::Confirm => effects.extend(welcome.attempt(true)),
-            Action::TryOut => effects.extend(welcome.attempt(false)),
-            Action::Demo if welcome.step != Step::Saving => {
+            Action::Confirm => effects.extend(welcome.attempt(true, &names)),
+            Action::TryOut => effects.extend(welcome.attempt(false, &names)),
+            Action::Demo if is_page && welcome.step != Step::Saving => {
                 welcome.touch();
                 effects.push(Effect::Begin(Begin::Demo));
             }
@@ -242,8 +298,25 @@ impl App {
     }
 
     pub(super) fn step_on_welcome(&mut self, down: bool) {
-        if let Some(welcome) = self.welcome_on_top() {
+        if let Some(welcome) = self.setup_on_top_mut() {
             welcome.form.step(down);
+        }
+    }
+
+    /// What is typed was checked on this computer. What docdeck would refuse is not offered to be saved.
+    pub(super) fn profile_checked(&mut self, attempt: u64, result: Result<(), SetupProblem>) -> Option<Effect> {
+        self.dirty = true;
+        let welcome = self.welcome_in(attempt, Step::Checking)?;
+        match result {
+            Ok(()) => welcome.read_key(),
+            Err(problem) => {
+                welcome.step = Step::Filling;
+                if let Some(field) = problem.field {
+                    welcome.form.go_to(field.into());
+                }
+                welcome.say(false, problem.sentence.as_str());
+                None
+            }
         }
     }
 
@@ -255,7 +328,7 @@ impl App {
             (Ok(key), Some(tried)) => {
                 tried.key = Some(key.clone());
                 welcome.step = Step::Trying;
-                Some(Effect::TryProfile { attempt, scope: tried.profile.scope(), key })
+                Some(Effect::TryProfile { attempt, profile: Box::new(tried.profile.clone()), key })
             }
             (Ok(_), None) => None,
             (Err(failure), _) => {
@@ -288,6 +361,10 @@ impl App {
         let welcome = self.welcome_in(attempt, Step::Saving)?;
         welcome.step = Step::Filling;
         match result {
+            Ok(()) if welcome.form.purpose == Purpose::AnotherProfile => {
+                let Tried { profile, key } = welcome.tried.take()?;
+                return Some(Effect::AddProfile(Box::new(profile), key));
+            }
             Ok(()) if welcome.tried.as_ref().is_some_and(|tried| tried.key.is_some()) => {
                 return Some(Effect::Begin(Begin::Dashboard));
             }
@@ -301,18 +378,15 @@ impl App {
                 welcome.say(true, &said);
             }
             Err(NotWritten::There(needs)) => {
+                let (config, name) = (&welcome.config, CleanText::line(&welcome.form.profile_name()));
                 let text = match needs {
-                    Allowed::Change => format!(
-                        "{} has a profile {}. Change it? All else in the file stays.",
-                        welcome.config,
-                        CleanText::line(&welcome.form.profile_name())
-                    ),
-                    _ => format!(
-                        "{} is there already. Add the profile {}? All else in it stays.",
-                        welcome.config,
-                        CleanText::line(&welcome.form.profile_name())
-                    ),
+                    Allowed::Change => format!("{config} already has a profile {name}. Change it? The rest stays."),
+                    _ => format!("{config} already exists. Add the profile {name} to it? The rest stays."),
                 };
+                // The list of profiles was just asked for one more, and adding is what that is.
+                if needs == Allowed::Add && welcome.form.purpose == Purpose::AnotherProfile {
+                    return welcome.write(needs);
+                }
                 self.overlays.push(Overlay::Question(Question { text, yes: Consequence::SaveProfile(needs) }));
             }
             Err(NotWritten::Failed(failure)) => welcome.say(false, failure.sentence.as_str()),
@@ -322,16 +396,16 @@ impl App {
 
     /// Yes: writes what was tried.
     pub(super) fn save_profile(&mut self, allowed: Allowed) -> Option<Effect> {
-        self.welcome_on_top()?.write(allowed)
+        self.setup_on_top_mut()?.write(allowed)
     }
 
-    /// What was asked for went wrong; where it was to be written, the user decides.
+    /// The key could not be tried, or was refused; where it was to be written, the user decides.
     fn ask_to_save(&mut self, failure: &Failure) {
-        let Some(welcome) = self.welcome.as_deref_mut() else { return };
+        let Some(welcome) = self.setup_mut() else { return };
         welcome.step = Step::Filling;
         welcome.say(false, failure.sentence.as_str());
         if welcome.saves {
-            let text = format!("{} Save it all the same?", failure.sentence);
+            let text = format!("{} Save it anyway?", failure.sentence);
             let yes = Consequence::SaveProfile(Allowed::Nothing);
             self.overlays.push(Overlay::Question(Question { text, yes }));
         }
@@ -339,37 +413,50 @@ impl App {
 
     /// The page, if it waits for the answer to this attempt in this step.
     fn welcome_in(&mut self, attempt: u64, step: Step) -> Option<&mut Welcome> {
-        self.welcome.as_deref_mut().filter(|welcome| welcome.attempt == attempt && welcome.step == step)
+        self.setup_mut().filter(|welcome| welcome.attempt == attempt && welcome.step == step)
     }
 }
 
 impl Welcome {
-    /// Reads the key, for one request; with `saves` it is written then.
-    fn attempt(&mut self, saves: bool) -> Option<Effect> {
-        if self.step != Step::Filling {
+    /// Checks what is typed, then tries it with one request; with `saves` it is written then. `names` are those of the
+    /// profiles that there are.
+    fn attempt(&mut self, saves: bool, names: &[CleanText]) -> Option<Effect> {
+        if self.is_busy() || !self.touch() {
             return None;
         }
-        self.touch();
         let profile = match self.form.profile() {
             Ok(profile) => profile,
             Err((line, wrong)) => {
-                self.form.line = line;
+                self.form.go_to(line);
                 self.say(false, wrong);
                 return None;
             }
         };
-        self.saves = saves;
-        let key = profile.key.clone();
-        self.tried = Some(Tried { profile, key: None });
-        if !self.form.has_key() {
-            if saves {
-                return self.write(Allowed::Nothing);
-            }
-            self.say(false, "DOCDECK_API_KEY is not set in this shell, so there is no key to test.");
+        let name = CleanText::line(&profile.name);
+        if self.form.purpose == Purpose::AnotherProfile && names.contains(&name) {
+            self.form.go_to(Line::Name);
+            self.say(false, &format!("There is already a profile {name}. Choose another name."));
             return None;
         }
-        self.step = Step::Reading;
-        Some(Effect::ReadKey { attempt: self.attempt, key })
+        self.saves = saves;
+        self.tried = Some(Tried { profile: profile.clone(), key: None });
+        self.step = Step::Checking;
+        Some(Effect::CheckProfile { attempt: self.attempt, profile: Box::new(profile) })
+    }
+
+    /// Reads the key for the request, if there is one.
+    fn read_key(&mut self) -> Option<Effect> {
+        let key = self.tried.as_ref()?.profile.key.clone();
+        if self.form.has_key() {
+            self.step = Step::Reading;
+            return Some(Effect::ReadKey { attempt: self.attempt, key });
+        }
+        if self.saves {
+            return self.write(Allowed::Nothing);
+        }
+        self.step = Step::Filling;
+        self.say(false, "DOCDECK_API_KEY is not set in this shell, so there is no key to test.");
+        None
     }
 
     fn write(&mut self, allowed: Allowed) -> Option<Effect> {

@@ -1,5 +1,5 @@
-//! `docdeck init`: asks in plain lines what a profile needs, asks the service once whether it works, and writes
-//! `config.toml`. The key comes from a program, a file, the environment or a line that is not echoed, never from an argument.
+//! `docdeck init`: asks in plain lines what a profile needs, checks each answer as it is given, asks the service once whether
+//! all of it works, and writes `config.toml`. The key comes from a program, a file, the environment or a line that is not echoed, never from an argument.
 
 mod lines;
 
@@ -10,11 +10,11 @@ use crate::api::{Client, ClientOptions, ExtraRoots};
 use crate::config::environment::Environment;
 use crate::config::key::{KeySource, beside};
 use crate::config::write::{needed, save};
-use crate::config::{self, ConfigError, Flags};
-use crate::engine::check::check;
+use crate::config::{self, ConfigError, Flags, check};
+use crate::engine::check::check as asked;
 use crate::model::command::words;
 use crate::model::endpoint::ApiKey;
-use crate::model::setup::{Allowed, DEFAULT_BASE_URL, DEFAULT_PROFILE, KeyFrom, NewProfile, typed};
+use crate::model::setup::{Allowed, DEFAULT_BASE_URL, DEFAULT_PROFILE, KeyFrom, NewProfile, looks_like_key, typed};
 use crate::model::text::CleanText;
 use clap::Args;
 use lines::Lines;
@@ -141,55 +141,121 @@ impl Given<'_> {
         Ok(self.options.api_key_file.as_ref().map(|path| KeyFrom::File(absolute(path))))
     }
 
-    /// Asks for what is not given, and goes on with it.
+    /// Asks for what is not given, each answer until docdeck accepts it, and goes on with them.
     async fn ask(&self, out: &mut Out) -> Result<Code, Refusal> {
+        // A file that can't be changed is no surprise after all the answers.
+        needed(&self.path, DEFAULT_PROFILE)?;
         let mut lines = Lines::default();
         out.note(&format!("docdeck keeps its settings in {}. Ctrl-C writes nothing.", self.path.display()));
-        out.note("Key and project id stand on the API keys page of the service's dashboard.");
-        let project = match &self.flags.project {
-            Some(project) => project.trim().to_owned(),
-            None => {
-                ask_until(&mut lines, "Project id", self.environment.project.as_deref().unwrap_or_default()).await?
+        out.note("You find the key and the project id on the API keys page of the service's dashboard.");
+        let mut before = None;
+        loop {
+            let (profile, key) = self.answers(&mut lines, out, before.as_ref()).await?;
+            match self.finish(&mut lines, &profile, key, out).await? {
+                Some(code) => return Ok(code),
+                None => before = Some(profile),
             }
-        };
-        let key = match self.key_option()? {
-            Some(key) => key,
-            None => self.ask_key(&mut lines, out).await?,
-        };
-        let base_url = match &self.flags.base_url {
-            Some(url) => url.clone(),
-            None => {
-                let usual = self.environment.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL);
-                lines.ask("Base URL of the service", usual).await?
-            }
-        };
-        let organization = match &self.options.organization {
-            Some(organization) => organization.clone(),
-            None => lines.ask("Organization, if several projects share its limits (else just Enter)", "").await?,
-        };
-        let name = match self.flags.profile.as_ref().or(self.environment.profile.as_ref()) {
-            Some(name) => name.clone(),
-            None => lines.ask("Name of this profile", DEFAULT_PROFILE).await?,
-        };
+        }
+    }
+
+    /// The answers, with the key if it was read. Options count as answers; the second time all is asked, and what was
+    /// answered `before` is the usual answer.
+    async fn answers(
+        &self,
+        lines: &mut Lines,
+        out: &mut Out,
+        before: Option<&NewProfile>,
+    ) -> Result<(NewProfile, Option<ApiKey>), Refusal> {
+        let given = |option: Option<&String>| option.filter(|_| before.is_none()).cloned();
+        let known =
+            |answered: Option<&String>, variable: Option<&String>| answered.or(variable).cloned().unwrap_or_default();
+        let usual = known(before.map(|profile| &profile.project), self.environment.project.as_ref());
+        let project = given(self.flags.project.as_ref());
+        let project = ask_until(lines, out, project, ("Project id", &usual), check::project).await?;
+        let (key, read) = self.ask_key(lines, out, before.is_none()).await?;
+        let usual = before.and_then(|profile| profile.base_url.as_ref()).or(self.environment.base_url.as_ref());
+        let usual = usual.map_or(DEFAULT_BASE_URL, String::as_str);
+        let base_url = given(self.flags.base_url.as_ref());
+        let base_url = ask_until(lines, out, base_url, ("Base URL of the service", usual), check::base_url).await?;
+        let question = "Organization, if several of its projects share limits (Enter for none)";
+        let usual = known(before.and_then(|profile| profile.organization.as_ref()), None);
+        let organization = given(self.options.organization.as_ref());
+        let organization = ask_until(lines, out, organization, (question, &usual), no_key).await?;
+        let name = given(self.flags.profile.as_ref().or(self.environment.profile.as_ref()));
+        let usual = before.map_or(DEFAULT_PROFILE, |profile| profile.name.as_str());
+        let name = ask_until(lines, out, name, ("Name of this profile", usual), profile_name).await?;
+        let mut ca_file = self.ca_file();
+        if let Some(file) = &ca_file {
+            let question = ("File of certificates (Enter for none)", "");
+            let check = |text: &str| match typed(text) {
+                Some(text) => check::certificates(&self.path, &absolute(Path::new(&text))),
+                None => Ok(()),
+            };
+            let file = ask_until(lines, out, Some(file.display().to_string()), question, check).await?;
+            ca_file = typed(&file).map(|file| absolute(Path::new(&file)));
+        }
         let profile = NewProfile {
             name,
             base_url: typed(&base_url).filter(|url| url != DEFAULT_BASE_URL),
             project,
             organization: typed(&organization),
-            ca_file: self.ca_file(),
+            ca_file,
             key,
         };
-        self.finish(&mut lines, &profile, out).await
+        Ok((profile, read))
     }
 
-    async fn ask_key(&self, lines: &mut Lines, out: &mut Out) -> Result<KeyFrom, Refusal> {
+    /// Asks where the key comes from until docdeck can read it there; gives it as well, unless it is not set or the user
+    /// wants the source although it fails now.
+    async fn ask_key(
+        &self,
+        lines: &mut Lines,
+        out: &mut Out,
+        with_option: bool,
+    ) -> Result<(KeyFrom, Option<ApiKey>), Refusal> {
+        let mut given = if with_option { self.key_option()? } else { None };
+        loop {
+            let source = match given.take() {
+                Some(source) => source,
+                None => self.ask_source(lines, out).await?,
+            };
+            let checked = match &source {
+                KeyFrom::Command(words) => check::command(words),
+                KeyFrom::File(file) => check::key_file(&self.path, file),
+                KeyFrom::Elsewhere | KeyFrom::Typed(_) => Ok(()),
+            };
+            if let Err(why) = checked {
+                out.note(&why);
+                continue;
+            }
+            if self.options.no_check {
+                return Ok((source, None));
+            }
+            match (KeySource::of_new(&source, &self.path), &self.environment.api_key) {
+                (Some(place), _) => match place.read().await {
+                    Ok(key) => return Ok((source, Some(key))),
+                    Err(error) => {
+                        out.note(&error.to_string());
+                        if lines.is_yes("Use it anyway?").await? {
+                            return Ok((source, None));
+                        }
+                    }
+                },
+                (None, Some(Some(key))) => return Ok((source, Some(key.clone()))),
+                (None, Some(None)) => out.note("DOCDECK_API_KEY is set here, but what it contains can't be a key."),
+                (None, None) => return Ok((source, None)),
+            }
+        }
+    }
+
+    async fn ask_source(&self, lines: &mut Lines, out: &mut Out) -> Result<KeyFrom, Refusal> {
         let is_set = matches!(self.environment.api_key, Some(Some(_)));
         let variable = if is_set { "set here" } else { "not set here" };
         for line in [
             "Where does the API key come from?",
-            "  1  a program that prints it, like: pass show docdeck",
-            "  2  a file that holds nothing else",
-            "  3  typed now, and kept in the settings, which only you can read",
+            "  1  a command that prints it, like: pass show docdeck",
+            "  2  a file that contains only the key",
+            "  3  typed now, and stored in the settings, which only you can read",
             &format!("  4  DOCDECK_API_KEY in the environment ({variable})"),
         ] {
             out.note(line);
@@ -197,38 +263,49 @@ impl Given<'_> {
         loop {
             match lines.ask("1 to 4", if is_set { "4" } else { "3" }).await?.as_str() {
                 "1" => {
-                    let words = words(&ask_until(lines, "Program and arguments (no shell)", "").await?);
-                    if words.first().is_some_and(|program| !program.is_empty()) {
-                        return Ok(KeyFrom::Command(words));
-                    }
+                    let command = lines.ask("Command and arguments (no shell)", "").await?;
+                    return Ok(KeyFrom::Command(words(&command)));
                 }
-                "2" => {
-                    let path = PathBuf::from(ask_until(lines, "File", "").await?);
-                    return Ok(KeyFrom::File(absolute(&path)));
-                }
+                "2" => match typed(&lines.ask("File", "").await?) {
+                    Some(file) => return Ok(KeyFrom::File(absolute(Path::new(&file)))),
+                    None => out.note("Name the file that contains the key."),
+                },
                 "3" => match ApiKey::new(&lines.secret("API key (not shown)").await?) {
                     Some(key) => return Ok(KeyFrom::Typed(key)),
-                    None => out.note("That can't be a key: nothing was typed, or a character that a key can't have."),
+                    None => out.note("This can't be a key: a key is printable ASCII without spaces."),
                 },
                 "4" => return Ok(KeyFrom::Elsewhere),
-                _ => out.note("A number from 1 to 4."),
+                _ => out.note("Type a number from 1 to 4."),
             }
         }
     }
 
-    /// Checks and writes, asking where something is in the way.
-    async fn finish(&self, lines: &mut Lines, profile: &NewProfile, out: &mut Out) -> Result<Code, Refusal> {
-        let unset = profile.key == KeyFrom::Elsewhere && !matches!(self.environment.api_key, Some(Some(_)));
-        if unset {
-            out.note("DOCDECK_API_KEY is not set here, so the service was not asked.");
-        } else if !self.options.no_check {
-            out.note("Asking the service once…");
-            match self.check(profile).await {
-                Ok(said) => out.note(said.as_str()),
-                Err(refusal) => {
-                    out.note(&refusal.sentence);
-                    if !lines.is_yes("Write it all the same?").await? {
-                        return Err(Refusal::new(refusal.code, "Nothing was written."));
+    /// Tries the profile and writes it, asking where something is in the way; none if the user wants to correct answers.
+    async fn finish(
+        &self,
+        lines: &mut Lines,
+        profile: &NewProfile,
+        key: Option<ApiKey>,
+        out: &mut Out,
+    ) -> Result<Option<Code>, Refusal> {
+        match key {
+            _ if self.options.no_check => {}
+            None => out.note("There is no key to try, so the service was not asked."),
+            Some(key) => {
+                out.note("Asking the service once…");
+                match self.try_out(profile, key).await {
+                    Ok(said) => out.note(said.as_str()),
+                    Err(refusal) => {
+                        out.note(&refusal.sentence);
+                        match lines
+                            .ask("Write it anyway? [y = yes, c = correct the answers, N = no]", "")
+                            .await?
+                            .as_str()
+                        {
+                            "y" | "Y" | "yes" => {}
+                            "c" | "C" => return Ok(None),
+                            _ => return Err(Refusal::new(refusal.code, "Nothing was written.")),
+                        }
                     }
                 }
             }
@@ -237,28 +314,33 @@ impl Given<'_> {
         let (path, name) = (self.path.display(), CleanText::line(&profile.name));
         let question = match needs {
             Allowed::Nothing => None,
-            Allowed::Add => Some(format!("{path} is there already. Add the profile {name}? All else in it stays.")),
-            Allowed::Change => Some(format!("{path} has a profile {name}. Change it? All else in the file stays.")),
+            Allowed::Add => Some(format!("{path} already exists. Add the profile {name} to it? The rest stays.")),
+            Allowed::Change => Some(format!("{path} already has a profile {name}. Change it? The rest stays.")),
         };
         if let Some(question) = question
             && !lines.is_yes(&question).await?
         {
             return Err(Refusal::unusable("Nothing was written."));
         }
-        self.write(profile, needs, out)
+        self.write(profile, needs, out).map(Some)
     }
 
-    /// One GET; what it shows.
+    /// Reads the key and tries the profile.
     async fn check(&self, profile: &NewProfile) -> Result<CleanText, Refusal> {
         let key = match (KeySource::of_new(&profile.key, &self.path), &self.environment.api_key) {
             (Some(source), _) => source.read().await?,
             (None, Some(Some(key))) => key.clone(),
             (None, _) => return Err(ConfigError::NoKey { source_name: "DOCDECK_API_KEY".into() }.into()),
         };
+        self.try_out(profile, key).await
+    }
+
+    /// One GET; what it shows.
+    async fn try_out(&self, profile: &NewProfile, key: ApiKey) -> Result<CleanText, Refusal> {
         let roots = profile.ca_file.as_deref().map(|file| ExtraRoots::read(&beside(&self.path, file))).transpose();
         let roots = roots.map_err(ConfigError::from)?;
         let client = Client::new(profile.scope(), key, ClientOptions { roots, ..ClientOptions::default() })?;
-        Ok(check(&client).await?)
+        Ok(asked(&client).await?)
     }
 
     fn write(&self, profile: &NewProfile, allowed: Allowed, out: &mut Out) -> Result<Code, Refusal> {
@@ -302,11 +384,31 @@ fn absolute(path: &Path) -> PathBuf {
     if path.starts_with("~") { path.to_path_buf() } else { std::path::absolute(path).unwrap_or_else(|_| path.into()) }
 }
 
-async fn ask_until(lines: &mut Lines, question: &str, usual: &str) -> Result<String, Refusal> {
+/// The first answer that is accepted: what is given, or else what is typed. Why another one was not is said.
+async fn ask_until(
+    lines: &mut Lines,
+    out: &mut Out,
+    mut given: Option<String>,
+    (question, usual): (&str, &str),
+    accepts: impl Fn(&str) -> Result<(), String>,
+) -> Result<String, Refusal> {
     loop {
-        let answer = lines.ask(question, usual).await?;
-        if !answer.is_empty() {
-            return Ok(answer);
+        let answer = match given.take() {
+            Some(answer) => answer.trim().to_owned(),
+            None => lines.ask(question, usual).await?,
+        };
+        match accepts(&answer) {
+            Ok(()) => return Ok(answer),
+            Err(why) => out.note(&why),
         }
     }
+}
+
+/// Refuses an API key where something else belongs.
+fn no_key(answer: &str) -> Result<(), String> {
+    if looks_like_key(answer) { Err("This looks like an API key.".to_owned()) } else { Ok(()) }
+}
+
+fn profile_name(answer: &str) -> Result<(), String> {
+    if answer.is_empty() { Err("Give the profile a name.".to_owned()) } else { no_key(answer) }
 }

@@ -1,0 +1,144 @@
+//! What docdeck would refuse when it reads a new profile back, found by the code that reads it, before anything is written.
+
+use super::key::{self, beside};
+use super::{ConfigError, write};
+use crate::api::{ExtraRoots, Route};
+use crate::model::endpoint::Scope;
+use crate::model::setup::{DEFAULT_BASE_URL, KeyFrom, NewProfile, SetupField, SetupProblem, looks_like_key};
+use std::path::Path;
+
+/// Checks all of a new profile that the file at `config` is to hold. Reads that file, the key file and the certificates;
+/// runs nothing and asks nobody.
+///
+/// # Errors
+/// The first field that would be refused, with the reason.
+pub fn profile(config: &Path, profile: &NewProfile) -> Result<(), SetupProblem> {
+    let at = |field: SetupField| move |sentence: String| SetupProblem::new(Some(field), &sentence);
+    project(&profile.project).map_err(at(SetupField::Project))?;
+    base_url(profile.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL)).map_err(at(SetupField::BaseUrl))?;
+    match &profile.key {
+        KeyFrom::File(file) => key_file(config, file).map_err(at(SetupField::Key))?,
+        KeyFrom::Command(words) => command(words).map_err(at(SetupField::Key))?,
+        KeyFrom::Elsewhere | KeyFrom::Typed(_) => {}
+    }
+    if let Some(file) = &profile.ca_file {
+        certificates(config, file).map_err(at(SetupField::CaFile))?;
+    }
+    write::needed(config, &profile.name).map(drop).map_err(|error| SetupProblem::new(None, &error.to_string()))
+}
+
+/// Checks a base URL.
+///
+/// # Errors
+/// A sentence: it is no address, or would send the key unencrypted to another computer.
+pub fn base_url(url: &str) -> Result<(), String> {
+    accepted(url, "x")
+}
+
+/// Checks a project id.
+///
+/// # Errors
+/// A sentence: it can't stand in an address, or is an API key.
+pub fn project(project: &str) -> Result<(), String> {
+    if looks_like_key(project) {
+        return Err("This looks like an API key, not like a project id.".to_owned());
+    }
+    accepted(DEFAULT_BASE_URL, project)
+}
+
+fn accepted(base_url: &str, project: &str) -> Result<(), String> {
+    let base_url = base_url.trim().trim_end_matches('/').to_owned();
+    Route::to(&Scope { base_url, project: project.to_owned(), organization: None }).map(drop)
+}
+
+/// Checks the command that prints the key, without running it.
+///
+/// # Errors
+/// A sentence: it names no program, or is an API key.
+pub fn command(words: &[String]) -> Result<(), String> {
+    match words.first() {
+        Some(program) if !program.trim().is_empty() && !looks_like_key(program) => Ok(()),
+        Some(program) if looks_like_key(program) => Err(KEY_NOT_ITS_SOURCE.to_owned()),
+        _ => Err("Name the command that prints the key, like: pass show docdeck".to_owned()),
+    }
+}
+
+const KEY_NOT_ITS_SOURCE: &str = "This looks like the key itself. To store it in config.toml, choose “typed here”.";
+
+/// Checks a file that is to hold the key; relative paths start at the folder of the file at `config`.
+///
+/// # Errors
+/// A sentence: it can't be read, others can read it, or it holds no key.
+pub fn key_file(config: &Path, file: &Path) -> Result<(), String> {
+    let path = beside(config, file);
+    if looks_like_key(&file.to_string_lossy()) && !path.exists() {
+        return Err(KEY_NOT_ITS_SOURCE.to_owned());
+    }
+    key::read_file(&path).map(drop).map_err(|error| error.to_string())
+}
+
+/// Checks a file of certificates; relative paths start at the folder of the file at `config`.
+///
+/// # Errors
+/// A sentence: it can't be read, or holds no certificates.
+pub fn certificates(config: &Path, file: &Path) -> Result<(), String> {
+    ExtraRoots::read(&beside(config, file)).map(drop).map_err(|error| ConfigError::from(error).to_string())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::model::endpoint::ApiKey;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn new(base_url: &str, key: KeyFrom) -> NewProfile {
+        NewProfile {
+            name: "docs".to_owned(),
+            base_url: Some(base_url.to_owned()),
+            project: "p".to_owned(),
+            organization: None,
+            ca_file: None,
+            key,
+        }
+    }
+
+    fn typed() -> KeyFrom {
+        KeyFrom::Typed(ApiKey::new("mint_k").expect("a key"))
+    }
+
+    #[test]
+    fn what_the_next_start_would_refuse_is_refused_with_its_field() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let config = folder.path().join("config.toml");
+        let field = |profile: &NewProfile| super::profile(&config, profile).err().and_then(|problem| problem.field);
+        let url = "http://127.0.0.1:1";
+        assert_eq!(super::profile(&config, &new(url, typed())), Ok(()));
+        for wrong in ["http://docs.example.com", "nonsense", "https://u:p@example.com"] {
+            assert_eq!(field(&new(wrong, typed())), Some(SetupField::BaseUrl), "{wrong}");
+        }
+        let file = folder.path().join("key");
+        assert_eq!(field(&new(url, KeyFrom::File("key".into()))), Some(SetupField::Key), "it is not there");
+        std::fs::write(&file, "mint_k\n").expect("written");
+        for (mode, accepted) in [(0o644, false), (0o600, true)] {
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("mode");
+            assert_eq!(super::profile(&config, &new(url, KeyFrom::File("key".into()))).is_ok(), accepted, "{mode:o}");
+        }
+        let ca = NewProfile { ca_file: Some("key".into()), ..new(url, typed()) };
+        assert_eq!(field(&ca), Some(SetupField::CaFile));
+        std::fs::write(&config, "nonsense\n").expect("written");
+        let problem = super::profile(&config, &new(url, typed())).expect_err("the file is wrong");
+        assert!(problem.field.is_none() && problem.sentence.as_str().contains("config.toml:1"), "{problem:?}");
+    }
+
+    #[test]
+    fn a_key_in_another_field_is_not_repeated() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let config = folder.path().join("config.toml");
+        let key = "mint_secret".to_owned();
+        let sentences =
+            [project(&key), base_url(&key), command(std::slice::from_ref(&key)), key_file(&config, Path::new(&key))];
+        for sentence in sentences {
+            assert!(!sentence.expect_err("refused").contains("secret"));
+        }
+    }
+}
