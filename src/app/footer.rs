@@ -1,7 +1,7 @@
 //! The last line: the keys of this moment, which have room and where each stands. Above it what there is to say, for as
 //! long as it is said. Drawing and the mouse both ask here, so that they agree.
 
-use super::format::{cells, count};
+use super::format::{cells, count, plural};
 use super::keymap::{Action, Binding, Chord};
 use super::overlay::Overlay;
 use super::said::said as laid_out;
@@ -15,6 +15,8 @@ const PROBLEM_LINES: (usize, usize) = (4, 8);
 /// A screen of fewer rows is given back by the next key.
 const SMALL: usize = 20;
 const PROBLEM_LINES_READ: usize = 2;
+/// Most lines of what has to stay in sight.
+const ALERT_LINES: usize = 4;
 /// Cells before the words of one.
 const INDENT: usize = 3;
 /// Cells from which on a footer has room for some keys of the job and of the list.
@@ -105,9 +107,29 @@ impl App {
         (is_list && self.acts_on_marks()).then(|| format!(" {} marked:", count(self.listed().marked())))
     }
 
-    /// The message over the last lines of the body: a notice, what is wrong with the filter, or a tip, in lines of so many
-    /// cells; empty if there is none.
+    /// What docdeck could not record and the user must know until it is recorded, in lines of so many cells.
+    pub fn alerts(&self, width: usize) -> Vec<String> {
+        let mut all = self.unrecorded.iter();
+        let Some(oldest) = all.next() else { return Vec::new() };
+        let more = match all.count() {
+            0 => String::new(),
+            n => format!(" {} can't be recorded either.", plural(n, "more prompt")),
+        };
+        marked('!', &format!("{}{more}", oldest.sentence()), width, ALERT_LINES)
+    }
+
+    /// The message over the last lines of the body: what could not be recorded, then a notice, what is wrong with the filter,
+    /// or a tip, in lines of so many cells; empty if there is none.
     pub fn said(&self, width: usize) -> Vec<String> {
+        let mut lines = self.alerts(width);
+        // A tip can wait.
+        if lines.is_empty() || self.notice.is_some() || self.filter_problem().is_some() {
+            lines.extend(self.passing_message(width));
+        }
+        lines
+    }
+
+    fn passing_message(&self, width: usize) -> Vec<String> {
         let rows = usize::from(self.size.1);
         let most = match &self.notice {
             Some(notice) if notice.is_read && rows < SMALL => PROBLEM_LINES_READ,
@@ -244,6 +266,47 @@ mod tests {
         app.update(Msg::Wake, at(1));
         let said = app.said(usize::from(app.size.0)).len();
         assert!(said > 2 && stands(&app) < usize::from(app.said_at(said).y), "{} {said}", stands(&app));
+    }
+
+    #[test]
+    fn what_is_not_recorded_is_shown_until_it_is_on_every_screen_beside_any_notice() {
+        use crate::model::job::JobId;
+        use crate::model::news::News;
+        use crate::model::prompt::{Delivery, PromptId, PromptKind};
+        use crate::model::text::CleanText;
+        use crate::model::unrecorded::{Obstacle, Unrecorded};
+        let accepted = |prompt| {
+            Msg::News(News::Unrecorded(Box::new(Unrecorded {
+                prompt: PromptId(prompt),
+                kind: PromptKind::Create,
+                id: JobId::new(&format!("job_{prompt}")),
+                outcome: Delivery::Accepted,
+                obstacle: Obstacle {
+                    what: CleanText::line("the disk is full"),
+                    remedy: CleanText::line("free some space"),
+                },
+                is_retried: true,
+            })))
+        };
+        let mut app = app((1..=40).map(|key| row(key, Status::Failed)).collect());
+        app.update(accepted(1), at(0));
+        app.update(accepted(2), at(0));
+        for keys in ["2", "3", "1", "?"] {
+            keys.chars().for_each(|key| drop(press(&mut app, key)));
+            app.update(Msg::Wake, at(100_000));
+            for width in [37, 77] {
+                let said = app.said(width);
+                let text = said.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+                assert!(text.contains("Accepted as job_1, but it can't be recorded: the disk is full."), "{text}");
+                assert!(text.contains("1 more prompt can't be recorded either.") || width < 40, "{text}");
+            }
+        }
+        app.say(Tone::Info, "Something else.", at(100_000));
+        assert!(app.said(77).len() > app.alerts(77).len() && !app.alerts(77).is_empty());
+        for prompt in [1, 2] {
+            app.update(Msg::News(News::Recorded(PromptId(prompt))), at(100_001));
+        }
+        assert_eq!(app.said(77), [" ✓ Recorded now: job_2."]);
     }
 
     #[test]

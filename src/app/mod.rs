@@ -74,6 +74,7 @@ use crate::model::load::Load;
 use crate::model::prompt::{DeliveryKind, DraftSlot};
 use crate::model::row::{Group, JobKey, JobRow};
 use crate::model::text::CleanText;
+use crate::model::unrecorded::UnrecordedPrompts;
 use geometry::{Geometry, geometry};
 use keymap::{Action, Binding, Chord, Context};
 use overlay::Overlay;
@@ -145,6 +146,8 @@ pub struct App {
     pub welcome: Option<Box<welcome::Welcome>>,
     pub connection: Connection,
     pub notice: Option<Notice>,
+    /// Shown for as long as they are not on disk.
+    pub unrecorded: UnrecordedPrompts,
     budgets: HashMap<Limited, Budget>,
     drafts: HashMap<DraftSlot, String>,
     /// The pages that the draft of a new job about pages is about.
@@ -192,6 +195,7 @@ impl App {
             welcome,
             connection: Connection::Unknown,
             notice: None,
+            unrecorded: UnrecordedPrompts::default(),
             budgets: HashMap::new(),
             drafts: HashMap::new(),
             draft_pages: Vec::new(),

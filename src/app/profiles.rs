@@ -265,6 +265,8 @@ impl App {
         effects.extend(begin);
         self.chosen = before.chosen;
         self.signals = before.signals;
+        // Of another profile, but nothing else tells their ids.
+        self.unrecorded = before.unrecorded;
         // As the terminal has it.
         self.pointer = before.pointer;
         effects.extend(self.recall_layout(before.panes));

@@ -256,7 +256,9 @@ impl App {
                 if self.drafts.remove(&DraftSlot::Prompt(prompt)).is_some() {
                     effects.push(Effect::DeleteDraft(DraftSlot::Prompt(prompt)));
                 }
-                self.say(Tone::Info, &format!("Accepted: {title}"), now);
+                if !self.unrecorded.take_recorded(prompt) {
+                    self.say(Tone::Info, &format!("Accepted: {title}"), now);
+                }
             }
             Delivery::Queued { until: Some(until) } if *until > now => {
                 let wait = format::until(*until - now);

@@ -288,7 +288,16 @@ impl App {
                 self.dirty |= self.screen == Screen::Log;
             }
             News::Trouble(failure) => self.say_failure(&failure, now),
+            News::Unrecorded(_) | News::Recorded(_) => self.recording_changed(&news, now),
             News::Notice(text) => self.say(Tone::Problem, text.as_str(), now),
+        }
+    }
+
+    /// The outcome of a prompt could not be recorded, or is on disk after all.
+    fn recording_changed(&mut self, news: &News, now: Time) {
+        self.dirty = true;
+        if let (Some(sentence), News::Recorded(_)) = (self.unrecorded.apply(news), news) {
+            self.say(Tone::Greeting, sentence.as_str(), now);
         }
     }
 

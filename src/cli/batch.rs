@@ -247,6 +247,7 @@ impl Batch {
             }
             News::Trouble(failure) => tell(failure.sentence.as_str(), out),
             News::Notice(text) => tell(text.as_str(), out),
+            News::Unrecorded(unrecorded) => tell(unrecorded.sentence().as_str(), out),
             _ => {}
         }
         Ok(())
@@ -363,6 +364,13 @@ impl Batch {
                 " `!` in the dashboard decides about what is unconfirmed or rejected; an unconfirmed prompt may have been \
                  carried out, so it must not simply be sent again.",
             );
+        }
+        let mut code = code;
+        for unrecorded in desk.unrecorded.iter() {
+            hints.push_str(&format!(" {}", unrecorded.sentence()));
+            if unrecorded.may_be_carried_out() {
+                code = Code::Unconfirmed;
+            }
         }
         Some(Refusal::new(code, format!("{begin}{stand}.{hints}")))
     }

@@ -98,7 +98,7 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
         first_run,
     };
     let ended = runtime::run(parts).await.map_err(no_terminal)?;
-    Ok(ended.exit.into())
+    Ok(if ended.is_unrecorded { Code::Unconfirmed } else { ended.exit.into() })
 }
 
 /// What the opening found that has to be said.

@@ -12,6 +12,7 @@ use crate::engine::{Duties, Engine, PollOptions, Setup as EngineSetup};
 use crate::model::endpoint::Scope;
 use crate::model::log::{LogKind, Operation};
 use crate::model::news::News;
+use crate::model::unrecorded::UnrecordedPrompts;
 use crate::runtime::crash;
 use crate::runtime::logfile::Log;
 use crate::runtime::signals::{Signal, Signals, stop_group};
@@ -27,6 +28,8 @@ const NEWS_WAITING: usize = 256;
 const LAST_ANSWER: Duration = Duration::from_secs(15);
 /// The same after somebody asked to end.
 const LAST_ANSWER_IN_HASTE: Duration = Duration::from_secs(5);
+/// After the first Ctrl-C while an outcome can't be recorded.
+pub(super) const STILL_RECORDING: &str = "Still trying to record it. Press Ctrl-C again to stop.";
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// How long engine and store are waited for; what they leave is found at the next start.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -112,6 +115,8 @@ pub(super) struct Desk {
     key_refused: bool,
     /// Somebody asked to end.
     hasty: bool,
+    /// Outcomes of prompts that are not on disk.
+    pub(super) unrecorded: UnrecordedPrompts,
 }
 
 /// What ended a wait.
@@ -177,7 +182,8 @@ impl Desk {
         let engine = Engine::start(setup).await?;
         let waiting = VecDeque::new();
         let scope = settings.scope;
-        Ok(Self { engine, store, scope, news, waiting, signals, log, key_refused: false, hasty: false })
+        let unrecorded = UnrecordedPrompts::default();
+        Ok(Self { engine, store, scope, news, waiting, signals, log, key_refused: false, hasty: false, unrecorded })
     }
 
     /// Opens it as [`Desk::open`] does, does something with it, and closes it.
@@ -248,7 +254,10 @@ impl Desk {
 
     /// Waits for a prompt that is on its way, stops the engine, closes store and log.
     pub(super) async fn close(mut self, out: &mut Out) {
-        self.await_answers(out).await;
+        // Whoever waited for an outcome to be recorded has given up.
+        if self.unrecorded.is_empty() {
+            self.await_answers(out).await;
+        }
         self.await_program().await;
         // Nobody listens any more: the engine must not wait for room.
         self.news.close();
@@ -262,7 +271,11 @@ impl Desk {
         if !self.engine.has_sending() {
             return;
         }
-        out.note("A prompt is on its way; waiting for the service's answer. Ctrl-C leaves it unconfirmed.");
+        out.note(if self.unrecorded.is_empty() {
+            "A prompt is on its way; waiting for the service's answer. Ctrl-C leaves it unconfirmed."
+        } else {
+            STILL_RECORDING
+        });
         let end = Instant::now() + if self.hasty { LAST_ANSWER_IN_HASTE } else { LAST_ANSWER };
         while self.engine.has_sending() && Instant::now() < end {
             tokio::select! {
@@ -294,6 +307,7 @@ impl Desk {
                 self.key_refused = matches!(status, Some(401 | 403));
             }
         }
+        self.unrecorded.apply(&news);
         self.waiting.push_back(news);
     }
 

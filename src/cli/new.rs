@@ -30,8 +30,8 @@ id, they are one job: stderr tells so, and sharesIdWith lists the other prompts.
 
 Exit code: 0 accepted, with --wait done; 1 with --wait: the job failed; 2 usage, configuration or store; 3 key refused; 4 \
 not sent or refused; 5 the limit is used up: the prompt is kept, paused; 6 unconfirmed: the answer was lost, so nobody \
-knows whether there is a job, or the job was accepted and its id could not be written to stdout (a full disk: stderr has \
-it), and the command must not simply be run again; 124 the time was up; 130 Ctrl-C.";
+knows whether there is a job, or the job was accepted and could not be recorded, or its id could not be written to stdout \
+(a full disk: stderr has the id), and the command must not simply be run again; 124 the time was up; 130 Ctrl-C.";
 
 /// The prompt, and what to wait for.
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 //! prompt that can't go out now is paused, so that it never goes out later behind the back of whoever ran the command.
 
 use super::code::Code;
-use super::desk::{Desk, Happening};
+use super::desk::{Desk, Happening, STILL_RECORDING};
 use super::job_line::{id, write_table};
 use super::jobs::created_by;
 use super::out::Out;
@@ -18,6 +18,7 @@ use crate::model::news::News;
 use crate::model::prompt::{Delivery, Prompt, PromptId, PromptKind};
 use crate::model::row::JobRow;
 use crate::model::text::CleanText;
+use crate::model::unrecorded::Unrecorded;
 use crate::store::StoreError;
 use chrono::{Local, Utc};
 use serde_json::Value;
@@ -131,11 +132,20 @@ impl Letter {
             return stop;
         }
         loop {
-            out.live(&format!("{} · {}", self.words(), wish.timer.waited()));
+            let words = if desk.unrecorded.get(self.prompt).is_some() {
+                "trying to record it".to_owned()
+            } else {
+                self.words()
+            };
+            out.live(&format!("{words} · {}", wish.timer.waited()));
             let tick = Instant::now() + TICK;
             match desk.next(Some(end.map_or(tick, |end| end.min(tick)))).await {
                 // Once more while its answer is waited for: it is left as it is.
                 Happening::Interrupted if stop == Stop::Interrupted => return stop,
+                Happening::Interrupted if desk.unrecorded.get(self.prompt).is_some() => {
+                    stop = Stop::Interrupted;
+                    out.note(STILL_RECORDING);
+                }
                 Happening::Interrupted => {
                     stop = Stop::Interrupted;
                     if !self.is_on_its_way() {
@@ -148,13 +158,18 @@ impl Letter {
                 }
                 // An answer that is under way has its own limit of time, and is not given up for this one.
                 Happening::Late if end.is_some_and(|end| end <= Instant::now()) => {
-                    if stop == Stop::Interrupted || !self.is_on_its_way() {
+                    let is_answered = desk.unrecorded.get(self.prompt).is_some();
+                    if stop == Stop::Interrupted || is_answered || !self.is_on_its_way() {
                         return stop;
                     }
                     end = None;
                 }
                 Happening::Late => {}
                 Happening::News(news) => {
+                    // The answer is there; how long it may take to record it is the user's to say.
+                    if matches!(&*news, News::Unrecorded(_)) {
+                        end = wish.timer.end();
+                    }
                     if let Some(heard) = self.hear(*news, wish.wait, out) {
                         return if stop == Stop::Interrupted { stop } else { heard };
                     }
@@ -193,6 +208,14 @@ impl Letter {
                 }
                 return None;
             }
+            News::Unrecorded(unrecorded) if unrecorded.prompt == self.prompt => {
+                out.note(unrecorded.sentence().as_str());
+                return (!unrecorded.is_retried).then_some(Stop::Settled);
+            }
+            News::Recorded(prompt) if prompt == self.prompt => {
+                tell("recorded now", out);
+                return None;
+            }
             News::Notice(text) => {
                 out.note(text.as_str());
                 return None;
@@ -212,6 +235,9 @@ impl Letter {
 
     /// Whether it was accepted; else why not, and where it stands from now on.
     fn end(&self, desk: &Desk, stop: Stop, wish: Wish, out: &mut Out) -> Result<(), Refusal> {
+        if let Some(unrecorded) = desk.unrecorded.get(self.prompt) {
+            return Err(given_up(unrecorded, desk));
+        }
         let what = self.what();
         let reason = self.delivery.reason().cloned().unwrap_or_default();
         let refusal = match (&self.delivery, stop) {
@@ -389,6 +415,11 @@ impl Letter {
         let mut job = json::job(row.as_ref().unwrap_or(&self.row), created_by(&thread));
         let own = thread.prompts.iter().find(|prompt| prompt.id == self.prompt);
         let Value::Object(fields) = &mut job else { return Ok(job) };
+        if let Some(unrecorded) = desk.unrecorded.get(self.prompt) {
+            fields.insert("id".to_owned(), unrecorded.id.as_ref().map(|id| id.as_str()).into());
+            fields.insert("delivery".to_owned(), unrecorded.outcome.kind().word().into());
+            fields.insert("recorded".to_owned(), false.into());
+        }
         if let (PromptKind::FollowUp, Some(own)) = (self.kind, own) {
             let follow_up = serde_json::json!({ "prompt": own.text, "delivery": own.delivery.kind().word() });
             fields.insert("followUp".to_owned(), follow_up);
@@ -406,6 +437,25 @@ impl Letter {
         }
         Ok(job)
     }
+}
+
+/// Why the command ends although the outcome of its prompt is not on disk, and what the next docdeck will make of it.
+fn given_up(unrecorded: &Unrecorded, desk: &Desk) -> Refusal {
+    let code = match &unrecorded.outcome {
+        Delivery::Rejected(_) if desk.is_key_refused() => Code::KeyRefused,
+        Delivery::Rejected(_) | Delivery::NotSent(_) => Code::Service,
+        Delivery::Queued { .. } => Code::Limited,
+        _ => Code::Unconfirmed,
+    };
+    let id = unrecorded.id.as_ref().map(|id| id.clean()).unwrap_or_default();
+    let next = match (&unrecorded.outcome, unrecorded.kind) {
+        (Delivery::Accepted, PromptKind::Create) => format!("press `!` on it and link it to {id}"),
+        (Delivery::Accepted, PromptKind::FollowUp) => "press `!` on it and discard it, since it has arrived".to_owned(),
+        (Delivery::Unconfirmed(_), _) => "press `!` on it to decide".to_owned(),
+        _ => "press `!` on it to send it again".to_owned(),
+    };
+    let sentence = unrecorded.sentence();
+    Refusal::new(code, format!("{sentence} The dashboard will show it as unconfirmed: {next}."))
 }
 
 /// When a place is free: the time of day, and how long that is.

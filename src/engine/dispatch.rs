@@ -2,7 +2,7 @@
 //! Each request is made once; only a 429, which says that nothing was done, leads to another one.
 
 use super::clock::local_now;
-use super::inner::{Inner, lock};
+use super::inner::{Inner, Recording, lock};
 use super::lease::Duty;
 use super::look::Heard;
 use super::poll::{Order, sleep_until};
@@ -16,6 +16,7 @@ use crate::model::news::News;
 use crate::model::prompt::{Delivery, PromptId, PromptKind};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
+use crate::model::unrecorded::Unrecorded;
 use crate::store::{Applied, Settled, StoreError, Turn, Waiting};
 use chrono::TimeDelta;
 use std::collections::HashMap;
@@ -28,6 +29,8 @@ use tokio::time::Instant;
 const AT_ONCE: usize = 4;
 /// How long to wait after the store could not be read or written.
 const STORE_PAUSE: Duration = Duration::from_secs(5);
+/// How long to wait before the outcome of a prompt is recorded again: the user waits for it.
+const RECORD_PAUSE: Duration = Duration::from_secs(1);
 
 struct Dispatcher {
     inner: Arc<Inner>,
@@ -181,8 +184,8 @@ impl Inner {
                 Settled::NotSent(CleanText::line("The job has no id yet, so nothing was sent: send it again later."))
             }
         };
+        let applied = self.settle(prompt, kind, id, &how).await;
         let _telling = self.telling();
-        let applied = self.settle(prompt, &how).await;
         drop(sending);
         if let Some(Applied { row, events, shares_id_with }) = applied {
             if let Some(other) = shares_id_with {
@@ -223,22 +226,41 @@ impl Inner {
         }
     }
 
-    /// Writes the outcome down, as often as it takes while the disk is full or the file locked: it is known, and what
-    /// is not written is unconfirmed after a restart.
-    async fn settle(&self, prompt: PromptId, how: &Settled) -> Option<Applied> {
+    /// Records the outcome, as often as it takes while the disk is full or the file locked: it is known, and what is not
+    /// recorded is unconfirmed after a restart. Returns `None` if it can never be recorded.
+    async fn settle(
+        self: &Arc<Self>,
+        prompt: PromptId,
+        kind: PromptKind,
+        id: Option<JobId>,
+        how: &Settled,
+    ) -> Option<Applied> {
+        let mut told: Option<(Unrecorded, Recording)> = None;
         loop {
-            match self.store.settle(prompt, how.clone(), local_now()).await {
-                Ok(applied) => return Some(applied),
-                Err(error) => {
-                    let again = may_pass(&error);
-                    self.trouble(error.failure()).await;
-                    if !again {
-                        lock(&self.own).remove(&prompt);
-                        return None;
+            let error = match self.store.settle(prompt, how.clone(), local_now()).await {
+                Ok(applied) => {
+                    if told.is_some() {
+                        self.tell(News::Recorded(prompt)).await;
                     }
-                    tokio::time::sleep(STORE_PAUSE).await;
+                    return Some(applied);
                 }
+                Err(error) => error,
+            };
+            let (outcome, obstacle) = (delivery(how.clone()), error.obstacle());
+            let id = match how {
+                Settled::Accepted(job) => Some(job.id.clone()),
+                _ => id.clone(),
+            };
+            let now = Unrecorded { prompt, kind, id, outcome, obstacle, is_retried: may_pass(&error) };
+            if told.as_ref().is_none_or(|(told, _)| *told != now) {
+                self.tell(News::Unrecorded(Box::new(now.clone()))).await;
             }
+            if !now.is_retried {
+                lock(&self.own).remove(&prompt);
+                return None;
+            }
+            told = Some((now, self.recording()));
+            tokio::time::sleep(RECORD_PAUSE).await;
         }
     }
 
@@ -250,13 +272,7 @@ impl Inner {
         if !matches!(how, Settled::Limited { .. }) {
             lock(&self.own).remove(&prompt);
         }
-        let delivery = match how {
-            Settled::Accepted(_) => Delivery::Accepted,
-            Settled::NotSent(reason) => Delivery::NotSent(reason),
-            Settled::Rejected(reason) => Delivery::Rejected(reason),
-            Settled::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
-            Settled::Limited { until } => Delivery::Queued { until: Some(until) },
-        };
+        let delivery = delivery(how);
         self.order(Order::Rows { rows: vec![row.clone()], by_others: false });
         if accepted {
             self.order(Order::Heard(Heard::well()));
@@ -267,6 +283,16 @@ impl Inner {
             self.tell_merged(key).await;
         }
         self.report_budget(limited).await;
+    }
+}
+
+fn delivery(how: Settled) -> Delivery {
+    match how {
+        Settled::Accepted(_) => Delivery::Accepted,
+        Settled::NotSent(reason) => Delivery::NotSent(reason),
+        Settled::Rejected(reason) => Delivery::Rejected(reason),
+        Settled::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
+        Settled::Limited { until } => Delivery::Queued { until: Some(until) },
     }
 }
 

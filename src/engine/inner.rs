@@ -58,6 +58,8 @@ pub(super) struct Inner {
     news: mpsc::Sender<News>,
     orders: mpsc::UnboundedSender<Order>,
     sending: AtomicUsize,
+    /// Outcomes of prompts that the store could not write so far.
+    unrecorded: AtomicUsize,
     /// Changes that the user's program has not been run for to its end.
     pub(super) telling: AtomicUsize,
     /// Highest revision seen by [`Inner::catch_up`], and how often jobs were let go of by then.
@@ -124,6 +126,7 @@ impl Inner {
             news,
             orders,
             sending: AtomicUsize::new(0),
+            unrecorded: AtomicUsize::new(0),
             telling: AtomicUsize::new(0),
             seen: tokio::sync::Mutex::new((revision, prunes)),
             trouble: Mutex::default(),
@@ -304,6 +307,16 @@ impl Inner {
         Sending(Arc::clone(self))
     }
 
+    /// Counts an outcome that could not be recorded so far, for as long as the guard lives.
+    pub(super) fn recording(self: &Arc<Self>) -> Recording {
+        self.unrecorded.fetch_add(1, Ordering::Relaxed);
+        Recording(Arc::clone(self))
+    }
+
+    pub(super) fn has_unrecorded(&self) -> bool {
+        self.unrecorded.load(Ordering::Relaxed) > 0
+    }
+
     /// Counts a change that is about to be told, for as long as the guard lives: whoever hears of it first may want to end.
     pub(super) fn telling(&self) -> Telling<'_> {
         self.telling.fetch_add(1, Ordering::Relaxed);
@@ -336,6 +349,16 @@ pub(super) struct Sending(Arc<Inner>);
 impl Drop for Sending {
     fn drop(&mut self) {
         self.0.sending.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// See [`Inner::recording`].
+#[derive(Debug)]
+pub(super) struct Recording(Arc<Inner>);
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        self.0.unrecorded.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -132,6 +132,11 @@ impl Engine {
         self.inner.is_sending()
     }
 
+    /// Whether the outcome of a prompt is known, but could not be recorded so far; it is tried again and again.
+    pub fn has_unrecorded(&self) -> bool {
+        self.inner.has_unrecorded()
+    }
+
     /// Whether the user's program for changes still has some to be told: it is ended with the engine.
     pub fn is_telling(&self) -> bool {
         self.inner.is_telling()

@@ -30,6 +30,7 @@ pub mod report;
 pub mod row;
 pub mod setup;
 pub mod text;
+pub mod unrecorded;
 pub mod views;
 
 /// Moment in UTC; the unit of every stored and compared time.

@@ -10,6 +10,7 @@ use super::prompt::{Delivery, PromptId};
 use super::report::LoadProgress;
 use super::row::{JobKey, JobRow, Left};
 use super::text::CleanText;
+use super::unrecorded::Unrecorded;
 use super::views::Counts;
 
 /// One fact.
@@ -39,6 +40,10 @@ pub enum News {
     Logged(LogEntry),
     /// Something went wrong beside any request: the store can't write, the poller can't read.
     Trouble(Failure),
+    /// The outcome of a prompt can't be recorded: told when that is found, and again when the reason changes.
+    Unrecorded(Box<Unrecorded>),
+    /// What was told by [`News::Unrecorded`] is on disk now.
+    Recorded(PromptId),
     /// Something the user should hear of once: a store moved aside.
     Notice(CleanText),
 }

@@ -14,7 +14,9 @@ use crate::model::endpoint::Scope;
 use crate::model::news::News;
 use crate::model::prompt::Resolution;
 use crate::model::row::FirstRows;
+use crate::model::unrecorded::UnrecordedPrompts;
 use crate::store::Store;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -141,7 +143,8 @@ impl Effects {
             tasks: std::mem::take(&mut self.tasks),
             last_ordered: self.last_ordered.take(),
             news: std::mem::replace(news, receiver),
-            heir: is_same.then(|| sender.clone()),
+            successor: sender.clone(),
+            is_same_project: is_same,
         };
         self.can_wait = None;
         self.hands = Hands { scope, engine, ..self.hands.clone() };
@@ -234,22 +237,29 @@ impl Effects {
         self.started.borrow().as_ref().and_then(|started| started.as_ref().ok()).cloned()
     }
 
-    /// Waits for an answer to a prompt that is on its way, which would else be left unconfirmed; a signal ends the wait.
-    /// The terminal has to be given back before. `news` is taken in meanwhile, so that the engine can go on.
-    pub async fn await_answers(&mut self, news: &mut mpsc::Receiver<News>) {
+    /// Waits for an answer to a prompt that is on its way, which would else be left unconfirmed, and for the record of one
+    /// that has come; a signal ends the wait. The terminal has to be given back before. `news` is taken in meanwhile, so that
+    /// the engine can go on.
+    pub(super) async fn await_answers(&mut self, news: &mut mpsc::Receiver<News>, unrecorded: &mut UnrecordedPrompts) {
         while self.retired.try_join_next().is_some() {}
         let engine = self.engine();
         let is_sending = || engine.as_ref().is_some_and(Engine::has_sending);
         if !is_sending() && self.retired.is_empty() {
             return;
         }
-        eprintln!("A prompt is on its way; waiting for the service's answer. Ctrl-C leaves it unconfirmed.");
+        note(if unrecorded.is_empty() {
+            "A prompt is on its way; waiting for the service's answer. Ctrl-C leaves it unconfirmed."
+        } else {
+            "Still trying to record it. Press Ctrl-C to stop."
+        });
         let Ok(mut signals) = Signals::listen() else { return };
         let patience = tokio::time::sleep(LAST_ANSWER);
         tokio::pin!(patience);
         while is_sending() || !self.retired.is_empty() {
             tokio::select! {
-                _ = news.recv() => {}
+                Some(told) = news.recv() => if let Some(sentence) = unrecorded.apply(&told) {
+                    note(sentence.as_str());
+                },
                 Some(_) = self.retired.join_next() => {}
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
                 _ = signals.next() => return,
@@ -269,6 +279,11 @@ impl Effects {
         self.tasks.abort_all();
         let _ = tokio::time::timeout(LAST_WRITES, self.hands.store.close()).await;
     }
+}
+
+/// A line for whoever reads stderr, if anybody does.
+pub(super) fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// Whether an effect changes the record: such go in order, and are waited for at the end.

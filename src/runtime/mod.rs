@@ -119,6 +119,8 @@ pub struct Ended {
     pub exit: Exit,
     /// The welcome page, as it was left.
     pub welcome: Option<Box<Welcome>>,
+    /// Whether the outcome of a prompt could not be recorded.
+    pub is_unrecorded: bool,
 }
 
 /// How the dashboard ended.
@@ -187,12 +189,15 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
     let Dashboard { app, mut stage, mut effects, mut news, .. } = dashboard;
     stage.await_answer().await;
     drop(stage);
+    let mut unrecorded = app.unrecorded;
+    // The screen that showed them is gone.
+    unrecorded.iter().for_each(|one| effects::note(&format!("docdeck: {}", one.sentence())));
     if exit == Exit::Quit && !demo {
-        effects.await_answers(&mut news).await;
+        effects.await_answers(&mut news, &mut unrecorded).await;
     }
     effects.end().await;
     drop(news_sender);
-    Ok(Ended { exit, welcome: app.welcome })
+    Ok(Ended { exit, welcome: app.welcome, is_unrecorded: !unrecorded.is_empty() })
 }
 
 /// Panics where a test asks for it, to see that the terminal is given back. Not in release builds.

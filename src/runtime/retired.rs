@@ -21,14 +21,16 @@ pub(super) struct Retired {
     pub(super) tasks: JoinSet<Option<Msg>>,
     pub(super) last_ordered: Option<oneshot::Receiver<()>>,
     pub(super) news: mpsc::Receiver<News>,
-    /// Who hears its news from now on: another profile of the same project.
-    pub(super) heir: Option<mpsc::Sender<News>>,
+    /// Where the news of its successor goes.
+    pub(super) successor: mpsc::Sender<News>,
+    /// Whether the successor is of the same project, so that all news of this one is about its jobs.
+    pub(super) is_same_project: bool,
 }
 
 impl Retired {
     /// Ends it.
     pub(super) async fn end(self) {
-        let Self { mut engine, tasks, last_ordered, mut news, heir } = self;
+        let Self { mut engine, tasks, last_ordered, mut news, successor, is_same_project } = self;
         let end = async {
             if let Some(last) = last_ordered {
                 let _ = tokio::time::timeout(LAST_WRITES, last).await;
@@ -39,6 +41,10 @@ impl Retired {
             if let Some(Ok(engine)) = started {
                 engine.release_leases();
                 let _ = tokio::time::timeout(LAST_ANSWER, answered(&engine)).await;
+                // What the service has decided is tried to be recorded for as long as docdeck runs.
+                while engine.has_unrecorded() {
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
                 let _ = tokio::time::timeout(LAST_WORDS, engine.stop()).await;
             }
         };
@@ -47,9 +53,11 @@ impl Retired {
             tokio::select! {
                 () = &mut end => break,
                 // It could not go on if nobody listened.
-                Some(told) = news.recv() => if let Some(heir) = &heir {
-                    let _ = heir.send(told).await;
-                },
+                Some(told) = news.recv() => {
+                    if is_same_project || matches!(told, News::Unrecorded(_) | News::Recorded(_)) {
+                        let _ = successor.send(told).await;
+                    }
+                }
             }
         }
         drop(tasks);

@@ -3,6 +3,8 @@
 //! No sentence carries a prompt's text: SQLite's messages name tables and columns, never values.
 
 use crate::model::failure::{Failure, FailureKind};
+use crate::model::text::CleanText;
+use crate::model::unrecorded::Obstacle;
 use std::path::PathBuf;
 
 /// Why a call of the store came to nothing. After any of these nothing of the call is on disk, unless said otherwise.
@@ -79,6 +81,24 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// What keeps the store from writing what already happened, and what to do about it.
+    pub fn obstacle(&self) -> Obstacle {
+        let (what, remedy) = match self {
+            Self::Full => ("the disk is full", "free some space"),
+            Self::Refused => ("the disk takes no more (a quota is used up, or the disk fails)", "free some space"),
+            Self::ReadOnly => ("the data folder can't be written", "make it writable"),
+            Self::Busy => ("another program keeps the store locked", "end that program"),
+            Self::Damaged => ("the store is damaged", "start docdeck again"),
+            other => {
+                return Obstacle {
+                    what: CleanText::line(&other.to_string()),
+                    remedy: CleanText::line("start docdeck again"),
+                };
+            }
+        };
+        Obstacle { what: CleanText::line(what), remedy: CleanText::line(remedy) }
+    }
+
     /// The failure for the core.
     pub fn failure(&self) -> Failure {
         let words = self.to_string();

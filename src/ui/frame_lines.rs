@@ -80,7 +80,7 @@ fn said(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
         Some(Tone::Info) => theme.title,
         Some(Tone::Greeting) => theme.good,
         Some(Tone::Problem) => theme.warning,
-        None if app.filter_problem().is_some() => theme.warning,
+        None if app.filter_problem().is_some() || !app.unrecorded.is_empty() => theme.warning,
         None => theme.muted,
     };
     if let [line] = lines.as_slice()
@@ -93,9 +93,10 @@ fn said(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
         return;
     }
     frame.render_widget(Clear, area);
-    for (spot, text) in area.rows().zip(lines) {
+    let alerts = app.alerts(width).len();
+    for (at, (spot, text)) in area.rows().zip(lines).enumerate() {
         let mut row = Row::new(width);
-        row.push(text, style);
+        row.push(text, if at < alerts { theme.warning } else { style });
         super::text::paint(frame.buffer_mut(), spot, &row.line());
     }
 }

@@ -266,3 +266,136 @@ fn while_somebody_else_has_the_record_the_dashboard_takes_keys_and_nothing_typed
     assert_eq!(kept.get("written meanwhile [sim:seconds=6000] or later"), Some(&DeliveryKind::Accepted), "{kept:?}");
     assert_eq!((received(&world).len(), world.sim.requests(Operation::Create)), (2, 2));
 }
+
+/// Makes the service wait with its answer until the disk is full; gives what the script printed.
+#[cfg(target_os = "linux")]
+fn answered_on_a_full_disk(world: &World, operation: Operation, script: &str) -> Output {
+    let (sent, answered) = (world.sim.requests(operation) + 1, world.sim.carried_out(operation) + 1);
+    let script = on_a_small_disk(world, script);
+    let tell = |name: &str| std::fs::write(world.home.path().join(name), "").expect("written");
+    wait_until("the request", || world.sim.requests(operation) == sent);
+    tell("sent");
+    wait_until("the answer", || world.sim.carried_out(operation) == answered);
+    tell("answered");
+    ended(script)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_accepted_prompt_that_the_full_disk_cannot_record_ends_at_the_timeout_with_6_and_its_id() {
+    let world = World::new(&["create=latency-700", "message=latency-700"]);
+    if !may_mount(&world) {
+        return;
+    }
+    world.store(async |_, _| ());
+    let script = "\"$DOCDECK\" new 'costs a request [sim:seconds=6000]' --timeout 4 --json & first=$!
+        until_there sent; full 0; wait $first; echo; echo \"$?\"";
+    let output = answered_on_a_full_disk(&world, Operation::Create, script);
+    let (id, _) = world.sim.prompts().first().cloned().expect("a job");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let sentence =
+        format!("Accepted as {id}, but it can't be recorded: the disk is full. Don't send it again; free some space.");
+    assert!(err.contains(&format!("docdeck: {sentence}")), "{err}");
+    assert!(!err.contains("nothing was saved or sent"), "{err}");
+    let json: serde_json::Value = serde_json::from_str(out.lines().next().expect("JSON")).expect("JSON");
+    assert_eq!((json["exitCode"].as_i64(), json["id"].as_str()), (Some(6), Some(id.as_str())), "{json}");
+    assert_eq!((json["recorded"].as_bool(), json["delivery"].as_str()), (Some(false), Some("accepted")));
+    dispatch_all(&world);
+    let kept = assert_sound(&world);
+    assert_eq!(kept.get("costs a request [sim:seconds=6000]"), Some(&DeliveryKind::Unconfirmed), "{err}");
+    assert_eq!(world.sim.requests(Operation::Create), 1);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_first_ctrl_c_goes_on_recording_and_the_second_one_ends_with_6() {
+    let world = World::new(&[]);
+    if !may_mount(&world) {
+        return;
+    }
+    let id = world.run(&["new", "before [sim:seconds=6000]"]).ends(0).out.trim_end().to_owned();
+    world.faults(&["message=latency-700"]);
+    let script = format!(
+        "\"$DOCDECK\" follow {id} 'and more' 2>err & first=$!
+        said() {{ n=0; until grep -q \"$1\" err; do n=$((n + 1)); [ $n -gt 3000 ] && exit 95; sleep 0.01; done; }}
+        until_there sent; full 0; said \"can't be recorded\"
+        kill -INT $first; said 'Still trying to record it'
+        kill -INT $first; wait $first; echo \"$?\"; cat err"
+    );
+    let output = answered_on_a_full_disk(&world, Operation::FollowUp, &script);
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(out.starts_with("6\n"), "{output:?}");
+    let sentence = format!("The follow-up to {id} was accepted, but that can't be recorded: the disk is full.");
+    assert!(out.contains(&format!("docdeck: {sentence} Don't send it again; free some space.")), "{out}");
+    assert_eq!((assert_sound(&world).len(), world.sim.requests(Operation::FollowUp)), (2, 1));
+}
+
+/// The dashboard on a small disk of its own, and a file that fills it for the dashboard alone.
+#[cfg(target_os = "linux")]
+fn dashboard_on_a_small_disk(world: &World) -> (Pty, std::path::PathBuf) {
+    let small = world.home.path().join("small");
+    std::fs::create_dir(&small).expect("a folder");
+    let mount = "mount -t tmpfs -o size=600k,mode=700 tmpfs \"$DOCDECK_DATA_DIR\" || exit 99; exec \"$0\" \"$@\"";
+    let setup = world.variables().iter().fold(Setup::dashboard(), |setup, (name, value)| setup.with(name, value));
+    let setup = setup.with("DOCDECK_DATA_DIR", &small.display().to_string());
+    let pty = Pty::spawn(setup.under(&["unshare", "-m", "sh", "-c", mount]));
+    let seen = format!("/proc/{}/root{}/filler", pty.process(), small.display());
+    (pty, seen.into())
+}
+
+#[cfg(target_os = "linux")]
+fn fill(file: &std::path::Path) {
+    use std::io::Write as _;
+    let mut file = std::fs::File::create(file).expect("a file");
+    while file.write_all(&[0; 512]).is_ok() {}
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_dashboard_shows_an_accepted_prompt_until_the_full_disk_has_recorded_it() {
+    let world = World::new(&["create=latency-1000"]);
+    if !may_mount(&world) {
+        return;
+    }
+    let (mut pty, filler) = dashboard_on_a_small_disk(&world);
+    pty.wait_for_text("No jobs");
+    pty.send("nDo it [sim:seconds=6000]\x13");
+    wait_until("the request", || world.sim.requests(Operation::Create) == 1);
+    fill(&filler);
+    pty.wait_for_text("can't be recorded: the disk is");
+    let (id, _) = world.sim.prompts().first().cloned().expect("a job");
+    let text = pty.screen().contents();
+    assert!(text.contains(&format!("Accepted as {id}")) && text.contains("Don't send it again"), "{text}");
+    assert!(!text.contains("nothing was saved or sent"), "{text}");
+    pty.send("?");
+    pty.wait_for_text("can't be recorded");
+    pty.send("\x1b");
+    std::fs::remove_file(&filler).expect("removed");
+    pty.wait_for_text(&format!("Recorded now: {id}"));
+    assert!(!pty.screen().contents().contains("can't be recorded"), "{}", pty.screen().contents());
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+    assert_eq!(world.sim.requests(Operation::Create), 1);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn quitting_before_it_is_recorded_leaves_the_id_in_the_shell_and_ends_with_6() {
+    let world = World::new(&["create=latency-1000"]);
+    if !may_mount(&world) {
+        return;
+    }
+    let (mut pty, filler) = dashboard_on_a_small_disk(&world);
+    pty.wait_for_text("No jobs");
+    pty.send("nDo it [sim:seconds=6000]\x13");
+    wait_until("the request", || world.sim.requests(Operation::Create) == 1);
+    fill(&filler);
+    pty.wait_for_text("can't be recorded: the disk is");
+    pty.send("q");
+    pty.wait_for("the shell", |screen| !screen.alternate_screen() && screen.contents().contains("Still trying"));
+    pty.send("\x03");
+    assert_eq!(pty.wait_for_end(), 6);
+    let (id, _) = world.sim.prompts().first().cloned().expect("a job");
+    let text = pty.screen().contents();
+    assert!(text.contains(&format!("Accepted as {id}")), "{text}");
+}

@@ -1,0 +1,159 @@
+//! What became of a prompt at the service while the store can't write it down: it must not be sent again, and the user must
+//! not lose the id.
+
+use super::job::JobId;
+use super::news::News;
+use super::prompt::{Delivery, PromptId, PromptKind};
+use super::text::CleanText;
+
+/// An outcome of sending that is not on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unrecorded {
+    pub prompt: PromptId,
+    pub kind: PromptKind,
+    /// The job's id, as far as the service has given one.
+    pub id: Option<JobId>,
+    pub outcome: Delivery,
+    pub obstacle: Obstacle,
+    /// Whether docdeck still tries to record it.
+    pub is_retried: bool,
+}
+
+/// Why the store can't write, and what the user can do about it, as parts of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Obstacle {
+    /// For example “the disk is full”.
+    pub what: CleanText,
+    /// For example “free some space”.
+    pub remedy: CleanText,
+}
+
+impl Unrecorded {
+    /// Whether the service has carried the prompt out, or may have.
+    pub fn may_be_carried_out(&self) -> bool {
+        matches!(self.outcome, Delivery::Accepted | Delivery::Unconfirmed(_))
+    }
+
+    /// What happened and what to do, for the user.
+    pub fn sentence(&self) -> CleanText {
+        let id = self.id.as_ref().map(|id| id.clean().to_string()).unwrap_or_default();
+        let what = match (&self.outcome, self.kind) {
+            (Delivery::Accepted, PromptKind::Create) => format!("Accepted as {id}, but it"),
+            (Delivery::Accepted, PromptKind::FollowUp) => format!("The follow-up to {id} was accepted, but that"),
+            (Delivery::Unconfirmed(_), PromptKind::Create) => {
+                "The answer was lost, so the job may have been created, but that".to_owned()
+            }
+            (Delivery::Unconfirmed(_), PromptKind::FollowUp) => {
+                format!("The answer was lost, so the follow-up to {id} may have arrived, but that")
+            }
+            (Delivery::Rejected(_), _) => "The service rejected the prompt, but that".to_owned(),
+            (Delivery::Queued { .. }, _) => "Not sent: the hourly limit is reached, but that".to_owned(),
+            _ => "The prompt did not reach the service, but that".to_owned(),
+        };
+        let Obstacle { what: obstacle, remedy } = &self.obstacle;
+        let advice = if self.may_be_carried_out() {
+            format!("Don't send it again; {remedy}.")
+        } else {
+            format!("{}.", sentence_case(remedy.as_str()))
+        };
+        let reason = match &self.outcome {
+            Delivery::NotSent(reason) | Delivery::Rejected(reason) => format!(" {reason}"),
+            _ => String::new(),
+        };
+        CleanText::line(&format!("{what} can't be recorded: {obstacle}. {advice}{reason}"))
+    }
+}
+
+/// All that are not on disk, the oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnrecordedPrompts {
+    all: Vec<Unrecorded>,
+    /// The one that was recorded last.
+    recorded: Option<PromptId>,
+}
+
+impl UnrecordedPrompts {
+    /// Whether everything is recorded.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The one of this prompt.
+    pub fn get(&self, prompt: PromptId) -> Option<&Unrecorded> {
+        self.all.iter().find(|unrecorded| unrecorded.prompt == prompt)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Unrecorded> {
+        self.all.iter()
+    }
+
+    /// Whether the prompt was recorded just now, after it could not be: its acceptance is no news any more. Says so once.
+    pub fn take_recorded(&mut self, prompt: PromptId) -> bool {
+        self.recorded.take_if(|recorded| *recorded == prompt).is_some()
+    }
+
+    /// Adds or removes what the news is about; returns the sentence that tells it, or `None` for other news.
+    pub fn apply(&mut self, news: &News) -> Option<CleanText> {
+        match news {
+            News::Unrecorded(unrecorded) => {
+                self.all.retain(|known| known.prompt != unrecorded.prompt);
+                self.all.push((**unrecorded).clone());
+                Some(unrecorded.sentence())
+            }
+            News::Recorded(prompt) => {
+                let at = self.all.iter().position(|known| known.prompt == *prompt)?;
+                self.recorded = Some(*prompt);
+                let id = self.all.remove(at).id.map(|id| id.clean().to_string());
+                let what = id.unwrap_or_else(|| "the prompt".to_owned());
+                Some(CleanText::line(&format!("Recorded now: {what}.")))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_uppercase).into_iter().flatten();
+    first.chain(letters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unrecorded(kind: PromptKind, outcome: Delivery) -> String {
+        let obstacle =
+            Obstacle { what: CleanText::line("the disk is full"), remedy: CleanText::line("free some space") };
+        let id = JobId::new("job_0042");
+        Unrecorded { prompt: PromptId(1), kind, id, outcome, obstacle, is_retried: true }.sentence().to_string()
+    }
+
+    #[test]
+    fn only_what_may_have_been_carried_out_must_not_be_sent_again() {
+        use PromptKind::{Create, FollowUp};
+        let full = "can't be recorded: the disk is full.";
+        assert_eq!(
+            unrecorded(Create, Delivery::Accepted),
+            format!("Accepted as job_0042, but it {full} Don't send it again; free some space.")
+        );
+        assert_eq!(
+            unrecorded(FollowUp, Delivery::Accepted),
+            format!("The follow-up to job_0042 was accepted, but that {full} Don't send it again; free some space.")
+        );
+        let reason = || CleanText::line("The service says no (400).");
+        assert_eq!(
+            unrecorded(Create, Delivery::Rejected(reason())),
+            format!("The service rejected the prompt, but that {full} Free some space. The service says no (400).")
+        );
+        assert_eq!(
+            unrecorded(Create, Delivery::NotSent(reason())),
+            format!(
+                "The prompt did not reach the service, but that {full} Free some space. The service says no (400)."
+            )
+        );
+        assert!(unrecorded(FollowUp, Delivery::Unconfirmed(reason())).contains("Don't send it again"));
+        assert!(unrecorded(Create, Delivery::Queued { until: None }).starts_with("Not sent: the hourly limit"));
+    }
+}
