@@ -8,6 +8,7 @@ pub mod backup;
 pub mod batch;
 pub mod change;
 pub mod command;
+pub mod comparison;
 pub mod connection;
 pub mod count;
 pub mod endpoint;

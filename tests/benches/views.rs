@@ -91,7 +91,7 @@ fn report(pages: i64, salt: i64) -> Arc<Report> {
     let sum: ViewCount = rows.iter().filter_map(|row| row.counts.total.value()).sum();
     let totals = Counts { human: Count::Known(0), ai: sum.into(), total: sum.into() };
     let week = DateRange::last_days(7, now().date_naive());
-    let range = if salt == 0 { Some(week) } else { week.before() }.expect("in the calendar");
+    let range = if salt == 0 { Some(week) } else { week.step(-1) }.expect("in the calendar");
     Arc::new(Report::begin(range, ViewsPage { totals, rows, has_more: None }, true, now()))
 }
 
@@ -103,7 +103,11 @@ fn listed(now_shown: &Arc<Report>, before: Option<&Arc<Report>>) -> Stage {
     stage.tell(recalled(now_shown));
     if let Some(before) = before {
         stage.press("c");
-        stage.tell(recalled(before));
+        // The week includes today: six days are compared.
+        for report in [now_shown, before] {
+            let complete = Report { range: report.range.first_days(6), ..(**report).clone() };
+            stage.tell(recalled(&Arc::new(complete)));
+        }
         assert!(stage.app.views.is_comparing());
     }
     stage

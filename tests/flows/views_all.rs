@@ -1,12 +1,14 @@
 //! All pages of a range: what they cost, what ends loading them and where it goes on; comparing; the trend.
 
-use crate::desk::{Desk, faults, folder};
+use crate::desk::{Desk, exports_in, faults, folder};
 use chrono::TimeDelta;
 use crossterm::event::KeyCode;
 use docdeck::app::overlay::Overlay;
+use docdeck::app::views::table::{Column, Metric};
 use docdeck::model::ledger::Limited;
 use docdeck::model::log::Operation;
 use docdeck::model::report::Report;
+use docdeck::model::views::ViewCount;
 use docdeck::sim::{Sim, SimOptions};
 use std::time::Duration;
 
@@ -256,7 +258,8 @@ async fn two_weeks_compare_at_one_price_and_the_second_time_at_none() {
     desk.until("a comparison", |desk| desk.app.views.is_comparing()).await;
     let cost = asked(&sim);
     assert!((1 + 2 * ALL - 1..=1 + 2 * ALL).contains(&cost), "{cost}");
-    desk.assert_shows("against ");
+    desk.assert_shows(" vs ");
+    desk.assert_shows(": total ");
     desk.keys("w");
     desk.assert_shows("Movers by human");
     let Some(Overlay::Movers(movers)) = desk.app.overlays.last() else { panic!("movers") };
@@ -275,6 +278,88 @@ async fn two_weeks_compare_at_one_price_and_the_second_time_at_none() {
     let mut desk = looking_back(&sim, &folder).await;
     desk.keys("c");
     desk.until("a comparison after a restart", |desk| desk.app.views.is_comparing()).await;
+    assert_eq!(asked(&sim), cost);
+}
+
+#[tokio::test]
+async fn a_week_up_to_today_is_compared_by_its_complete_days_and_every_view_of_it_agrees() {
+    let (sim, folder) = (site(600).await, folder());
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    desk.keys("2");
+    desk.until_shown("page 1, rows 1–50, more →").await;
+    let week = desk.app.views.query().range;
+    agree(&mut desk, "c", "At least 3 requests").await;
+    desk.until("a comparison", |desk| desk.app.views.is_comparing() && at_rest(desk)).await;
+    let cost = asked(&sim);
+    desk.assert_shows(" complete days, ");
+    desk.assert_shows("today so far: ");
+    let comparison = desk.app.views.table.comparison().expect("two reports").clone();
+    let ranges = comparison.ranges();
+    assert_eq!((ranges.now, ranges.before), (week.first_days(6), week.step(-1).expect("a week").first_days(6)));
+    assert_eq!(report(&desk).map(|listed| listed.range), Some(week), "the table has the range's own numbers");
+
+    // Sorted by the change of the total: the column shows what it is sorted by.
+    while desk.app.views.table.sorting().by != Column::Change(Metric::Total) {
+        desk.keys("s");
+    }
+    let change = |desk: &Desk, path: &str| {
+        let figures = desk.app.views.table.figures(path).expect("listed");
+        figures.change(Metric::Total).difference()
+    };
+    let listed: Vec<String> = desk.app.views.table.shown_pages().map(|row| row.path.to_string()).collect();
+    let changes: Vec<ViewCount> = listed.iter().filter_map(|path| change(&desk, path)).collect();
+    assert!(changes.is_sorted_by(|a, b| a >= b) && changes.len() > 500, "{}", changes.len());
+    assert_eq!(desk.app.views.table.selected(), 0);
+    let first = format!("+{}", docdeck::app::format::views(changes[0]));
+    desk.assert_shows(&first);
+
+    // Movers by total have the same numbers.
+    desk.keys("wmm");
+    desk.assert_shows("complete days, ");
+    let Some(Overlay::Movers(movers)) = desk.app.overlays.last() else { panic!("movers") };
+    assert!(movers.gained.len() > 5);
+    for (mover, _) in movers.gained.visible(250).chain(movers.lost.visible(250)) {
+        assert_eq!(change(&desk, mover.path.as_str()), Some(mover.delta()), "{}", mover.path);
+    }
+    desk.key(KeyCode::Esc);
+
+    // So does the export, of what a filter of the change passes.
+    desk.keys("/Δ<-5%");
+    desk.key(KeyCode::Enter);
+    let shown: Vec<String> = desk.app.views.table.shown_pages().map(|row| row.path.to_string()).collect();
+    assert!(!shown.is_empty() && shown.len() < listed.len());
+    desk.keys("e");
+    desk.key(KeyCode::Enter);
+    desk.until_shown("written to").await;
+    let name = format!(
+        "docdeck-views-{}_{}-vs-{}_{}-filtered.csv",
+        week.from(),
+        week.to(),
+        ranges.before.from(),
+        ranges.before.to()
+    );
+    let text = std::fs::read_to_string(exports_in(folder.path()).join(name)).expect("written");
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let heads = reader.headers().expect("heads").clone();
+    let column = |name: &str| heads.iter().position(|head| head == name).expect("a column");
+    let (complete, before) = (column("total_complete_days"), column("total_before"));
+    let (changed, status) = (column("change"), column("status"));
+    let mut rows = 0;
+    for (row, path) in reader.records().map(|row| row.expect("a row")).zip(&shown) {
+        assert_eq!(row.get(0), Some(path.as_str()), "in the order shown");
+        let number = |at: usize| row.get(at).and_then(|cell| cell.parse::<i64>().ok());
+        let views = number(changed).expect("a number");
+        let (now, before) = (number(complete), number(before));
+        assert_eq!(views, now.unwrap_or(0) - before.unwrap_or(0), "{path}");
+        assert_eq!(row.get(status), Some(if now.is_none() { "gone" } else { "" }), "{path}");
+        assert_eq!(change(&desk, path).map(|views| views.to_string()), Some(views.to_string()));
+        rows += 1;
+    }
+    assert_eq!(rows, shown.len());
+
+    // Cached, it opens again without a request.
+    desk.keys("cc");
+    desk.until("the comparison again", |desk| desk.app.views.is_comparing() && at_rest(desk)).await;
     assert_eq!(asked(&sim), cost);
 }
 

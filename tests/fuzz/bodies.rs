@@ -11,6 +11,7 @@ use docdeck::config::file::{ConfigFile, Profile};
 use docdeck::config::{themes, write};
 use docdeck::model::Time;
 use docdeck::model::batch;
+use docdeck::model::comparison::Comparison;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::export::{Extract, Format};
 use docdeck::model::job::{Job, JobId, Status};
@@ -162,7 +163,8 @@ fn views(bytes: &[u8]) {
     let report = Report::begin(range(), page.clone(), true, now());
     assert!(report.rows.len() <= page.rows.len(), "rows of one path are one row");
     let _ = (report.sums(), report.loaded_share().map(|share| assert!((0.0..=1.0).contains(&share), "{share}")));
-    for extract in [Extract::of_answer(range(), &page, true, now()), Extract::of_report(&report, Some(&report))] {
+    let comparison = Comparison { now: report.clone().into(), before: report.clone().into() };
+    for extract in [Extract::of_answer(range(), &page, true, now()), Extract::of_report(&report, Some(&comparison))] {
         exports(&extract);
     }
 }

@@ -63,21 +63,34 @@ pub(crate) fn looking(world: &mut World, known: impl FnOnce(DateRange) -> Recall
 /// Two weeks compared.
 pub(crate) fn compared(world: &mut World) {
     let range = looking(world, |range| whole(report(range, 60, 0, now() - TimeDelta::minutes(3))));
+    compare(world, range, |range, bent| report(range, 60, bent * 3, now() - TimeDelta::minutes(2)));
+}
+
+/// Compares the days of the range that are over with those of the week before: six sevenths of these weeks.
+fn compare(world: &mut World, range: DateRange, of: impl Fn(DateRange, i64) -> Report) {
     world.keys("c");
-    let before = range.step(-1).expect("a week");
-    world.tell(Msg::Recalled {
-        range: before,
-        recalled: Ok(whole(report(before, 60, 3, now() - TimeDelta::minutes(2)))),
-    });
+    for (week, bent) in [(range, 0), (range.step(-1).expect("a week"), 1)] {
+        let mut report = of(week.first_days(6), bent);
+        let part = |count: &mut Count| {
+            if let Count::Known(views) = count {
+                *views = *views * 6 / 7;
+            }
+        };
+        for Counts { human, ai, total } in report.rows.iter_mut().map(|row| &mut row.counts).chain([&mut report.totals])
+        {
+            part(human);
+            part(ai);
+            *total = (human.value().unwrap_or_default() + ai.value().unwrap_or_default()).into();
+        }
+        world.tell(Msg::Recalled { range: report.range, recalled: Ok(whole(report)) });
+    }
     assert!(world.app.views.is_comparing());
 }
 
 /// Two weeks of a small site compared, as a reader would meet them.
 pub(crate) fn site_compared(world: &mut World) {
     let range = looking(world, |range| whole(site(range, 0)));
-    world.keys("c");
-    let before = range.step(-1).expect("a week");
-    world.tell(Msg::Recalled { range: before, recalled: Ok(whole(site(before, 1))) });
+    compare(world, range, site);
 }
 
 /// The pages of the demo's site; each has a week of its own.
@@ -380,9 +393,11 @@ fn totals_against_the_period_before() {
     snapshots("totals_against", |world| {
         world.jobs();
         world.views(50, true);
-        let before = world.app.views.query().range.step(-1).expect("a week");
-        let totals = Stamped { value: counts(123_300, 46_700), as_of: now() };
-        world.tell(Msg::TotalsRecalled(Ok(vec![(before, totals)])));
+        let week = world.app.views.query().range;
+        let totals = |human, ai| Stamped { value: counts(human, ai), as_of: now() };
+        let before = week.step(-1).expect("a week").first_days(6);
+        let known = vec![(week.first_days(6), totals(117_010, 55_940)), (before, totals(113_300, 42_700))];
+        world.tell(Msg::TotalsRecalled(Ok(known)));
     });
 }
 
@@ -410,9 +425,7 @@ fn the_movers_tell_how_many_pages_moved_and_how_many_of_them_are_listed() {
     let of_many = |size| {
         screen(size, |world| {
             let range = looking(world, |range| whole(report(range, 900, 0, now())));
-            world.keys("c");
-            let before = range.step(-1).expect("a week");
-            world.tell(Msg::Recalled { range: before, recalled: Ok(whole(report(before, 900, 40, now()))) });
+            compare(world, range, |range, bent| report(range, 900, bent * 40, now()));
             world.keys("w");
         })
     };
@@ -426,7 +439,8 @@ fn the_movers_tell_how_many_pages_moved_and_how_many_of_them_are_listed() {
 #[test]
 fn the_title_of_each_dialog_names_the_range() {
     for size in [(160, 48), (80, 24), (40, 12)] {
-        for (keys, range) in [("e", "2026-11-14 … 2026-11-20"), ("t", "2026-11-14 … 2026-11-20"), ("w", "26-11-14")]
+        for (keys, range) in
+            [("e", "2026-11-14 … 2026-11-20"), ("t", "2026-11-14 … 2026-11-20"), ("w", "14–19 Nov vs 7–12 Nov")]
         {
             let shown = screen(size, |world| {
                 compared(world);
@@ -481,7 +495,7 @@ fn trend(world: &mut World, keys: &str, known: impl Fn(i64) -> Option<(i64, i64)
     world.keys(keys);
     world.keys("t");
     let asked = world.effects.iter().rev().find_map(|effect| match effect {
-        Effect::RecallTotals(ranges) if ranges.len() > 1 => Some(ranges.clone()),
+        Effect::RecallTotals(ranges) => Some(ranges.clone()),
         _ => None,
     });
     let today = now().date_naive();

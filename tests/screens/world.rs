@@ -454,7 +454,9 @@ impl World {
         };
         let periods = vec![
             period("2026-11-14", "2026-11-20", 9123, 4561),
+            period("2026-11-14", "2026-11-19", 8102, 4011),
             period("2026-11-07", "2026-11-13", 8800, 3301),
+            period("2026-11-07", "2026-11-12", 7811, 2904),
             period("2026-10-01", "2026-10-31", 36_100, 9_020),
             period("2026-10-01", "2026-10-01", 1204, 310),
         ];
@@ -473,7 +475,7 @@ impl World {
             ai: Count::Missing,
             total: Count::Known(-4),
         };
-        let periods = [("2026-11-07", "2026-11-13", odd), ("2026-10-31", "2026-11-06", beyond)]
+        let periods = [("2026-11-07", "2026-11-12", odd), ("2026-10-31", "2026-11-06", beyond)]
             .map(|(from, to, value)| PagePeriod { range: range(from, to), views: Stamped { value, as_of: ago(3) } });
         self.page_history(PageHistory { periods: periods.to_vec(), jobs: Vec::new() });
     }

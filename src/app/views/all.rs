@@ -4,7 +4,7 @@
 use super::super::keymap::{Action, Context};
 use super::super::overlay::Overlay;
 use super::super::{App, Effect, Tone};
-use super::compare::Comparison;
+use super::compare::RequestedComparison;
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::Load;
@@ -27,7 +27,7 @@ pub struct All {
     /// Requests that the present go may still cost.
     pub(super) left_of_go: u32,
     wish: Option<Wish>,
-    pub(super) comparison: Option<Comparison>,
+    pub(super) comparison: Option<RequestedComparison>,
     /// Why the last load of a range ended early.
     pub(super) trouble: Option<(DateRange, Failure)>,
 }
@@ -124,9 +124,7 @@ impl All {
         let whole = self.whole(range);
         match need {
             Need::Whole => whole.is_some(),
-            Need::Settled => {
-                whole.is_some_and(|report| is_settled(range, report.as_of) || range.is_fresh(report.as_of, now))
-            }
+            Need::Settled => whole.is_some_and(|report| is_settled(range, report.as_of)),
             Need::Fresh => whole.is_some_and(|report| range.is_fresh(report.as_of, now)),
             Need::More | Need::Anew => false,
         }
@@ -154,13 +152,13 @@ impl All {
 
     /// Forgets ranges that nothing on screen or under way is about: they are on disk.
     pub(super) fn forget_others(&mut self, listed: DateRange) {
-        let compared = self.comparison.map(|comparison| comparison.with);
+        let compared = self.comparison.as_ref().map(|request| [request.ranges.now, request.ranges.before]);
         let wished: Vec<DateRange> =
             self.wish.iter().flat_map(|wish| wish.ranges.iter().map(|(range, _)| *range)).collect();
         let (loading, waiting) = (self.under_way.map(|load| load.range), &self.waiting);
         self.known.retain(|range, _| {
             *range == listed
-                || compared == Some(*range)
+                || compared.is_some_and(|compared| compared.contains(range))
                 || loading == Some(*range)
                 || wished.contains(range)
                 || waiting.iter().any(|order| order.range == *range)
@@ -245,7 +243,9 @@ impl App {
         if self.views.follow_today(now) && lists_all {
             effects.push(self.views.recall());
         } else if lists_all {
-            self.wish_for(vec![(self.views.query().range, Need::Anew)], now, effects);
+            let mut ranges = vec![(self.views.query().range, Need::Anew)];
+            ranges.extend(self.renew_comparison(now));
+            self.wish_for(ranges, now, effects);
         } else {
             effects.push(self.views.ask(true));
         }
@@ -303,15 +303,18 @@ impl App {
         if !self.list_whole() {
             effects.push(self.views.ask(false));
         }
-        effects.extend(range.before().map(|before| Effect::RecallTotals(vec![before])));
+        let totals = self.views.totals_to_compare(now);
+        if !totals.is_empty() {
+            effects.push(Effect::RecallTotals(totals));
+        }
         self.move_comparison(range, now, effects);
     }
 
     /// Lists all pages of the range that is wanted, if they are known.
     pub(super) fn list_whole(&mut self) -> bool {
         let Some(whole) = self.views.all.whole(self.views.query().range).cloned() else { return false };
-        let compared = self.views.all.compared_with(&self.views.query().range).cloned();
-        self.views.table.show_report(whole, compared);
+        let comparison = self.views.all.comparison_of(self.views.query().range);
+        self.views.table.show_compared(whole, comparison);
         self.views.load = Load::Idle;
         true
     }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::app::Msg;
 use crate::app::msg::Start;
+use crate::model::comparison::ComparedRanges;
 use crate::model::endpoint::Scope;
 use crate::model::failure::FailureKind;
 use crate::model::ledger::{Budget, Limited};
@@ -28,6 +29,15 @@ fn week() -> DateRange {
 
 fn week_before() -> DateRange {
     range("2026-11-07", "2026-11-13")
+}
+
+/// The days of this week that are over, and those of the week before that correspond to them.
+fn complete_days() -> DateRange {
+    range("2026-11-14", "2026-11-19")
+}
+
+fn days_before() -> DateRange {
+    range("2026-11-07", "2026-11-12")
 }
 
 fn counts(human: i64) -> Counts {
@@ -116,6 +126,17 @@ impl Seat {
 
     fn end(&mut self, range: DateRange, report: Option<Arc<Report>>, ended: LoadEnded, requests: u32) {
         self.tell(Msg::LoadEnded { range, end: LoadEnd { report, ended, requests } });
+    }
+
+    /// Compares this week, of which all pages are listed, with the one before; all pages are cached.
+    fn compare(&mut self) {
+        self.keys("c");
+        self.recall(complete_days(), whole(complete_days(), now()));
+        self.recall(days_before(), whole(days_before(), now()));
+    }
+
+    fn site_change(&self) -> Option<(ComparedRanges, bool)> {
+        self.app.views.site_change(now()).map(|change| (change.ranges, change.by_page))
     }
 
     fn question(&self) -> &str {
@@ -454,13 +475,17 @@ fn a_failure_ends_the_line() {
 }
 
 #[test]
-fn a_comparison_with_what_is_known_costs_nothing_and_the_key_takes_it_back() {
+fn a_comparison_of_what_is_cached_costs_nothing_and_the_key_takes_it_back() {
     let mut seat = Seat::looking(whole(week(), now()));
     seat.keys("c");
-    assert_eq!(seat.asked.last(), Some(&Effect::Recall(week_before())));
-    seat.recall(week_before(), whole(week_before(), now()));
+    let read: Vec<&Effect> = seat.asked.iter().rev().take(2).collect();
+    assert_eq!(read, [&Effect::Recall(days_before()), &Effect::Recall(complete_days())]);
+    seat.recall(complete_days(), whole(complete_days(), now()));
+    seat.recall(days_before(), whole(days_before(), now()));
     assert!(seat.app.views.is_comparing() && !seat.asks_the_service());
-    assert_eq!(seat.app.views.before().map(|before| (before.range, before.by_page)), Some((week_before(), true)));
+    let ranges = ComparedRanges { now: complete_days(), before: days_before() };
+    assert_eq!(seat.site_change(), Some((ranges, true)));
+    assert_eq!(seat.listed(), Some((week(), 600, true)), "the table has the range's own numbers");
     seat.keys("c");
     assert!(!seat.app.views.is_comparing());
     assert_eq!(seat.listed(), Some((week(), 600, true)));
@@ -469,43 +494,106 @@ fn a_comparison_with_what_is_known_costs_nothing_and_the_key_takes_it_back() {
 #[test]
 fn a_comparison_asks_one_price_for_what_is_missing_and_no_gives_it_up() {
     let mut seat = Seat::with_an_answer();
-    seat.keys("c");
-    seat.recall(week_before(), Recalled::default());
-    assert!(seat.question().contains("2026-11-20 and of 2026-11-07"), "{}", seat.question());
+    let unread = |seat: &mut Seat| {
+        seat.keys("c");
+        seat.recall(complete_days(), Recalled::default());
+        seat.recall(days_before(), Recalled::default());
+    };
+    unread(&mut seat);
+    let ranges = "of 2026-11-14 … 2026-11-20, of 2026-11-14 … 2026-11-19 and of 2026-11-07 … 2026-11-12?";
+    assert!(seat.question().contains(ranges), "{}", seat.question());
     seat.keys("n");
     assert!(seat.app.views.all.comparison.is_none() && seat.orders().is_empty());
-    seat.keys("c");
-    seat.recall(week_before(), Recalled::default());
+    unread(&mut seat);
     seat.keys("y");
     seat.end(week(), Some(report(week(), 600, 3, true, now())), LoadEnded::Complete, 3);
+    seat.end(complete_days(), Some(report(complete_days(), 500, 2, true, now())), LoadEnded::Complete, 2);
     assert!(!seat.app.views.is_comparing(), "the other one is still to come");
     assert_eq!(seat.listed(), Some((week(), 600, true)));
-    seat.end(week_before(), Some(report(week_before(), 400, 2, true, now())), LoadEnded::Complete, 2);
+    seat.end(days_before(), Some(report(days_before(), 400, 2, true, now())), LoadEnded::Complete, 2);
     assert!(seat.app.views.is_comparing());
 }
 
 #[test]
-fn a_period_that_was_loaded_before_it_had_ended_is_asked_for_again_and_shown_as_partial_until_then() {
+fn days_that_were_loaded_before_they_were_over_are_not_compared_but_asked_for_again() {
     let mut seat = Seat::looking(whole(week(), now()));
     seat.keys("c");
-    seat.recall(week_before(), whole(week_before(), "2026-11-13T10:00:00Z".parse().expect("a time")));
-    assert!(seat.question().contains("2026-11-07 … 2026-11-13?"), "{}", seat.question());
+    seat.recall(complete_days(), whole(complete_days(), now()));
+    seat.recall(days_before(), whole(days_before(), "2026-11-12T10:00:00Z".parse().expect("a time")));
+    assert!(seat.question().contains("2026-11-07 … 2026-11-12?"), "{}", seat.question());
     seat.keys("n");
-    assert!(seat.app.views.is_comparing(), "what is there is compared");
-    assert_eq!(seat.app.views.before().map(|before| before.is_partial()), Some(true));
+    assert!(!seat.app.views.is_comparing());
 }
 
 #[test]
-fn another_range_keeps_comparing_where_both_are_known_and_says_so_where_not() {
+fn a_range_of_today_alone_has_nothing_to_compare() {
+    let today = range("2026-11-20", "2026-11-20");
     let mut seat = Seat::looking(whole(week(), now()));
+    seat.keys("D2026-11-20");
+    seat.tell(Msg::Input(Event::Key(KeyCode::Enter.into())));
+    seat.recall(today, whole(today, now()));
+    let asked = seat.asked.len();
     seat.keys("c");
-    seat.recall(week_before(), whole(week_before(), now()));
+    assert_eq!(
+        seat.said(),
+        "Only complete days can be compared, and today isn't over. Choose a range with earlier days."
+    );
+    assert_eq!(seat.asked.len(), asked);
+}
+
+#[test]
+fn a_month_is_compared_per_day_with_the_month_before_that_the_key_steps_to() {
+    let mut seat = Seat::looking(whole(week(), now()));
+    let [october, september] = [range("2026-10-01", "2026-10-31"), range("2026-09-01", "2026-09-30")];
+    seat.keys("D2026-10");
+    seat.tell(Msg::Input(Event::Key(KeyCode::Enter.into())));
+    seat.recall(october, whole(october, now()));
+    seat.keys("c");
+    seat.recall(september, whole(september, now()));
+    let ranges = ComparedRanges { now: october, before: september };
+    assert_eq!(seat.site_change(), Some((ranges, true)));
+    assert_eq!(ranges.per_day_words().as_deref(), Some("per day, 31 vs 30 days"));
+    seat.keys("[");
+    assert_eq!(seat.app.views.query().range, september);
+}
+
+#[test]
+fn this_month_is_compared_with_as_many_days_of_the_month_before() {
+    let mut seat = Seat::looking(whole(week(), now()));
+    let month = range("2026-11-01", "2026-11-20");
+    seat.keys("D2026-11");
+    seat.tell(Msg::Input(Event::Key(KeyCode::Enter.into())));
+    seat.recall(month, whole(month, now()));
+    seat.keys("c");
+    let (days, before) = (range("2026-11-01", "2026-11-19"), range("2026-10-01", "2026-10-19"));
+    seat.recall(days, whole(days, now()));
+    seat.recall(before, whole(before, now()));
+    assert_eq!(seat.site_change(), Some((ComparedRanges { now: days, before }, true)));
+}
+
+#[test]
+fn after_midnight_the_comparison_keeps_its_days_until_the_range_is_loaded_anew() {
+    let mut seat = Seat::looking(whole(week(), now()));
+    seat.keys("D2026-11-14 2026-11-20");
+    seat.tell(Msg::Input(Event::Key(KeyCode::Enter.into())));
+    seat.compare();
+    let tomorrow: Time = "2026-11-21T00:10:00Z".parse().expect("a time");
+    let change = seat.app.views.site_change(tomorrow).expect("a comparison");
+    assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: days_before() });
+    let effects = seat.app.update(Msg::Input(Event::Key(KeyCode::Char('r').into())), tomorrow);
+    assert!(effects.contains(&Effect::Recall(week_before())), "all seven days are over now: {effects:?}");
+}
+
+#[test]
+fn another_range_keeps_comparing_if_both_are_cached_and_explains_if_not() {
+    let mut seat = Seat::looking(whole(week(), now()));
+    seat.compare();
     seat.keys("[");
     seat.recall(week_before(), whole(week_before(), now()));
     let far = range("2026-10-31", "2026-11-06");
     assert!(seat.asked.contains(&Effect::Recall(far)));
     seat.recall(far, whole(far, now()));
-    assert_eq!(seat.app.views.before().map(|before| before.range), Some(far));
+    assert_eq!(seat.site_change(), Some((ComparedRanges { now: week_before(), before: far }, true)));
     seat.keys("[");
     seat.recall(far, whole(far, now()));
     let farther = range("2026-10-24", "2026-10-30");
@@ -525,18 +613,32 @@ fn a_range_is_not_compared_with_itself() {
 }
 
 #[test]
-fn totals_are_held_against_the_period_before_once_its_totals_are_final() {
+fn the_sites_totals_are_compared_once_those_of_the_complete_days_are_cached() {
     let mut seat = Seat::with_an_answer();
-    assert!(seat.asked.contains(&Effect::RecallTotals(vec![week_before()])));
-    let told = |at: &str| {
-        let totals = Stamped { value: counts(900), as_of: at.parse().expect("a time") };
-        Msg::TotalsRecalled(Ok(vec![(week_before(), totals)]))
+    let asked = seat.asked.iter().find_map(|effect| match effect {
+        Effect::RecallTotals(ranges) => Some(ranges.clone()),
+        _ => None,
+    });
+    let asked = asked.expect("totals are read");
+    assert!([complete_days(), days_before()].iter().all(|range| asked.contains(range)), "{asked:?}");
+    let told = |range: DateRange, views: i64, at: &str| {
+        let totals = Stamped { value: counts(views), as_of: at.parse().expect("a time") };
+        Msg::TotalsRecalled(Ok(vec![(range, totals)]))
     };
-    assert!(seat.app.views.before().is_none());
-    seat.tell(told("2026-11-13T23:00:00Z"));
-    assert!(seat.app.views.before().is_none(), "its last day was not over");
-    seat.tell(told("2026-11-14T00:00:01Z"));
-    assert_eq!(seat.app.views.before().map(|before| (before.range, before.by_page)), Some((week_before(), false)));
+    seat.tell(told(days_before(), 800, "2026-11-13T00:00:01Z"));
+    assert_eq!(seat.site_change(), None, "nothing is known of this week's complete days");
+    seat.tell(told(complete_days(), 900, "2026-11-19T23:00:00Z"));
+    assert_eq!(seat.site_change(), None, "the last day was not over");
+    // Day by day, as the trend loads them.
+    for day in 14..20 {
+        let day = range(&format!("2026-11-{day}"), &format!("2026-11-{day}"));
+        seat.tell(told(day, 150, "2026-11-20T00:00:01Z"));
+    }
+    let change = seat.app.views.site_change(now()).expect("both are known");
+    assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: days_before() });
+    assert_eq!((change.by_page, change.now.total), (false, Count::Known(900)));
+    let today = now().date_naive();
+    assert_eq!(change.so_far, Some((today, 100.into())), "1,000 in the week, 900 of them before today");
 }
 
 #[test]
@@ -544,8 +646,7 @@ fn movers_need_a_comparison() {
     let mut seat = Seat::looking(whole(week(), now()));
     seat.keys("w");
     assert!(seat.said().contains("c compares"));
-    seat.keys("c");
-    seat.recall(week_before(), whole(week_before(), now()));
+    seat.compare();
     seat.keys("w");
     assert!(matches!(seat.app.overlays.last(), Some(Overlay::Movers(_))));
     seat.keys("m");

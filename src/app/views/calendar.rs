@@ -34,6 +34,8 @@ pub struct Calendar {
     pub today: NaiveDate,
     /// The range that is shown now.
     pub present: DateRange,
+    /// Its previous period; none beyond the calendar.
+    pub previous: Option<DateRange>,
     /// The day under the cursor, no later than today.
     pub cursor: NaiveDate,
     /// The other end, once one is picked.
@@ -54,7 +56,7 @@ pub enum Choice {
 
 impl Calendar {
     /// Opens on the last day of the present range, or on that of the period before it.
-    pub fn new(purpose: Purpose, present: DateRange, today: NaiveDate) -> Self {
+    pub fn new(purpose: Purpose, present: DateRange, previous: Option<DateRange>, today: NaiveDate) -> Self {
         let day = match purpose {
             Purpose::Show => present.to(),
             Purpose::Compare => present.from().pred_opt().unwrap_or(today),
@@ -64,6 +66,7 @@ impl Calendar {
             focus: Focus::Days,
             today,
             present,
+            previous,
             cursor: day.min(today),
             anchor: None,
             input: TextInput::line(""),
@@ -104,7 +107,7 @@ impl Calendar {
             DateRange::new(back(self.present.from())?, back(self.present.to())?)
         };
         match before {
-            Before::Period => self.present.before(),
+            Before::Period => self.previous,
             Before::Week => shifted(7),
             Before::FourWeeks => shifted(28),
             Before::Year => self.present.months_before(12),
@@ -135,7 +138,7 @@ impl Calendar {
 
     fn fitting(&self, range: DateRange) -> Result<String, String> {
         if self.purpose == Purpose::Compare && range == self.present {
-            return Err("that is the range that is shown: choose another one".to_owned());
+            return Err("choose a different range to compare with".to_owned());
         }
         let days = usize::try_from(range.days()).unwrap_or(usize::MAX);
         Ok(format!("{range}, {}", format::plural(days, "day")))
@@ -220,7 +223,8 @@ impl Calendar {
 impl App {
     /// The keys that choose a range.
     pub(in crate::app) fn open_calendar(&mut self, purpose: Purpose, now: Time) {
-        let calendar = Calendar::new(purpose, self.views.query().range, now.date_naive());
+        let (present, previous) = (self.views.query().range, self.views.previous_period());
+        let calendar = Calendar::new(purpose, present, previous, now.date_naive());
         self.overlays.push(Overlay::Calendar(Box::new(calendar)));
     }
 
@@ -281,7 +285,8 @@ mod tests {
 
     fn calendar(purpose: Purpose) -> Calendar {
         let today = day("2026-11-20");
-        Calendar::new(purpose, DateRange::last_days(7, today), today)
+        let present = DateRange::last_days(7, today);
+        Calendar::new(purpose, present, present.step(-1), today)
     }
 
     fn typed(text: &str) -> Calendar {
@@ -357,8 +362,6 @@ mod tests {
         assert_eq!(before(Before::Week), "2026-11-07 … 2026-11-13");
         assert_eq!(before(Before::FourWeeks), "2026-10-17 … 2026-10-23");
         assert_eq!(before(Before::Year), "2025-11-14 … 2025-11-20");
-        let month = Calendar { present: DateRange::month_of(day("2026-10-05")), ..calendar };
-        assert_eq!(month.before(Before::Period), Some(DateRange::month_of(day("2026-09-05"))));
     }
 
     #[test]

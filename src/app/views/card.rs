@@ -5,6 +5,7 @@ use super::super::scroll::{self, Scroll};
 use super::super::{App, Effect, Pane, Screen, Tone};
 use crate::model::Time;
 use crate::model::about::{AboutPage, PageHistory, PageViews};
+use crate::model::comparison::ComparedRanges;
 use crate::model::failure::Failure;
 use crate::model::load::{Load, Stamped};
 use crate::model::period::DateRange;
@@ -36,10 +37,18 @@ pub struct Card {
 pub struct Numbers {
     pub range: DateRange,
     pub now: PageViews,
-    /// The range that is compared with, else the one before of the same length; none beyond the calendar.
-    pub before: Option<(DateRange, PageViews)>,
+    /// The days that are compared, otherwise those of the previous period. `None` if there is nothing to compare.
+    pub compared: Option<ComparedViews>,
     /// None until all pages of the range are loaded.
     pub rank: Option<Rank>,
+}
+
+/// A page's numbers in the days that are compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComparedViews {
+    pub ranges: ComparedRanges,
+    pub now: PageViews,
+    pub before: PageViews,
 }
 
 /// Places among all pages, from 1; none for what is no count.
@@ -62,6 +71,8 @@ pub enum CardLine {
     RangeBefore,
     Heads,
     Now,
+    /// The complete days of a range that includes today.
+    CompleteDays,
     Before,
     Change,
     Rank,
@@ -90,7 +101,9 @@ impl Card {
         use CardLine as L;
         let (jobs, periods) =
             self.history.shown().map_or((0, 0), |known| (known.value.jobs.len(), known.value.periods.len()));
-        let mut lines = vec![L::Range, L::RangeBefore, L::Gap, L::Heads, L::Now, L::Before, L::Change, L::Rank];
+        let mut lines = vec![L::Range, L::RangeBefore, L::Gap, L::Heads, L::Now];
+        lines.extend(self.numbers.is_cut().then_some(L::CompleteDays));
+        lines.extend([L::Before, L::Change, L::Rank]);
         if columns < NARROW {
             lines.extend(self.numbers.rank.is_some().then_some(L::RankOf));
             lines.push(L::Share);
@@ -154,6 +167,13 @@ impl Card {
     }
 }
 
+impl Numbers {
+    /// Whether not all days of the range are compared.
+    pub fn is_cut(&self) -> bool {
+        self.compared.as_ref().is_some_and(|compared| compared.ranges.now != self.range)
+    }
+}
+
 impl Rank {
     fn of(report: &Report, counts: &Counts) -> Self {
         let place = |count: fn(&Counts) -> &Count| {
@@ -180,15 +200,15 @@ fn views_in(report: &Report, path: &CleanText) -> PageViews {
 
 impl App {
     /// Enter on a page.
-    pub(in crate::app) fn open_card(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn open_card(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if let Some(path) = self.views.selected_row().map(|row| row.path.clone()) {
-            self.open_card_of(path, effects);
+            self.open_card_of(path, now, effects);
         }
     }
 
     /// The card of any page, listed or not.
-    pub(in crate::app) fn open_card_of(&mut self, path: CleanText, effects: &mut Vec<Effect>) {
-        let Some(numbers) = self.card_numbers(&path, None) else { return };
+    pub(in crate::app) fn open_card_of(&mut self, path: CleanText, now: Time, effects: &mut Vec<Effect>) {
+        let Some(numbers) = self.card_numbers(&path, None, now) else { return };
         let mut history = Load::Idle;
         history.start();
         effects.push(Effect::RecallPage(path.clone()));
@@ -221,8 +241,8 @@ impl App {
         Some((job, AboutPage { path: card.path.clone(), before, after }))
     }
 
-    /// What is listed of a page, and in the range before: from the report that is compared with, else from its history.
-    fn card_numbers(&self, path: &CleanText, history: Option<&PageHistory>) -> Option<Numbers> {
+    /// What is listed of a page, and what is compared: from the reports of a comparison, otherwise from its history.
+    fn card_numbers(&self, path: &CleanText, history: Option<&PageHistory>, at: Time) -> Option<Numbers> {
         let table = &self.views.table;
         let range = self.listed_range()?;
         let (now, rank) = match table.report() {
@@ -238,18 +258,26 @@ impl App {
                 (now.unwrap_or(PageViews::Unknown), None)
             }
         };
-        let before = match table.before() {
-            Some(before) => Some((before.range, views_in(before, path))),
-            None => range.before().map(|before| {
-                let known = history.and_then(|history| history.periods.iter().find(|period| period.range == before));
-                (before, known.map_or(PageViews::Unknown, |period| PageViews::Known(period.views.clone())))
+        let compared = match table.comparison() {
+            Some(comparison) => Some(ComparedViews {
+                ranges: comparison.ranges(),
+                now: views_in(&comparison.now, path),
+                before: views_in(&comparison.before, path),
+            }),
+            None => self.views.days_of_totals(at.date_naive()).map(|ranges| {
+                let cached = |range: DateRange| {
+                    let known = history.and_then(|history| history.periods.iter().find(|period| period.range == range));
+                    known.map_or(PageViews::Unknown, |period| PageViews::Known(period.views.clone()))
+                };
+                let compared = if ranges.now == range { now.clone() } else { cached(ranges.now) };
+                ComparedViews { ranges, now: compared, before: cached(ranges.before) }
             }),
         };
-        Some(Numbers { range, now, before, rank })
+        Some(Numbers { range, now, compared, rank })
     }
 
     pub(in crate::app) fn page_history(&mut self, path: &CleanText, result: Result<PageHistory, Failure>, now: Time) {
-        let numbers = self.card_numbers(path, result.as_ref().ok());
+        let numbers = self.card_numbers(path, result.as_ref().ok(), now);
         let Some(card) = self.card_mut().filter(|card| card.path == *path) else { return };
         card.history.finish(result.map(|value| Stamped { value, as_of: now }), now);
         if let Some(numbers) = numbers {

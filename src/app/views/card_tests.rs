@@ -65,19 +65,23 @@ fn a_rank_is_known_only_among_all_pages() {
 }
 
 #[test]
-fn the_range_before_comes_from_the_history_and_a_comparison_outranks_it() {
+fn what_is_compared_comes_from_the_history_and_a_comparison_outranks_it() {
     let mut app = looking();
     let range = app.views.query().range;
-    let before = range.step(-1).expect("a range");
+    let ranges = app.views.days_of_totals(at(0).date_naive()).expect("comparable");
+    assert!(ranges.now != range, "today is not over");
     open(&mut app);
-    let views = Stamped { value: counts(40, 8), as_of: at(0) };
-    history(&mut app, &[], vec![PagePeriod { range: before, views: views.clone() }]);
-    assert_eq!(app.card().expect("a card").numbers.before, Some((before, PageViews::Known(views))));
+    let views = |human: i64| Stamped { value: counts(human, 8), as_of: at(0) };
+    let periods = [(ranges.now, views(45)), (ranges.before, views(40))];
+    history(&mut app, &[], periods.map(|(range, views)| PagePeriod { range, views }).into());
+    let [now, before] = [views(45), views(40)].map(PageViews::Known);
+    assert_eq!(app.card().expect("a card").numbers.compared, Some(ComparedViews { ranges, now, before }));
     let other = range.step(-5).expect("a range");
     let mut app = looking();
     app.views.table.show_report(report(range, rows(), true), Some(report(other, rows()[1..].to_vec(), true)));
-    let numbers = &open(&mut app).numbers;
-    assert!(matches!(numbers.before, Some((range, PageViews::NotListed(_))) if range == other), "{numbers:?}");
+    let compared = open(&mut app).numbers.compared.as_ref().expect("a comparison");
+    assert_eq!(compared.ranges.before, other);
+    assert!(matches!(compared.before, PageViews::NotListed(_)), "{compared:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The columns of the table of pages at a width: which there are and where each stands. Drawing and the mouse both ask
 //! here, so that they agree.
 
-use super::super::format::number;
+use super::super::format::{number, views};
 use super::Views;
 use super::table::{Column, Metric, Table};
 
@@ -9,6 +9,8 @@ use super::table::{Column, Metric, Table};
 const SHARE: usize = 6;
 /// Cells of a change with its sign: ` ▲ <0.1%`.
 pub const CHANGE: usize = 9;
+/// Cells of a change in views at most, in the column that is sorted by.
+const LARGEST_CHANGE: usize = 18;
 /// Cells of a bar, unless the path has all that it needs.
 const BAR: usize = 60;
 /// Cells that a path needs at most.
@@ -81,7 +83,7 @@ impl Columns {
             columns.signed =
                 shown.iter().rposition(|cell| matches!(cell, Cell::Now(metric) if *metric != Metric::Share));
             let with_width = |(n, cell): (usize, Cell)| {
-                (cell, cell_width(cell, table, most) + usize::from(columns.signed == Some(n)))
+                (cell, cell_width(cell, table, most, width) + usize::from(columns.signed == Some(n)))
             };
             columns.cells = shown.into_iter().enumerate().map(with_width).collect();
             let numbers: usize = columns.cells.iter().map(|(_, cells)| cells).sum();
@@ -139,7 +141,7 @@ fn cells(table: &Table, width: usize) -> Vec<Cell> {
     };
     // Its change has a place where the share is what matters.
     let of_share = if [metric, sorted].contains(&Metric::Share) { Metric::Share } else { Metric::Ai };
-    match (table.before().is_some(), width) {
+    match (table.comparison().is_some(), width) {
         (false, 70..) => of(&Metric::ALL, &[]),
         (false, _) if metric != sorted => of(&[metric, sorted], &[]),
         (true, 160..) => of(&Metric::ALL, &Metric::ALL),
@@ -156,13 +158,23 @@ fn cells(table: &Table, width: usize) -> Vec<Cell> {
     }
 }
 
+/// Whether the change of a new page and of one that is gone has room for that word and for the number.
+pub fn says_new_and_gone(width: usize) -> bool {
+    width >= 60
+}
+
 /// Whether a column is shown at this width; its head then says which way it is sorted.
 pub fn has_column(table: &Table, width: usize, column: Column) -> bool {
     column == Column::Path || cells(table, width).iter().any(|cell| cell.column() == column)
 }
 
-fn cell_width(cell: Cell, table: &Table, most: usize) -> usize {
+fn cell_width(cell: Cell, table: &Table, most: usize, width: usize) -> usize {
     match cell {
+        Cell::Change(metric) if metric != Metric::Share && table.sorting().by == cell.column() => {
+            // `new` or `gone`, and the sign.
+            let words = if says_new_and_gone(width) { 5 } else { 0 };
+            (words + 2 + views(table.measures().largest_change).len()).clamp(CHANGE, LARGEST_CHANGE)
+        }
         Cell::Change(_) => CHANGE,
         Cell::Now(Metric::Share) => SHARE,
         Cell::Now(metric) => table.measures().cells(metric).clamp(6, most) + 1,

@@ -1,152 +1,237 @@
-//! Two ranges against each other: by `c` with the period before, by `C` with any other. Both have to be known whole.
+//! Comparing two ranges by their complete days: `c` compares with the previous period, `C` with any range. All pages of the
+//! compared days have to be loaded.
 
 use super::super::keymap::{Action, Context};
 use super::super::overlay::{Consequence, Overlay, Question};
 use super::super::{App, Effect, Tone};
 use super::all::{All, Need, is_settled};
+use super::trend::days;
 use crate::model::Time;
+use crate::model::comparison::{ComparedRanges, Comparison, NotComparable};
 use crate::model::period::DateRange;
-use crate::model::report::Report;
-use crate::model::views::{Count, Counts};
-use std::sync::Arc;
+use crate::model::views::{Counts, ViewCount};
+use chrono::NaiveDate;
 
-/// Which ranges are compared, or are to be once both are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Comparison {
-    pub(super) of: DateRange,
-    pub(super) with: DateRange,
-    /// It came along with a change of range: the record is being read, and nothing is asked of the service for it.
-    follows: bool,
+/// Most days of a range whose totals are read day by day.
+const DAY_BY_DAY: u32 = 92;
+
+/// A comparison that is on screen, or will be once all its pages are loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RequestedComparison {
+    /// The range on screen.
+    shown: DateRange,
+    /// The range that it is compared with, as it was chosen.
+    other: DateRange,
+    /// The days of both that are compared.
+    pub(super) ranges: ComparedRanges,
+    /// After a change of range, what is read from the cache first; nothing is asked of the service for it.
+    unread: Vec<DateRange>,
 }
 
-/// The totals that those of the listed range are held against.
-#[derive(Debug, Clone, Copy)]
-pub struct Before<'a> {
-    pub range: DateRange,
-    pub totals: &'a Counts,
-    /// When the totals were true.
-    pub as_of: Time,
-    /// Whether the pages are compared, too, and not only the totals.
+/// How the site's totals changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteChange {
+    pub ranges: ComparedRanges,
+    pub now: Counts,
+    pub before: Counts,
+    /// Whether the pages are compared, too.
     pub by_page: bool,
-}
-
-impl Before<'_> {
-    /// Whether the last day had not ended when the totals were taken.
-    pub fn is_partial(&self) -> bool {
-        !is_settled(self.range, self.as_of)
-    }
-}
-
-/// Change of a count in percent of what it was; none where either is no count or it was nothing.
-pub fn change(before: &Count, now: &Count) -> Option<f64> {
-    let (before, now) = (before.value()?, now.value()?);
-    (!before.is_zero()).then(|| (now.ratio_to(before) - 1.0) * 100.0)
+    /// Views of the day of the range on screen that isn't complete.
+    pub so_far: Option<(NaiveDate, ViewCount)>,
 }
 
 impl All {
-    /// The whole report that this range is compared with.
-    pub(super) fn compared_with(&self, range: &DateRange) -> Option<&Arc<Report>> {
-        let comparison = self.comparison.filter(|comparison| comparison.of == *range)?;
-        self.whole(comparison.with)
+    /// The reports that this range is compared by, once all their pages are loaded.
+    pub(super) fn comparison_of(&self, shown: DateRange) -> Option<Comparison> {
+        let request = self.comparison.as_ref().filter(|request| request.shown == shown)?;
+        let settled = |range| self.whole(range).filter(|report| is_settled(range, report.as_of)).cloned();
+        Some(Comparison { now: settled(request.ranges.now)?, before: settled(request.ranges.before)? })
     }
 }
 
 impl super::Views {
-    /// What the listed totals are held against: the range that is compared, else the period before, as far as its totals
-    /// are known and final.
-    pub fn before(&self) -> Option<Before<'_>> {
+    /// The previous period: as many days, or the week, month or quarter before. `None` beyond the calendar.
+    pub(super) fn previous_period(&self) -> Option<DateRange> {
+        self.period.step(-1).map(|period| period.whole())
+    }
+
+    /// The days to compare with another range.
+    fn days_to_compare(&self, other: DateRange, today: NaiveDate) -> Result<ComparedRanges, NotComparable> {
+        ComparedRanges::of(self.query.range, other, self.previous_period() == Some(other), today)
+    }
+
+    fn request_comparison(&self, other: DateRange, now: Time) -> Result<RequestedComparison, NotComparable> {
+        let ranges = self.days_to_compare(other, now.date_naive())?;
+        Ok(RequestedComparison { shown: self.query.range, other, ranges, unread: Vec::new() })
+    }
+
+    /// The site's totals of what is listed.
+    pub fn listed_totals(&self) -> Option<&Counts> {
+        let report = self.table.report().map(|report| &report.totals);
+        report.or_else(|| self.load.shown().map(|shown| &shown.value.page.totals))
+    }
+
+    /// The days whose totals are compared before any pages are: those of the previous period.
+    pub(super) fn days_of_totals(&self, today: NaiveDate) -> Option<ComparedRanges> {
+        self.days_to_compare(self.previous_period()?, today).ok()
+    }
+
+    /// What to read from the cache for [`Self::site_change`].
+    pub(super) fn totals_to_compare(&self, now: Time) -> Vec<DateRange> {
+        let Some(ranges) = self.days_of_totals(now.date_naive()) else { return Vec::new() };
+        let day_by_day = |range: DateRange| days(range).filter(move |_| range.days() <= DAY_BY_DAY);
+        let [now, before] = [ranges.now, ranges.before];
+        let today = DateRange::last_days(1, self.query.range.to());
+        [now, before, today].into_iter().chain(day_by_day(now)).chain(day_by_day(before)).collect()
+    }
+
+    /// How the site's totals changed: by the reports that are compared, otherwise since the previous period if the totals of
+    /// its days are cached.
+    pub fn site_change(&self, now: Time) -> Option<SiteChange> {
         if !self.is_current() {
             return None;
         }
-        if let Some(before) = self.table.before() {
-            return Some(Before { range: before.range, totals: &before.totals, as_of: before.as_of, by_page: true });
-        }
-        let range = self.query().range.before()?;
-        let known = self.totals.of(range).filter(|known| is_settled(range, known.as_of))?;
-        Some(Before { range, totals: &known.value, as_of: known.as_of, by_page: false })
+        let (listed, as_of) = (self.listed_totals()?, self.as_of()?);
+        let shown = self.query.range;
+        let (ranges, totals, before, by_page) = match self.table.comparison() {
+            Some(comparison) => {
+                let Comparison { now, before } = comparison;
+                (comparison.ranges(), now.totals.clone(), before.totals.clone(), true)
+            }
+            None => {
+                // Totals that were loaded before midnight don't hold all of that day.
+                let ranges = self.days_of_totals(as_of.min(now).date_naive())?;
+                let before = self.totals.complete(ranges.before)?;
+                let totals = if ranges.now == shown { listed.clone() } else { self.totals.complete(ranges.now)? };
+                (ranges, totals, before, false)
+            }
+        };
+        let so_far = (ranges.now != shown).then(|| self.so_far(listed, &totals, as_of)).flatten();
+        Some(SiteChange { ranges, now: totals, before, by_page, so_far })
+    }
+
+    /// Views of the last day of the range, which isn't complete: what the listed totals have more than the complete days.
+    fn so_far(&self, listed: &Counts, complete: &Counts, as_of: Time) -> Option<(NaiveDate, ViewCount)> {
+        let day = self.query.range.to();
+        let views = if as_of.date_naive() == day {
+            listed.total.value()? - complete.total.value()?
+        } else {
+            self.totals.of(DateRange::last_days(1, day))?.value.total.value()?
+        };
+        (views >= ViewCount::ZERO).then_some((day, views))
     }
 
     /// Whether pages are compared.
     pub fn is_comparing(&self) -> bool {
-        self.table.before().is_some()
+        self.table.comparison().is_some()
     }
 }
 
 impl App {
-    /// The key that compares with the period before, or stops that.
+    /// The key that compares with the previous period, or stops that.
     pub(in crate::app) fn compare(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.views.is_comparing() {
             self.views.all.comparison = None;
             self.list_whole();
             return;
         }
-        match self.views.query().range.before() {
-            Some(before) => self.compare_with(before, now, effects),
-            None => self.say(Tone::Info, "There is no period before this one on the calendar.", now),
+        match self.views.previous_period() {
+            Some(previous) => self.compare_with(previous, now, effects),
+            None => self.say(Tone::Info, "The calendar has no period before this one.", now),
         }
     }
 
-    /// Compares with this range.
-    pub(in crate::app) fn compare_with(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
-        let of = self.views.query().range;
-        if range == of {
-            self.say(Tone::Info, "That is the range that is shown: compare it with another one.", now);
-            return;
-        }
+    /// Compares the range on screen with this one, by their complete days.
+    pub(in crate::app) fn compare_with(&mut self, other: DateRange, now: Time, effects: &mut Vec<Effect>) {
+        let request = match self.views.request_comparison(other, now) {
+            Ok(request) => request,
+            Err(why) => return self.say(Tone::Info, &why.to_string(), now),
+        };
+        let (shown, ranges) = (request.shown, request.ranges);
         if self.views.all.under_way().is_none() {
-            self.views.all.comparison = Some(Comparison { of, with: range, follows: false });
+            self.views.all.comparison = Some(request);
         }
-        self.wish_for(vec![(of, Need::Whole), (range, Need::Settled)], now, effects);
+        let listed = (ranges.now != shown).then_some((shown, Need::Whole));
+        let compared = [ranges.now, ranges.before].map(|range| (range, Need::Settled));
+        self.wish_for(listed.into_iter().chain(compared).collect(), now, effects);
     }
 
-    /// Compares what is known whole of the wanted pair of ranges.
+    /// Shows the comparison that was asked for, if all its pages are loaded.
     pub(super) fn show_comparison(&mut self) {
         let range = self.views.query().range;
-        if self.views.all.compared_with(&range).is_some() && self.views.recalling.is_none() {
+        if self.views.all.comparison_of(range).is_some() && self.views.recalling.is_none() {
             self.list_whole();
         }
     }
 
-    /// The range changed: it is compared with its own period before, if both are known.
+    /// The range changed: it is compared with its own previous period, if all pages are cached.
     pub(super) fn move_comparison(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
-        let Some(old) = self.views.all.comparison.filter(|comparison| comparison.of != range) else { return };
-        let with = range.before().filter(|_| self.views.all.whole(range).is_some());
-        self.views.all.comparison = with.map(|with| Comparison { of: range, with, follows: true });
-        match with {
-            Some(with) => effects.push(Effect::Recall(with)),
-            None => self.say_no_longer(old.with, now),
+        if self.views.all.comparison.as_ref().is_none_or(|old| old.shown == range) {
+            return;
+        }
+        self.views.all.comparison = None;
+        let Some(previous) = self.views.previous_period() else { return };
+        match self.views.request_comparison(previous, now) {
+            Err(why) => self.say(Tone::Info, &format!("No longer compared. {why}"), now),
+            Ok(request) if self.views.all.whole(range).is_none() => self.say_no_longer(request.ranges, now),
+            Ok(mut request) => {
+                let compared = [request.ranges.now, request.ranges.before];
+                request.unread = compared.into_iter().filter(|compared| *compared != range).collect();
+                effects.extend(request.unread.iter().copied().map(Effect::Recall));
+                self.views.all.comparison = Some(request);
+            }
         }
     }
 
-    /// The record of a range was read: a comparison that follows a change of range is made, or given up.
+    /// A range was read from the cache: a comparison that follows a change of range is shown, or given up.
     pub(super) fn follow_comparison(&mut self, range: DateRange, now: Time) {
-        let Some(comparison) = self.views.all.comparison.filter(|c| c.follows && c.with == range) else { return };
-        if self.views.all.whole(range).is_some() {
-            self.views.all.comparison = Some(Comparison { follows: false, ..comparison });
+        let Some(request) = &mut self.views.all.comparison else { return };
+        let was_unread = request.unread.len();
+        request.unread.retain(|unread| *unread != range);
+        if request.unread.len() == was_unread || !request.unread.is_empty() {
+            return;
+        }
+        let (shown, ranges) = (request.shown, request.ranges);
+        if self.views.all.comparison_of(shown).is_some() {
             self.show_comparison();
         } else {
             self.views.all.comparison = None;
-            self.say_no_longer(range, now);
+            self.say_no_longer(ranges, now);
         }
     }
 
-    fn say_no_longer(&mut self, with: DateRange, now: Time) {
+    fn say_no_longer(&mut self, ranges: ComparedRanges, now: Time) {
         let compare = self.told(Context::Views, Action::Compare);
-        let text = format!("No longer compared: not all pages are known ({with}). {compare} says what they cost.");
+        let text = format!("No longer compared: {} not fully loaded. {compare} shows the cost.", ranges.dates());
         self.say(Tone::Info, &text, now);
     }
 
-    /// A comparison is given up when its price was not agreed to, or loading for it ended early.
+    /// The listed range is loaded anew: a day may have become complete since the comparison was made. What has to be loaded
+    /// for the days that are compared now.
+    pub(super) fn renew_comparison(&mut self, now: Time) -> Vec<(DateRange, Need)> {
+        let Some(old) = self.views.all.comparison.as_ref() else { return Vec::new() };
+        let Ok(request) = self.views.request_comparison(old.other, now) else { return Vec::new() };
+        if old.shown != request.shown || old.ranges == request.ranges {
+            return Vec::new();
+        }
+        let compared = [request.ranges.now, request.ranges.before];
+        let missing = compared.into_iter().filter(|range| *range != request.shown);
+        let missing = missing.map(|range| (range, Need::Settled)).collect();
+        self.views.all.comparison = Some(request);
+        missing
+    }
+
+    /// A comparison is given up if its cost was declined, or if loading for it ended early.
     pub(in crate::app) fn settle_comparison(&mut self) {
-        let Some(comparison) = self.views.all.comparison else { return };
+        let Some(request) = &self.views.all.comparison else { return };
         let is_asked = self
             .overlays
             .iter()
             .any(|overlay| matches!(overlay, Overlay::Question(Question { yes: Consequence::LoadAll(_), .. })));
-        let listed = self.views.table.report().map(|report| report.range) == Some(comparison.of)
-            && self.views.table.before().map(|before| before.range) == Some(comparison.with);
-        let goes_on = is_asked || comparison.follows || self.views.all.is_busy() || self.views.recalling.is_some();
-        if !listed && !goes_on {
+        let is_listed = self.views.table.report().map(|report| report.range) == Some(request.shown)
+            && self.views.table.comparison().map(Comparison::ranges) == Some(request.ranges);
+        let is_waiting = !request.unread.is_empty() || self.views.all.is_busy() || self.views.recalling.is_some();
+        if !is_listed && !is_asked && !is_waiting {
             self.views.all.comparison = None;
         }
     }

@@ -7,6 +7,7 @@ use super::super::overlay::{Consequence, Overlay, Question};
 use super::super::scroll::Scroll;
 use super::super::{App, Effect, NewFile, Overwrite, Screen, Tone, format};
 use crate::model::Time;
+use crate::model::comparison::ComparedRanges;
 use crate::model::export::{COPY_LIMIT, Extract, Format};
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
@@ -58,8 +59,8 @@ pub struct Export {
     pub target: Target,
     /// The file's name; it stands for what is in it, so it can't be changed.
     pub name: String,
-    /// The range, and the one that it is compared with.
-    pub ranges: (DateRange, Option<DateRange>),
+    /// The range, and what is compared.
+    pub ranges: (DateRange, Option<ComparedRanges>),
     /// Whether all pages of the range are loaded.
     pub is_complete: bool,
     /// How many pages it would hold.
@@ -134,7 +135,7 @@ impl Export {
 
     fn describe(&mut self, extract: &Extract<'_>) {
         self.name = extract.file_name(self.format);
-        self.ranges = (extract.range, extract.before.map(|before| before.range));
+        self.ranges = (extract.range, extract.compared.map(|compared| compared.ranges));
         self.is_complete = extract.loaded;
         self.pages = extract.lines.len();
         self.notes = extract.missing();
@@ -238,10 +239,10 @@ impl App {
     fn extract(&self, what: What) -> Option<Extract<'_>> {
         let table = &self.views.table;
         if let Some(report) = table.report() {
-            let before = table.before().map(AsRef::as_ref);
+            let comparison = table.comparison();
             return Some(match what {
-                What::Loaded => Extract::of_report(report, before),
-                What::Shown => Extract::of_pages(report, before, table.shown_pages()),
+                What::Loaded => Extract::of_report(report, comparison),
+                What::Shown => Extract::of_pages(report, comparison, table.shown_pages()),
             });
         }
         let shown = self.views.load().shown()?;

@@ -3,6 +3,7 @@
 use super::super::overlay::Overlay;
 use super::super::{App, Effect, Tone, scroll};
 use crate::model::Time;
+use crate::model::comparison::NotComparable;
 use crate::model::failure::Failure;
 use crate::model::load::{Load, Stamped};
 use crate::model::period::DateRange;
@@ -72,8 +73,7 @@ impl App {
         let present = self.views.query().range;
         let is_present = |kept: &KeptRanges| kept.selected().is_some_and(|known| known.range == present);
         if matches!(self.overlays.last(), Some(Overlay::Kept(kept)) if is_present(kept)) {
-            let said = "That is the range that is shown: choose another one to compare it with.";
-            return self.say(Tone::Info, said, now);
+            return self.say(Tone::Info, &NotComparable::SameDays.to_string(), now);
         }
         if let Some(range) = self.take_kept() {
             self.compare_with(range, now, effects);

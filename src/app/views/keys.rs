@@ -58,10 +58,10 @@ impl App {
             Action::Movers => self.open_movers(now),
             Action::NewJob => self.open_job_about_pages(now, effects),
             Action::BeforeAfter => self.ask_for_card_job(now, effects),
-            Action::Open if matches!(self.overlays.last(), Some(Overlay::Movers(_))) => self.open_mover(effects),
+            Action::Open if matches!(self.overlays.last(), Some(Overlay::Movers(_))) => self.open_mover(now, effects),
             Action::Open => {
                 if !self.views.table.toggle_folder() {
-                    self.open_card(effects);
+                    self.open_card(now, effects);
                 }
             }
             Action::Export => self.open_export(now),

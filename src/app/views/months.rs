@@ -149,7 +149,8 @@ mod tests {
         let today: NaiveDate = "2026-11-20".parse().expect("a day");
         for (width, height) in [(40, 10), (80, 22), (160, 46)] {
             for purpose in [Purpose::Show, Purpose::Compare] {
-                let open = Calendar::new(purpose, DateRange::last_days(7, today), today);
+                let present = DateRange::last_days(7, today);
+                let open = Calendar::new(purpose, present, present.step(-1), today);
                 let months = Months::of(&open, Rect::new(0, 1, width, height));
                 let cells = months.area.positions().filter_map(|cell| months.at(&open, cell));
                 let mut days: Vec<NaiveDate> = Vec::new();

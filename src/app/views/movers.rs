@@ -8,6 +8,7 @@ use super::super::scroll::{self, Scroll};
 use super::super::{App, Effect, Tone};
 use super::table::Metric;
 use crate::model::Time;
+use crate::model::comparison::{ComparedRanges, Comparison};
 use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
@@ -15,7 +16,6 @@ use crate::model::views::{Counts, ViewCount};
 use ratatui::layout::{Position, Rect};
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Pages listed in each half; more is no longer what moved most.
 const KEPT: usize = 250;
@@ -59,7 +59,7 @@ impl MovedBy {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mover {
     pub path: CleanText,
-    /// None for a new page: it is not among all pages of the other range.
+    /// Compared per day if the ranges differ in length. None for a new page: it is not among all pages of the other range.
     pub before: Option<ViewCount>,
     /// None for a page that is gone: it is not among all pages of this range.
     pub now: Option<ViewCount>,
@@ -140,7 +140,9 @@ pub struct Movers {
     pub on_lost: bool,
     /// Pages left out since one of their two numbers is no count.
     pub odd: usize,
-    reports: [Arc<Report>; 2],
+    comparison: Comparison,
+    /// The range on screen, of which complete days are compared.
+    shown: DateRange,
     /// Every page that is known in both reports, or known to be missing from one of them.
     pairs: Vec<Pair>,
 }
@@ -165,29 +167,32 @@ fn pairs(before: &Report, now: &Report) -> Vec<Pair> {
 
 impl Movers {
     /// What moved between two reports.
-    pub fn new(before: Arc<Report>, now: Arc<Report>, by: MovedBy) -> Self {
-        let pairs = pairs(&before, &now);
-        let reports = [before, now];
+    pub fn new(comparison: Comparison, shown: DateRange, by: MovedBy) -> Self {
+        let pairs = pairs(&comparison.before, &comparison.now);
         let (gained, lost) = (Half::default(), Half::default());
-        let mut movers = Self { by, gained, lost, on_lost: false, odd: 0, reports, pairs };
+        let mut movers = Self { by, gained, lost, on_lost: false, odd: 0, comparison, shown, pairs };
         movers.weigh(by);
         movers
     }
 
-    /// The ranges, the other one first.
-    pub fn ranges(&self) -> [DateRange; 2] {
-        let [before, now] = &self.reports;
-        [before.range, now.range]
+    /// The ranges that are compared.
+    pub fn ranges(&self) -> ComparedRanges {
+        self.comparison.ranges()
+    }
+
+    /// What is compared, in words.
+    pub fn label(&self) -> String {
+        self.ranges().label(self.shown)
     }
 
     /// Whether not all pages of both ranges are loaded, so that more pages may have moved.
     pub fn is_partial(&self) -> bool {
-        self.reports.iter().any(|report| !report.complete)
+        !self.comparison.now.complete || !self.comparison.before.complete
     }
 
     /// Orders the pages anew, by another metric.
     fn weigh(&mut self, by: MovedBy) {
-        let [before, now] = &self.reports;
+        let (ranges, Comparison { now, before }) = (self.ranges(), &self.comparison);
         let count = |report: &Report, place: Option<usize>| match place.and_then(|place| report.rows.get(place)) {
             Some(row) => by.of(&row.counts).map(Some),
             None => Some(None),
@@ -198,6 +203,8 @@ impl Movers {
                 odd += 1;
                 continue;
             };
+            let then = then.map(|views| ranges.of_before(views));
+            let after = after.map(|views| ranges.of_now(views));
             let delta = after.unwrap_or_default() - then.unwrap_or_default();
             let moved = Moved { delta, then, after, pair };
             match delta.cmp(&ViewCount::ZERO) {
@@ -218,7 +225,7 @@ impl Movers {
             moved.select_nth_unstable_by_key(KEPT, |moved| Reverse(moved.delta.abs()));
             moved.truncate(KEPT);
         }
-        let [before, now] = &self.reports;
+        let Comparison { now, before } = &self.comparison;
         let row = |report: &Report, place: Option<usize>| report.rows.get(place?).map(|row| row.path.clone());
         let movers = moved.into_iter().filter_map(|moved| {
             let path = row(now, moved.pair.1).or_else(|| row(before, moved.pair.0))?;
@@ -286,15 +293,15 @@ impl App {
     /// The key that shows what moved.
     pub(in crate::app) fn open_movers(&mut self, now: Time) {
         let table = &self.views.table;
-        let (Some(before), Some(listed)) = (table.before(), table.report()) else {
+        let (Some(comparison), Some(listed)) = (table.comparison(), table.report()) else {
             let (before, any) =
                 (self.told(Context::Views, Action::Compare), self.told(Context::Views, Action::CompareWith));
             let text =
-                format!("Movers need two ranges: {before} compares with the period before, {any} with any other.");
+                format!("Movers need a comparison: {before} compares with the previous period, {any} with any range.");
             self.say(Tone::Info, &text, now);
             return;
         };
-        let movers = Movers::new(Arc::clone(before), Arc::clone(listed), MovedBy::Human);
+        let movers = Movers::new(comparison.clone(), listed.range, MovedBy::Human);
         self.overlays.push(Overlay::Movers(movers));
     }
 
@@ -313,10 +320,10 @@ impl App {
     }
 
     /// Enter: the card of the page, over the movers.
-    pub(in crate::app) fn open_mover(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn open_mover(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(Overlay::Movers(open)) = self.overlays.last() else { return };
         let Some(path) = open.selected().map(|mover| mover.path.clone()) else { return };
-        self.open_card_of(path, effects);
+        self.open_card_of(path, now, effects);
     }
 }
 
@@ -325,6 +332,7 @@ mod tests {
     use super::*;
     use crate::model::views::Count;
     use crate::model::views::{PageRow, ViewsPage};
+    use std::sync::Arc;
 
     fn report(rows: &[(&str, i64, i64)], complete: bool) -> Arc<Report> {
         let rows = rows.iter().map(|(path, human, ai)| PageRow {
@@ -335,6 +343,11 @@ mod tests {
         Arc::new(Report::begin(DateRange::last_days(7, chrono::NaiveDate::default()), page, complete, Time::default()))
     }
 
+    fn moved(before: Arc<Report>, now: Arc<Report>, by: MovedBy) -> Movers {
+        let shown = now.range;
+        Movers::new(Comparison { now, before }, shown, by)
+    }
+
     fn told(half: &Half) -> Vec<(&str, i128)> {
         half.visible(99).map(|(mover, _)| (mover.path.as_str(), mover.delta().rounded())).collect()
     }
@@ -343,12 +356,12 @@ mod tests {
     fn pages_are_ordered_by_how_far_they_moved_and_new_and_gone_ones_are_told_apart() {
         let before = report(&[("/a", 10, 0), ("/b", 50, 5), ("/gone", 7, 0), ("/same", 3, 9)], true);
         let now = report(&[("/a", 100, 0), ("/b", 20, 95), ("/new", 8, 1), ("/same", 3, 9)], true);
-        let movers = Movers::new(before.clone(), now.clone(), MovedBy::Human);
+        let movers = moved(before.clone(), now.clone(), MovedBy::Human);
         assert_eq!(told(&movers.gained), [("/a", 90), ("/new", 8)]);
         assert_eq!(told(&movers.lost), [("/b", -30), ("/gone", -7)]);
         assert_eq!(movers.gained.movers.get(1).map(|mover| (mover.before, mover.now)), Some((None, Some(8.into()))));
         assert_eq!(movers.lost.movers.get(1).map(|mover| (mover.before, mover.now)), Some((Some(7.into()), None)));
-        let by_ai = Movers::new(before.clone(), now.clone(), MovedBy::Ai);
+        let by_ai = moved(before.clone(), now.clone(), MovedBy::Ai);
         assert_eq!(told(&by_ai.gained), [("/b", 90), ("/new", 1)]);
         assert!(by_ai.lost.is_empty(), "a page without AI views that is gone lost none");
     }
@@ -357,17 +370,30 @@ mod tests {
     fn a_page_that_is_missing_from_a_report_that_is_not_whole_is_unknown() {
         let before = report(&[("/a", 10, 0), ("/z", 4, 0)], false);
         let now = report(&[("/a", 11, 0), ("/b", 5, 0)], true);
-        assert_eq!(told(&Movers::new(before.clone(), now.clone(), MovedBy::Total).gained), [("/a", 1)]);
+        assert_eq!(told(&moved(before.clone(), now.clone(), MovedBy::Total).gained), [("/a", 1)]);
         let before = Arc::new(Report { complete: true, ..(*before).clone() });
         let now = Arc::new(Report { complete: false, ..(*now).clone() });
-        assert!(Movers::new(before.clone(), now.clone(), MovedBy::Total).lost.is_empty(), "/z may still come");
+        assert!(moved(before.clone(), now.clone(), MovedBy::Total).lost.is_empty(), "/z may still come");
+    }
+
+    #[test]
+    fn ranges_that_differ_in_length_move_per_day() {
+        let rows = [("/a", 90, 0), ("/b", 10, 0)];
+        let now = report(&rows, true);
+        let range = DateRange::last_days(14, chrono::NaiveDate::default());
+        let before = Arc::new(Report { range, ..(*report(&rows, true)).clone() });
+        let movers = moved(before, now, MovedBy::Human);
+        assert_eq!((movers.gained.len(), movers.lost.len()), (2, 0), "as many views in half the days");
+        let first = movers.selected().expect("a page");
+        let daily = [first.now, first.before].map(|views| views.map(ViewCount::tenths));
+        assert_eq!(daily, [Some(129), Some(64)]);
     }
 
     #[test]
     fn what_is_no_count_is_counted_as_left_out() {
         let before = report(&[("/a", -4, 0), ("/b", 1, 0)], true);
         let now = report(&[("/a", 4, 0), ("/b", 3, 0)], true);
-        let movers = Movers::new(before.clone(), now.clone(), MovedBy::Human);
+        let movers = moved(before.clone(), now.clone(), MovedBy::Human);
         assert_eq!((movers.odd, told(&movers.gained)), (1, vec![("/b", 2)]));
     }
 
@@ -381,7 +407,7 @@ mod tests {
                 .map(|(n, path)| (path.as_str(), more * i64::try_from(n).expect("small"), 0))
                 .collect()
         };
-        let movers = Movers::new(report(&rows(1), true), report(&rows(2), true), MovedBy::Human);
+        let movers = moved(report(&rows(1), true), report(&rows(2), true), MovedBy::Human);
         let deltas: Vec<i128> = movers.gained.visible(999).map(|(mover, _)| mover.delta().rounded()).collect();
         assert_eq!(deltas, (350..600).rev().collect::<Vec<i128>>());
         assert_eq!((movers.gained.len(), movers.gained.total()), (KEPT, 599), "the page that stayed at 0 didn't move");
@@ -391,7 +417,7 @@ mod tests {
     fn the_keys_move_in_the_half_that_has_them() {
         let before = report(&[("/a", 1, 0), ("/b", 1, 0), ("/c", 9, 0)], true);
         let now = report(&[("/a", 5, 0), ("/b", 3, 0), ("/c", 1, 0)], true);
-        let mut movers = Movers::new(before.clone(), now.clone(), MovedBy::Human);
+        let mut movers = moved(before.clone(), now.clone(), MovedBy::Human);
         movers.scroll(Scroll::By(1), (1, 1));
         assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/b"));
         assert_eq!(movers.gained.visible(1).map(|(mover, _)| mover.path.as_str()).collect::<Vec<_>>(), ["/b"]);

@@ -8,6 +8,7 @@ use super::super::picker::Picking;
 use super::super::templates::Values;
 use super::super::{App, Effect, Record, Tone};
 use crate::model::Time;
+use crate::model::comparison::Comparison;
 use crate::model::period::DateRange;
 use crate::model::prompt::DraftSlot;
 use crate::model::report::Report;
@@ -204,8 +205,8 @@ impl App {
         let (Some(human), Some(ai)) = (human, ai) else { return values };
         let whole = human + ai;
         values.share = (!whole.is_zero()).then(|| format!("{:.0}%", ai.ratio_to(whole) * 100.0));
-        if let Some(before) = self.views.table.before() {
-            values.change = change(before, pages, human, ai);
+        if let Some(comparison) = self.views.table.comparison() {
+            values.change = change(comparison, self.views.query().range, pages);
         }
         values
     }
@@ -238,20 +239,27 @@ fn sum(
     pages.iter().map(|page| count(&rows.get(page)?.counts).value()).sum()
 }
 
-/// `human +4%, AI −31% against 2026-11-07 … 2026-11-13`; none where the other range doesn't say.
-fn change(before: &Report, pages: &[CleanText], human: ViewCount, ai: ViewCount) -> Option<String> {
-    let rows = found(&before.rows, pages);
-    let of = |count: fn(&Counts) -> Option<ViewCount>| -> Option<ViewCount> {
+/// `human +4%, AI −31% against 2026-11-07 … 2026-11-13`, with the days that are compared if they aren't all of the range on
+/// screen. `None` if a page isn't loaded in both.
+fn change(comparison: &Comparison, shown: DateRange, pages: &[CleanText]) -> Option<String> {
+    let ranges = comparison.ranges();
+    let sums = |report: &Report, count: fn(&Counts) -> &Count| -> Option<ViewCount> {
+        let rows = found(&report.rows, pages);
         let views = pages.iter().map(|page| match rows.get(page) {
-            Some(row) => count(&row.counts),
-            // All pages are known: this one had no views.
-            None => before.complete.then_some(ViewCount::ZERO),
+            Some(row) => count(&row.counts).value(),
+            // All pages are loaded: this one had no views.
+            None => report.complete.then_some(ViewCount::ZERO),
         });
         views.sum()
     };
-    let human = percent(human, of(|counts| counts.human.value())?);
-    let ai = percent(ai, of(|counts| counts.ai.value())?);
-    Some(format!("human {human}, AI {ai} against {}", before.range))
+    let change = |count: fn(&Counts) -> &Count| {
+        let (now, before) = (sums(&comparison.now, count)?, sums(&comparison.before, count)?);
+        Some(percent(ranges.of_now(now), ranges.of_before(before)))
+    };
+    let (human, ai) = (change(|counts| &counts.human)?, change(|counts| &counts.ai)?);
+    let per_day = if ranges.is_per_day() { " per day" } else { "" };
+    let days = if ranges.now == shown { String::new() } else { format!(" in {}", ranges.now) };
+    Some(format!("human {human}, AI {ai}{per_day}{days} against {}", ranges.before))
 }
 
 /// A change as a template says it.

@@ -99,6 +99,7 @@ impl App {
                 format!("{}{}", one.range, on.unwrap_or_default())
             }
             [one, other] => format!("{} and of {}", one.range, other.range),
+            [one, two, three] => format!("{}, of {} and of {}", one.range, two.range, three.range),
             many => format!("{} ranges", many.len()),
         };
         let prices = orders.iter().map(|order| self.price(order.range, order.afresh, now));

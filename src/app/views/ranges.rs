@@ -41,7 +41,7 @@ impl Views {
         self.set_range(range)
     }
 
-    /// The period before or after: as many days, or the month or quarter. None for one that begins after today.
+    /// The previous or next period: as many days, or the week, month or quarter. None for one that begins after today.
     pub fn step(&mut self, steps: i32, now: Time) -> Option<Effect> {
         let today = now.date_naive();
         let period = self.period.step(steps).filter(|period| period.range(today).is_some())?;
@@ -63,7 +63,7 @@ impl Views {
 }
 
 impl App {
-    /// The keys for the period before and after.
+    /// The keys for the previous and the next period.
     pub(in crate::app) fn step_period(&mut self, steps: i32, now: Time, effects: &mut Vec<Effect>) {
         let before = self.views.query().range;
         effects.extend(self.views.step(steps, now));

@@ -20,7 +20,7 @@ impl App {
         let table = &mut self.views.table;
         let sorting = table.sorting();
         match action {
-            Action::NextSort => table.sort(Sorting::by(sorting.by.next(table.before().is_some()))),
+            Action::NextSort => table.sort(Sorting::by(sorting.by.next(table.comparison().is_some()))),
             Action::ReverseSort => table.sort(Sorting { descending: !sorting.descending, ..sorting }),
             Action::Fold => table.toggle_tree(),
             Action::Metric => table.set_metric(table.metric().next()),
@@ -85,7 +85,7 @@ impl App {
     pub(in crate::app) fn can_shape_table(&self, action: Action) -> Option<bool> {
         let table: &Table = &self.views.table;
         let folder = table.selected_folder();
-        let has_pages = !table.rows().is_empty() || table.gone() > 0;
+        let has_pages = !table.rows().is_empty() || table.absent() > 0;
         Some(match action {
             Action::NextSort | Action::ReverseSort | Action::Fold => table.is_report() && has_pages,
             Action::Filter => table.is_report() && has_pages || table.is_filtered(),

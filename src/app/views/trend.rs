@@ -10,6 +10,7 @@ use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::Stamped;
 use crate::model::period::DateRange;
+use crate::model::report::Sums;
 use crate::model::views::{Count, Counts, ViewCount};
 use chrono::{Datelike, Days, NaiveDate, Weekday};
 use std::collections::HashMap;
@@ -62,6 +63,22 @@ impl Totals {
             sum.as_of = sum.as_of.min(day.as_of);
         }
         Some(sum)
+    }
+
+    /// The totals of a range whose days are all over and were over when they were loaded: as an answer said it, otherwise
+    /// the sum of its days.
+    pub(super) fn complete(&self, range: DateRange) -> Option<Counts> {
+        let settled = |range: DateRange| self.of(range).filter(|known| is_settled(range, known.as_of));
+        if let Some(known) = settled(range) {
+            return Some(known.value.clone());
+        }
+        let mut sums = Sums::default();
+        for day in days(range) {
+            let counts = &settled(day)?.value;
+            (counts.human.value()?, counts.ai.value()?, counts.total.value()?);
+            sums = sums.with(counts);
+        }
+        Some(Counts { human: sums.human.into(), ai: sums.ai.into(), total: sums.total.into() })
     }
 
     /// Mean of human and AI views over this day and the six before it; none unless all of them are known in full.

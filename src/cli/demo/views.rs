@@ -3,6 +3,7 @@
 
 use crate::model::Time;
 use crate::model::about::windows_of;
+use crate::model::comparison::ComparedRanges;
 use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
 use crate::model::views::{LIMIT_MAX, ViewsQuery};
@@ -22,6 +23,15 @@ pub(super) async fn remember(sim: Arc<Sim>, store: Store, scope: Scope) {
     let _ = memory.fill().await;
 }
 
+/// What the default range is compared by, its previous period and its complete days, and that period as a whole.
+fn weeks_to_compare(today: NaiveDate) -> Vec<DateRange> {
+    let week = DateRange::last_days(7, today);
+    let Some(previous) = week.step(-1) else { return Vec::new() };
+    let compared = ComparedRanges::of(week, previous, true, today);
+    let compared = compared.iter().flat_map(|ranges| [ranges.now, ranges.before]);
+    compared.chain([previous]).collect()
+}
+
 struct Memory {
     sim: Arc<Sim>,
     store: Store,
@@ -31,8 +41,8 @@ struct Memory {
 impl Memory {
     async fn fill(&self) -> Result<(), StoreError> {
         let today = self.sim.now().date_naive();
-        if let Some(before) = DateRange::last_days(7, today).before() {
-            self.report(before).await?;
+        for range in weeks_to_compare(today) {
+            self.report(range).await?;
         }
         let days = (UNKNOWN_DAYS..=KNOWN_DAYS).filter_map(|ago| today.checked_sub_days(Days::new(ago)));
         for day in days.filter_map(|day| DateRange::new(day, day)) {
@@ -93,10 +103,13 @@ mod tests {
         past.fill(&sim.seeded()).await.expect("filled");
         remember(Arc::clone(&sim), store.clone(), scope.clone()).await;
         let today = sim.now().date_naive();
-        let before = DateRange::last_days(7, today).before().expect("a week");
-        let recalled = store.recall_views(&scope, before).await.expect("read");
-        let report = recalled.report.expect("the week before");
-        assert!(report.complete && before.is_fresh(report.as_of, Utc::now()), "final, so it costs nothing");
+        let weeks = weeks_to_compare(today);
+        assert_eq!(weeks.iter().map(DateRange::days).collect::<Vec<_>>(), [6, 6, 7], "complete days, and a whole week");
+        for range in weeks {
+            let recalled = store.recall_views(&scope, range).await.expect("read");
+            let report = recalled.report.expect("all pages");
+            assert!(report.complete && report.as_of.date_naive() > range.to(), "its days were over");
+        }
         let days: Vec<DateRange> = (0..30)
             .filter_map(|ago| today.checked_sub_days(Days::new(ago)))
             .filter_map(|day| DateRange::new(day, day))

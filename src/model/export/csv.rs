@@ -4,27 +4,34 @@ use super::{Counts, ExportError, Extract, Past, Status, change, received, share_
 use ::csv::{QuoteStyle, Terminator, WriterBuilder};
 
 const HEADS: [&str; 5] = ["path", "human", "ai", "total", "ai_share"];
-/// `change` is that of the total and always a number; `status` is `new`, `gone` or empty.
-const BEFORE_HEADS: [&str; 5] = ["human_before", "ai_before", "total_before", "change", "status"];
+/// The days that are compared, if they aren't all of the range.
+const COMPLETE_HEADS: [&str; 3] = ["human_complete_days", "ai_complete_days", "total_complete_days"];
+const BEFORE_HEADS: [&str; 3] = ["human_before", "ai_before", "total_before"];
 
 pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
     let failed = |error: &dyn std::fmt::Display| ExportError(error.to_string());
-    let compared = extract.before.is_some();
     let mut writer =
         WriterBuilder::new().terminator(Terminator::CRLF).quote_style(QuoteStyle::Necessary).from_writer(Vec::new());
-    let before_heads: &[&str] = if compared { &BEFORE_HEADS } else { &[] };
-    writer.write_record(HEADS.iter().chain(before_heads)).map_err(|error| failed(&error))?;
+    let mut heads = HEADS.to_vec();
+    if let Some(compared) = extract.compared {
+        heads.extend(extract.cut().iter().flat_map(|_| COMPLETE_HEADS));
+        heads.extend(BEFORE_HEADS);
+        // The change is that of the total and always a number; the status is `new`, `gone` or empty.
+        heads.extend([if compared.ranges.is_per_day() { "change_per_day" } else { "change" }, "status"]);
+    }
+    writer.write_record(heads).map_err(|error| failed(&error))?;
     for line in &extract.lines {
         let mut cells = vec![guarded(line.path)];
         cells.extend(numbers(line.now));
         cells.push(line.now.map(share_text).unwrap_or_default());
-        if compared {
+        if let Some(compared) = extract.compared {
+            cells.extend(extract.cut().iter().flat_map(|_| numbers(line.compared)));
             let past = match line.past {
                 Past::Counts(counts) => Some(counts),
                 Past::New | Past::Unknown => None,
             };
             cells.extend(numbers(past));
-            cells.push(change(line).map(|change| change.to_string()).unwrap_or_default());
+            cells.push(change(line, compared.ranges).map(|change| change.to_string()).unwrap_or_default());
             cells.push(status(line).map(Status::word).unwrap_or_default().to_owned());
         }
         writer.write_record(&cells).map_err(|error| failed(&error))?;
@@ -61,7 +68,7 @@ fn is_formula(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{NOW, PAST, counts, report};
+    use super::super::tests::{NOW, PAST, comparison, counts, report};
     use super::super::{Format, Line};
     use super::*;
     use crate::model::text::CleanText;
@@ -92,7 +99,7 @@ mod tests {
     fn a_comparison_adds_columns_in_which_unknown_is_empty() {
         let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
         let past = report(PAST, &[("/a", 1, 1), ("/c", 9, 0)], true);
-        let text = Format::Csv.write(&Extract::of_report(&now, Some(&past))).expect("written");
+        let text = Format::Csv.write(&Extract::of_report(&now, Some(&comparison(&now, &past)))).expect("written");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines,
@@ -126,7 +133,7 @@ mod tests {
             let totals = counts(1, 1);
             let now = report(NOW, &[], true);
             let lines = rows.iter().zip(&kept);
-            let lines = lines.map(|((path, ..), counts)| Line { path, now: Some(counts), past: Past::Unknown }).collect();
+            let lines = lines.map(|((path, ..), counts)| Line { path, now: Some(counts), compared: Some(counts), past: Past::Unknown }).collect();
             let extract = Extract { lines, totals: &totals, ..Extract::of_report(&now, None) };
             let read = read(&Format::Csv.write(&extract).expect("written"));
             prop_assert_eq!(read.len(), rows.len() + 1);

@@ -1,10 +1,12 @@
 //! JSON with the service's field names: `{"range", "totals", "views", "complete", "asOf"}`, with one page per line, so that a
 //! difference between two exports is one between lines.
 //!
-//! A comparison adds `comparedWith` (`range`, `totals`, `complete`), and to each page `before`, `change` (of the total, always
-//! a number) and `status` (`new`, `gone` or null). A page that is gone has no counts in the range: they are null.
+//! A comparison adds `comparedWith` (`range`, `totals`, `complete`, and `perDay` if changes are per day), and to each page
+//! `before`, `change` (of the total, always a number) and `status` (`new`, `gone` or null). If the range includes today, its
+//! complete days are compared: `completeDays` has their `range` and `totals`, and each page's counts. A page that isn't in a
+//! range has no counts there: they are null.
 
-use super::{Count, Counts, ExportError, Extract, Line, Past, Status, change, received, status};
+use super::{Compared, Count, Counts, ExportError, Extract, Line, Past, Status, change, received, status};
 use crate::model::period::DateRange;
 use crate::model::text::escaped_json;
 use chrono::SecondsFormat;
@@ -37,23 +39,35 @@ struct Page<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct PageComparison {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complete_days: Option<Numbers>,
     before: Option<Numbers>,
     change: Number,
     status: Option<&'static str>,
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct ComparedWith {
     range: Range,
     totals: Numbers,
     complete: bool,
+    per_day: bool,
+}
+
+#[derive(Serialize)]
+struct CompleteDays {
+    range: Range,
+    totals: Numbers,
 }
 
 pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
-    let compared_with = extract.before.map(|before| {
-        let totals = Numbers::of(before.totals)?;
-        Ok(ComparedWith { range: Range::of(before.range), totals, complete: before.complete })
+    let compared_with = extract.compared.map(|compared| {
+        let (ranges, totals) = (compared.ranges, Numbers::of(compared.before)?);
+        let per_day = ranges.is_per_day();
+        Ok(ComparedWith { range: Range::of(ranges.before), totals, complete: compared.complete, per_day })
     });
     let compared_with = compared_with.transpose()?;
     let as_of = extract.as_of.to_rfc3339_opts(SecondsFormat::Millis, true);
@@ -63,9 +77,13 @@ pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
     let lines = extract.lines.iter().filter(|line| line.now.is_some() || compared_with.is_some());
     for (n, line) in lines.enumerate() {
         out.push_str(if n == 0 { "\n  " } else { ",\n  " });
-        out.push_str(&text(&page(line, compared_with.is_some())?)?);
+        out.push_str(&text(&page(line, extract)?)?);
     }
     out.push_str(&format!("\n], \"complete\": {}, \"asOf\": {}", extract.is_complete(), text(&as_of)?));
+    if let Some(compared) = extract.cut() {
+        let complete_days = CompleteDays { range: Range::of(compared.ranges.now), totals: Numbers::of(compared.now)? };
+        out.push_str(&format!(", \"completeDays\": {}", text(&complete_days)?));
+    }
     if let Some(compared_with) = compared_with {
         out.push_str(&format!(", \"comparedWith\": {}", text(&compared_with)?));
     }
@@ -73,17 +91,19 @@ pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
     Ok(out)
 }
 
-fn page<'a>(line: &Line<'a>, is_compared: bool) -> Result<Page<'a>, ExportError> {
-    let now = line.now.map_or_else(|| Ok(Numbers::default()), Numbers::of)?;
-    if !is_compared {
+fn page<'a>(line: &Line<'a>, extract: &Extract<'_>) -> Result<Page<'a>, ExportError> {
+    let numbers = |counts: Option<&Counts>| counts.map_or_else(|| Ok(Numbers::default()), Numbers::of);
+    let now = numbers(line.now)?;
+    let Some(Compared { ranges, .. }) = extract.compared else {
         return Ok(Page { path: line.path, now, comparison: None });
-    }
+    };
+    let complete_days = extract.cut().map(|_| numbers(line.compared)).transpose()?;
     let before = match line.past {
         Past::Counts(counts) => Some(Numbers::of(counts)?),
         Past::New | Past::Unknown => None,
     };
-    let change = change(line).map(|change| raw(change.to_string())).transpose()?;
-    let comparison = PageComparison { before, change, status: status(line).map(Status::word) };
+    let change = change(line, ranges).map(|change| raw(change.to_string())).transpose()?;
+    let comparison = PageComparison { complete_days, before, change, status: status(line).map(Status::word) };
     Ok(Page { path: line.path, now, comparison: Some(comparison) })
 }
 
@@ -131,7 +151,7 @@ fn is_number(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{NOW, PAST, report};
+    use super::super::tests::{NOW, PAST, comparison, report};
     use super::super::{Extract, Format};
     use super::*;
     use crate::model::report::Report;
@@ -182,7 +202,7 @@ mod tests {
         let now = report(NOW, &[("/a", 5, 5), ("/new", 3, 0)], true);
         let past = report(PAST, &[("/a", 1, 1), ("/gone", 9, 0)], true);
         let read: serde_json::Value =
-            serde_json::from_str(&written(&Extract::of_report(&now, Some(&past)))).expect("JSON");
+            serde_json::from_str(&written(&Extract::of_report(&now, Some(&comparison(&now, &past))))).expect("JSON");
         assert_eq!(
             read["views"],
             json!([
@@ -199,6 +219,7 @@ mod tests {
                 "range": { "from": "2026-11-07", "to": "2026-11-13" },
                 "totals": { "human": 100, "ai": 50, "total": 150 },
                 "complete": true,
+                "perDay": false,
             })
         );
         assert_eq!((&read["complete"], &read["range"]["from"]), (&json!(true), &json!("2026-11-14")));
@@ -209,7 +230,7 @@ mod tests {
         let now = report(NOW, &[("/a", 5, 5)], true);
         let half = Report { complete: false, ..report(PAST, &[], true) };
         let read: serde_json::Value =
-            serde_json::from_str(&written(&Extract::of_report(&now, Some(&half)))).expect("JSON");
+            serde_json::from_str(&written(&Extract::of_report(&now, Some(&comparison(&now, &half))))).expect("JSON");
         let page = &read["views"][0];
         assert_eq!([&page["before"], &page["change"], &page["status"]], [&json!(null); 3]);
         assert_eq!(read["comparedWith"]["complete"], json!(false));

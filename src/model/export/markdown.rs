@@ -1,25 +1,37 @@
 //! Markdown: the range and the site's totals over a table of pages, for a pull request or a chat.
 
 use super::{Count, Counts, Extract, Line, Past, Status, change, received, status};
+use crate::model::comparison::ComparedRanges;
 use crate::model::views::ViewCount;
 use chrono::SecondsFormat;
 use std::borrow::Cow;
 
 pub(super) fn write(extract: &Extract<'_>) -> String {
     let mut out = format!("**Page views {} (UTC)**: {}\n", extract.range, totals(extract.totals));
-    if let Some(before) = extract.before {
-        let whole = if before.complete { "" } else { ", not loaded to its end" };
-        out.push_str(&format!("\nCompared with {}{whole}: {}\n", before.range, totals(before.totals)));
+    if let Some(compared) = extract.compared {
+        let whole = if compared.complete { "" } else { ", not loaded to its end" };
+        let ranges = compared.ranges;
+        if extract.cut().is_some() {
+            out.push_str(&format!("\nComplete days {}: {}\n", ranges.now, totals(compared.now)));
+        }
+        let per_day = ranges.per_day_words().map(|words| format!(", {words}")).unwrap_or_default();
+        out.push_str(&format!("\nCompared with {}{per_day}{whole}: {}\n", ranges.before, totals(compared.before)));
     }
     for missing in extract.missing() {
         out.push_str(&format!("\n{missing}\n"));
     }
     out.push_str(&format!("\nAs of {}.\n\n", extract.as_of.to_rfc3339_opts(SecondsFormat::Secs, true)));
-    let compared = extract.before.is_some();
-    let (heads, rule) = if compared { (" total before | change |", " ---: | ---: |") } else { ("", "") };
+    let (complete, rule) = if extract.cut().is_some() { (" total, complete days |", " ---: |") } else { ("", "") };
+    let (heads, rule) = match extract.compared {
+        Some(compared) => {
+            let change = if compared.ranges.is_per_day() { "change per day" } else { "change" };
+            (format!("{complete} total before | {change} |"), format!("{rule} ---: | ---: |"))
+        }
+        None => Default::default(),
+    };
     out.push_str(&format!("| path | human | AI | total | AI % |{heads}\n| --- | ---: | ---: | ---: | ---: |{rule}\n"));
     for line in &extract.lines {
-        out.push_str(&row(line, compared));
+        out.push_str(&row(line, extract));
     }
     out
 }
@@ -35,28 +47,31 @@ fn known(count: &Count) -> String {
     if *count == Count::Missing { "?".to_owned() } else { received(count) }
 }
 
-fn row(line: &Line<'_>, compared: bool) -> String {
+fn row(line: &Line<'_>, extract: &Extract<'_>) -> String {
     let cells = |counts: &Counts| {
         let share = counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
         [known(&counts.human), known(&counts.ai), known(&counts.total), share]
     };
     // A page that is gone has no numbers here, which is not 0.
     let mut numbers = line.now.map_or_else(|| vec!["–".to_owned(); 4], |counts| cells(counts).to_vec());
-    if compared {
+    if let Some(compared) = extract.compared {
+        if extract.cut().is_some() {
+            numbers.push(line.compared.map_or_else(|| "–".to_owned(), |counts| known(&counts.total)));
+        }
         numbers.push(match line.past {
             Past::Counts(counts) => known(&counts.total),
             Past::New => "–".to_owned(),
             Past::Unknown => "?".to_owned(),
         });
-        numbers.push(change_text(line));
+        numbers.push(change_text(line, compared.ranges));
     }
     let numbers: String = numbers.iter().map(|number| format!(" {} |", escaped(number))).collect();
     format!("| {} |{numbers}\n", escaped(line.path))
 }
 
 /// The change of the total with its sign, and whether the page is new or gone: `+8`, `new (+3)`, `gone (-9)`.
-fn change_text(line: &Line<'_>) -> String {
-    let change = change(line).map(|change| {
+fn change_text(line: &Line<'_>, ranges: ComparedRanges) -> String {
+    let change = change(line, ranges).map(|change| {
         let sign = if change > ViewCount::ZERO { "+" } else { "" };
         format!("{sign}{change}")
     });
@@ -92,7 +107,7 @@ fn escaped(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{NOW, PAST, report};
+    use super::super::tests::{NOW, PAST, comparison, report};
     use super::super::{Extract, Format};
     use super::*;
     use crate::model::report::Report;
@@ -119,13 +134,13 @@ mod tests {
     fn what_is_not_whole_and_what_is_unknown_is_said() {
         let now = Report { complete: false, ..report(NOW, &[("/a", 5, 5), ("/b", 0, 0)], true) };
         let past = Report { complete: false, ..report(PAST, &[("/a", 1, 1)], true) };
-        let text = written(&Extract::of_report(&now, Some(&past)));
+        let text = written(&Extract::of_report(&now, Some(&comparison(&now, &past))));
         assert!(text.contains("Partial: more pages were not loaded."), "{text}");
         assert!(text.contains("Compared with 2026-11-07 … 2026-11-13, not loaded to its end: "), "{text}");
         assert!(text.contains("| /a | 5 | 5 | 10 | 50% | 2 | +8 |"), "{text}");
         assert!(text.contains("| /b | 0 | 0 | 0 | – | ? | ? |"), "{text}");
         let (now, past) = (report(NOW, &[("/new", 2, 1)], true), report(PAST, &[("/old", 9, 0)], true));
-        let text = written(&Extract::of_report(&now, Some(&past)));
+        let text = written(&Extract::of_report(&now, Some(&comparison(&now, &past))));
         assert!(text.contains("| /new | 2 | 1 | 3 | 33% | – | new (+3) |"), "{text}");
         assert!(text.contains("| /old | – | – | – | – | 9 | gone (-9) |"), "{text}");
     }
@@ -135,7 +150,7 @@ mod tests {
         fn every_page_is_one_row_of_as_many_cells(paths in prop::collection::vec("[|`\\\\a/\\n\\r<*_-]{0,10}|\\PC{0,10}", 1..10)) {
             let counts = super::super::tests::counts(1, 1);
             let now = report(NOW, &[], true);
-            let lines = paths.iter().map(|path| Line { path, now: Some(&counts), past: Past::Unknown }).collect();
+            let lines = paths.iter().map(|path| Line { path, now: Some(&counts), compared: Some(&counts), past: Past::Unknown }).collect();
             let text = written(&Extract { lines, ..Extract::of_report(&now, None) });
             let table: Vec<&str> = text.split('\n').filter(|line| line.starts_with('|')).collect();
             prop_assert_eq!(table.len(), paths.len() + 2);

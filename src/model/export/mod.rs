@@ -8,6 +8,7 @@ mod json;
 mod markdown;
 
 use super::Time;
+use super::comparison::{ComparedRanges, Comparison};
 use super::period::DateRange;
 use super::report::Report;
 use super::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
@@ -79,16 +80,20 @@ pub enum Past<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'a> {
     pub path: &'a str,
-    /// Its views; none where it is only in the range that is compared with.
+    /// Its views in the range; none if only a compared range has it.
     pub now: Option<&'a Counts>,
+    /// Its views in the days of the range that are compared.
+    pub compared: Option<&'a Counts>,
     pub past: Past<'a>,
 }
 
-/// The range that is compared with.
+/// What is compared, and the site's totals of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Before<'a> {
-    pub range: DateRange,
-    pub totals: &'a Counts,
+pub struct Compared<'a> {
+    pub ranges: ComparedRanges,
+    pub now: &'a Counts,
+    pub before: &'a Counts,
+    /// Whether all pages of the range before were loaded.
     pub complete: bool,
 }
 
@@ -105,7 +110,7 @@ pub struct Extract<'a> {
     pub left_out: usize,
     /// The oldest of the answers that it comes from.
     pub as_of: Time,
-    pub before: Option<Before<'a>>,
+    pub compared: Option<Compared<'a>>,
 }
 
 impl<'a> Extract<'a> {
@@ -118,33 +123,38 @@ impl<'a> Extract<'a> {
             loaded: all,
             left_out: 0,
             as_of,
-            before: None,
+            compared: None,
         }
     }
 
-    /// All pages of a report in its order, then those that only the other range has.
-    pub fn of_report(report: &'a Report, before: Option<&'a Report>) -> Self {
-        // Whether a page is gone is known only once this range is loaded to its end.
-        let gone = before.filter(|_| report.complete).map_or(&[][..], |before| &before.rows);
-        let known: HashSet<&str> = match gone {
-            [] => HashSet::new(),
-            _ => report.rows.iter().map(|row| row.path.as_str()).collect(),
+    /// All pages of a report in its order, then those that only a compared report has.
+    pub fn of_report(report: &'a Report, comparison: Option<&'a Comparison>) -> Self {
+        // Whether a page is missing from this range is known only once it is loaded to its end.
+        let others = comparison.filter(|_| report.complete).map(|comparison| [&comparison.now, &comparison.before]);
+        let mut known: HashSet<&str> = match others {
+            None => HashSet::new(),
+            Some(_) => report.rows.iter().map(|row| row.path.as_str()).collect(),
         };
-        let gone = gone.iter().filter(|row| !known.contains(row.path.as_str()));
-        Self::of_pages(report, before, report.rows.iter().chain(gone))
+        let others = others.into_iter().flatten().flat_map(|other| &other.rows);
+        let absent: Vec<&PageRow> = others.filter(|row| known.insert(row.path.as_str())).collect();
+        Self::of_pages(report, comparison, report.rows.iter().chain(absent))
     }
 
-    /// These pages of a report, in this order. A page that only the other range has is gone, whatever counts it comes with.
-    pub fn of_pages(report: &'a Report, before: Option<&'a Report>, pages: impl Iterator<Item = &'a PageRow>) -> Self {
-        let lines: Vec<Line<'a>> = match before {
+    /// These pages of a report, in this order. A page that only a compared report has may come with any counts.
+    pub fn of_pages(
+        report: &'a Report,
+        comparison: Option<&'a Comparison>,
+        pages: impl Iterator<Item = &'a PageRow>,
+    ) -> Self {
+        let lines: Vec<Line<'a>> = match comparison {
             None => pages.map(line).collect(),
-            Some(before) => {
-                let (now, past) = (by_path(report), by_path(before));
-                let missing = if before.complete { Past::New } else { Past::Unknown };
+            Some(comparison) => {
+                let [listed, now, past] = [report, &*comparison.now, &*comparison.before].map(by_path);
+                let missing = if comparison.before.complete { Past::New } else { Past::Unknown };
                 let compared = |row: &'a PageRow| {
                     let path = row.path.as_str();
                     let past = past.get(path).map_or(missing, |counts| Past::Counts(counts));
-                    Line { path, now: now.get(path).copied(), past }
+                    Line { path, now: listed.get(path).copied(), compared: now.get(path).copied(), past }
                 };
                 pages.map(compared).collect()
             }
@@ -157,12 +167,18 @@ impl<'a> Extract<'a> {
             lines,
             loaded: report.complete,
             as_of: report.as_of,
-            before: before.map(|before| Before {
-                range: before.range,
-                totals: &before.totals,
-                complete: before.complete,
+            compared: comparison.map(|comparison| Compared {
+                ranges: comparison.ranges(),
+                now: &comparison.now.totals,
+                before: &comparison.before.totals,
+                complete: comparison.before.complete,
             }),
         }
+    }
+
+    /// The comparison, if it is about other days than the range: its complete ones.
+    fn cut(&self) -> Option<Compared<'a>> {
+        self.compared.filter(|compared| compared.ranges.now != self.range)
     }
 
     /// The same with these pages of the answer alone, in this order.
@@ -191,7 +207,7 @@ impl<'a> Extract<'a> {
     /// missing, stand in it too.
     pub fn file_name(&self, format: Format) -> String {
         let days = |range: DateRange| format!("{}_{}", range.from(), range.to());
-        let against = self.before.map(|before| format!("-vs-{}", days(before.range))).unwrap_or_default();
+        let against = self.compared.map(|compared| format!("-vs-{}", days(compared.ranges.before))).unwrap_or_default();
         let filtered = if self.left_out > 0 { "-filtered" } else { "" };
         let partial = if self.loaded { "" } else { "-partial" };
         format!("docdeck-views-{}{against}{filtered}{partial}.{}", days(self.range), format.extension())
@@ -200,7 +216,7 @@ impl<'a> Extract<'a> {
 
 /// A page that is compared with nothing.
 fn line(row: &PageRow) -> Line<'_> {
-    Line { path: row.path.as_str(), now: Some(&row.counts), past: Past::Unknown }
+    Line { path: row.path.as_str(), now: Some(&row.counts), compared: Some(&row.counts), past: Past::Unknown }
 }
 
 fn by_path(report: &Report) -> HashMap<&str, &Counts> {
@@ -238,21 +254,22 @@ impl Status {
 
 /// Whether a page is new or gone. `None` if it is in both ranges, and if that isn't known.
 fn status(line: &Line<'_>) -> Option<Status> {
-    match (line.now, line.past) {
+    match (line.compared, line.past) {
         (Some(_), Past::New) => Some(Status::New),
         (None, Past::Counts(_)) => Some(Status::Gone),
         _ => None,
     }
 }
 
-/// By how much a page's total changed; a new page had no views before, a page that is gone has none now. `None` if one of the
-/// two totals is unknown or no count.
-fn change(line: &Line<'_>) -> Option<ViewCount> {
-    let now = line.now.map(|counts| counts.total.value());
+/// By how much a page's total changed, per day if the ranges differ in length; a new page had no views before, a page that is
+/// gone has none now. `None` if one of the two totals is unknown or no count.
+fn change(line: &Line<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
+    let now = line.compared.map(|counts| counts.total.value().map(|views| ranges.of_now(views)));
+    let past = |counts: &Counts| counts.total.value().map(|views| ranges.of_before(views));
     match (now, line.past) {
         (Some(now), Past::New) => now,
-        (Some(now), Past::Counts(past)) => Some(now? - past.total.value()?),
-        (None, Past::Counts(past)) => past.total.value().map(|past| ViewCount::ZERO - past),
+        (Some(now), Past::Counts(counts)) => Some(now? - past(counts)?),
+        (None, Past::Counts(counts)) => past(counts).map(|past| ViewCount::ZERO - past),
         (_, Past::Unknown) | (None, Past::New) => None,
     }
 }
@@ -281,6 +298,10 @@ mod tests {
         Report::begin(range, page, complete, "2026-11-20T14:02:30Z".parse().expect("a time"))
     }
 
+    pub(super) fn comparison(now: &Report, past: &Report) -> Comparison {
+        Comparison { now: now.clone().into(), before: past.clone().into() }
+    }
+
     pub(super) const NOW: &str = "2026-11-14 2026-11-20";
     pub(super) const PAST: &str = "2026-11-07 2026-11-13";
 
@@ -288,9 +309,11 @@ mod tests {
     fn new_gone_and_unknown_pages_are_told_apart() {
         let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
         let past = report(PAST, &[("/a", 1, 1), ("/c", 9, 0)], true);
-        let extract = Extract::of_report(&now, Some(&past));
+        let both = comparison(&now, &past);
+        let extract = Extract::of_report(&now, Some(&both));
         let changes = |extract: &Extract<'_>| -> Vec<_> {
-            let text = |line: &Line<'_>| change(line).map(|change| change.to_string());
+            let ranges = extract.compared.expect("a comparison").ranges;
+            let text = |line: &Line<'_>| change(line, ranges).map(|change| change.to_string());
             extract.lines.iter().map(|line| (text(line), status(line))).collect()
         };
         let text = |text: &str| Some(text.to_owned());
@@ -299,10 +322,53 @@ mod tests {
             [(text("8"), None), (text("3"), Some(Status::New)), (text("-9"), Some(Status::Gone))]
         );
         let half = Report { complete: false, ..past };
-        let extract = Extract::of_report(&now, Some(&half));
+        let both = comparison(&now, &half);
+        let extract = Extract::of_report(&now, Some(&both));
         assert_eq!(changes(&extract)[1], (None, None), "not seen there yet is not new");
-        let unfinished = Report { complete: false, ..now };
-        assert_eq!(Extract::of_report(&unfinished, Some(&half)).lines.len(), 2, "not seen yet is not gone");
+        let unfinished = Report { complete: false, ..now.clone() };
+        assert_eq!(Extract::of_report(&unfinished, Some(&both)).lines.len(), 2, "not seen yet is not gone");
+    }
+
+    #[test]
+    fn a_range_that_includes_today_is_exported_with_its_complete_days() {
+        let shown = report(NOW, &[("/a", 90, 10), ("/back", 3, 0), ("/today", 7, 0)], true);
+        let now = report("2026-11-14 2026-11-19", &[("/a", 70, 10)], true);
+        let past = report("2026-11-07 2026-11-12", &[("/a", 50, 10), ("/back", 9, 0), ("/old", 4, 0)], true);
+        let both = comparison(&now, &past);
+        let extract = Extract::of_report(&shown, Some(&both));
+        let csv = Format::Csv.write(&extract).expect("written");
+        assert_eq!(
+            csv.lines().collect::<Vec<_>>(),
+            [
+                "path,human,ai,total,ai_share,human_complete_days,ai_complete_days,total_complete_days,\
+                 human_before,ai_before,total_before,change,status",
+                "/a,90,10,100,0.1000,70,10,80,50,10,60,20,",
+                "/back,3,0,3,0.0000,,,,9,0,9,-9,gone",
+                "/today,7,0,7,0.0000,,,,,,,,",
+                "/old,,,,,,,,4,0,4,-4,gone",
+            ]
+        );
+        let markdown = Format::Markdown.write(&extract).expect("written");
+        assert!(markdown.contains("Complete days 2026-11-14 … 2026-11-19: human 100,"), "{markdown}");
+        let json = Format::Json.write(&extract).expect("written");
+        assert!(json.contains(r#""completeDays":{"human":70,"ai":10,"total":80},"before":{"human":50"#), "{json}");
+        assert!(json.contains(r#""completeDays": {"range":{"from":"2026-11-14","to":"2026-11-19"}"#), "{json}");
+        assert!(markdown.contains("| /a | 90 | 10 | 100 | 10% | 80 | 60 | +20 |"), "{markdown}");
+    }
+
+    #[test]
+    fn ranges_that_differ_in_length_are_exported_with_their_change_per_day() {
+        let now = report("2026-10-01 2026-10-10", &[("/a", 50, 0)], true);
+        let past = report("2026-09-26 2026-09-30", &[("/a", 20, 0)], true);
+        let both = comparison(&now, &past);
+        let extract = Extract::of_report(&now, Some(&both));
+        let csv = Format::Csv.write(&extract).expect("written");
+        assert!(
+            csv.starts_with("path,human,ai,total,ai_share,human_before,ai_before,total_before,change_per_day,status")
+        );
+        assert!(csv.contains("/a,50,0,50,0.0000,20,0,20,1,\r\n"), "{csv}");
+        let markdown = Format::Markdown.write(&extract).expect("written");
+        assert!(markdown.contains("Compared with 2026-09-26 … 2026-09-30, per day, 10 vs 5 days: "), "{markdown}");
     }
 
     #[test]
@@ -312,7 +378,8 @@ mod tests {
         let all = Extract::of_report(&now, None);
         assert_eq!(all.file_name(Format::Csv), "docdeck-views-2026-11-14_2026-11-20.csv");
         assert!(all.is_complete() && all.missing().is_empty());
-        let compared = Extract::of_pages(&now, Some(&past), now.rows.iter().skip(1));
+        let both = comparison(&now, &past);
+        let compared = Extract::of_pages(&now, Some(&both), now.rows.iter().skip(1));
         assert_eq!(
             compared.file_name(Format::Markdown),
             "docdeck-views-2026-11-14_2026-11-20-vs-2026-11-07_2026-11-13-filtered.md"
@@ -333,8 +400,10 @@ mod tests {
         let row = |literals| vec![PageRow { path: CleanText::line("/a"), counts: counts(literals) }];
         let now = Report { rows: row(["12.0", "0.5", "12.5"]), ..report(NOW, &[], true) };
         let past = Report { rows: row(["12.1", "0.2", "12.3"]), ..report(PAST, &[], true) };
-        let extract = Extract::of_report(&now, Some(&past));
-        assert_eq!(change(&extract.lines[0]).map(|change| change.to_string()).as_deref(), Some("0.2"), "not 0.1999…");
+        let both = comparison(&now, &past);
+        let extract = Extract::of_report(&now, Some(&both));
+        let change = change(&extract.lines[0], both.ranges()).map(|change| change.to_string());
+        assert_eq!(change.as_deref(), Some("0.2"), "not 0.1999…");
         for (format, cells) in [
             (Format::Csv, "/a,12,0.5,12.5,0.0400,12.1,0.2,12.3,0.2,\r\n"),
             (

@@ -98,13 +98,6 @@ impl Period {
     }
 }
 
-impl DateRange {
-    /// The period before: the month or quarter before a whole one, else as many days. None beyond the calendar.
-    pub fn before(&self) -> Option<Self> {
-        Period::days(*self).step(-1).map(|before| before.whole())
-    }
-}
-
 /// The ranges that one key goes through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Preset {

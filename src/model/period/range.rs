@@ -69,6 +69,12 @@ impl DateRange {
         Self::new(self.from, self.to.min(last))
     }
 
+    /// Its first days, as many as it has at most.
+    pub fn first_days(&self, days: u32) -> Self {
+        let last = self.from.checked_add_days(Days::new(u64::from(days.max(1) - 1)));
+        Self { from: self.from, to: last.unwrap_or(self.to).min(self.to) }
+    }
+
     /// The whole ISO week that the day lies in, Monday first.
     pub fn week_of(day: NaiveDate) -> Self {
         let week = day.week(Weekday::Mon);

@@ -112,7 +112,7 @@ fn quick_choices<'a>(view: View<'_>, width: usize) -> Line<'a> {
 
 fn quick_line<'a>(view: View<'_>, open: &Calendar, before: Before, width: usize) -> Line<'a> {
     let name = match before {
-        Before::Period => "the period before",
+        Before::Period => "previous period",
         Before::Week => "a week before",
         Before::FourWeeks => "four weeks before",
         Before::Year => "a year before",

@@ -15,12 +15,13 @@
 //! │    after   11-13…11-19  10,002 ▲ 9.7% · 5,100 ▲ 18%                      │
 //! ```
 
-use super::totals::{lengths, overlap};
+use super::totals::overlap;
 use super::{count_text, describe, mark};
 use crate::app::format::{coarse, count, mean, number, plural};
 use crate::app::keymap::{Action, Context};
-use crate::app::views::card::{Card, CardLine, NARROW};
+use crate::app::views::card::{Card, CardLine, ComparedViews, NARROW};
 use crate::model::about::{PageHistory, PagePeriod, PageViews, after, windows_of};
+use crate::model::comparison::Change;
 use crate::model::load::{Load, Stamped};
 use crate::model::period::DateRange;
 use crate::model::row::JobRow;
@@ -30,6 +31,7 @@ use crate::ui::{View, about, bars, boxed, jobs, more_below, put};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthStr;
 
 /// Cells of the labels, of a number, of a range of days.
 const LABEL: usize = 7;
@@ -76,7 +78,14 @@ fn card_line<'a>(view: View<'_>, card: &Card, line: CardLine, width: usize) -> L
             row.line()
         }
         CardLine::Now => counts_line(view, "now", Some(&numbers.now), width),
-        CardLine::Before => counts_line(view, "before", numbers.before.as_ref().map(|(_, views)| views), width),
+        CardLine::CompleteDays => {
+            let days = numbers.compared.as_ref().map_or(0, |compared| compared.ranges.now.days());
+            let label = plural(usize::try_from(days).unwrap_or(usize::MAX), "day");
+            counts_line(view, &label, numbers.compared.as_ref().map(|compared| &compared.now), width)
+        }
+        CardLine::Before => {
+            counts_line(view, "before", numbers.compared.as_ref().map(|compared| &compared.before), width)
+        }
         CardLine::Change => change_line(view, card, width),
         CardLine::Rank => rank_line(view, card, width),
         CardLine::RankOf => Line::styled(
@@ -117,23 +126,19 @@ fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViews, width: us
     row.line()
 }
 
-/// The range that the numbers are compared with.
+/// What is compared.
 fn before_line<'a>(view: View<'_>, card: &Card, width: usize) -> Line<'a> {
-    let Some((range, views)) = &card.numbers.before else { return Line::default() };
-    let partial = if views.counts().is_some() && !views.is_whole(*range) { ", partial" } else { "" };
-    let listed = card.numbers.range;
-    let narrow = width < NARROW;
-    let unlike = lengths(listed, *range, narrow).map(|text| format!(", {text}")).unwrap_or_default();
-    let overlap = overlap(listed, *range).map(|text| format!(", {text}")).unwrap_or_default();
+    let Some(ComparedViews { ranges, now, before }) = &card.numbers.compared else { return Line::default() };
+    let is_partial = |views: &PageViews, range: DateRange| views.counts().is_some() && !views.is_whole(range);
+    let partial = if is_partial(now, ranges.now) || is_partial(before, ranges.before) { ", partial" } else { "" };
+    let overlap = overlap(ranges.now, ranges.before).map(|text| format!(", {text}")).unwrap_or_default();
+    let shown = card.numbers.range;
     let mut row = Row::new(width);
-    let said = if narrow && !unlike.is_empty() {
-        format!("{}…{}", range.from().format("%y-%m-%d"), range.to().format("%y-%m-%d"))
-    } else {
-        format!("before: {range} UTC{partial}")
-    };
-    row.push(said, view.theme.muted).push(unlike, view.theme.warning);
-    if row.room() >= overlap.len() {
-        row.push(overlap, view.theme.warning);
+    row.push(if width < NARROW { ranges.short_label(shown) } else { ranges.label(shown) }, view.theme.muted);
+    for warning in [partial.to_owned(), overlap] {
+        if warning.width() <= row.room() {
+            row.push(warning, view.theme.warning);
+        }
     }
     row.line()
 }
@@ -169,14 +174,19 @@ fn change_line<'a>(view: View<'_>, card: &Card, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = Row::new(width);
     row.push(left("change", LABEL), theme.muted);
-    let before = card.numbers.before.as_ref().and_then(|(_, views)| views.counts());
-    let (Some(now), Some(before)) = (card.numbers.now.counts(), before) else {
+    let compared = card.numbers.compared.as_ref();
+    let counts =
+        compared.and_then(|compared| Some((compared.ranges, compared.now.counts()?, compared.before.counts()?)));
+    let Some((ranges, now, before)) = counts else {
         row.push(right("–", number_width(width)), theme.muted);
         return row.line();
     };
     let pairs = [(&now.human, &before.human), (&now.ai, &before.ai), (&now.total, &before.total)];
     for (now, before) in pairs {
-        let change = about::change(now, before).unwrap_or_else(|| "–".to_owned());
+        let change = match ranges.change(now, before) {
+            Some(Change::Of { now, before }) => about::change(now, before),
+            _ => "–".to_owned(),
+        };
         row.push(right(&change, number_width(width)), theme.text);
     }
     if width >= NARROW {
@@ -202,7 +212,7 @@ fn share_line<'a>(view: View<'_>, card: &Card, width: usize) -> Line<'a> {
     let mut row = Row::new(width);
     let now = card.numbers.now.counts().map_or_else(|| "–".to_owned(), share);
     row.push(left("AI", LABEL), theme.muted).push(format!("   {now} of human and AI"), theme.text);
-    if let Some(before) = card.numbers.before.as_ref().and_then(|(_, views)| views.counts()) {
+    if let Some(before) = card.numbers.compared.as_ref().and_then(|compared| compared.before.counts()) {
         row.push(format!(", was {}", share(before)), theme.muted);
     }
     row.line()

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!  2026-11-14 … 2026-11-20, 7 days UTC, today partial   [7d] 30d 90d custom      as of 14:02
-//!  human 128,402 ▲ 4.1%  ███████████████████████▒▒▒▒▒▒▒▒▒▒▒  AI 61,220 ▲ 31.0%      total 189,622   AI share 32.3%
-//!  against 2026-11-07 … 2026-11-13: AI share ▲ 5.2 points, today partial
+//!  human 128,402  ███████████████████████▒▒▒▒▒▒▒▒▒▒▒  AI 61,220   total 189,622   AI share 32.3%
+//!  complete days, 14–19 Nov vs 7–12 Nov: total ▲ 9.1%, AI ▲ 31.0% · today so far: 9,210
 //!    #  path                                human       AI    total  share   0 ─────────────────────── 13,430
 //!    1  /quickstart                         9,120    4,310   13,430    32%   ████████████████▒▒▒▒▒▒▒▒
 //! ```
@@ -39,22 +39,15 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let width = usize::from(area.width);
     put(frame, view.app.geometry().views_range(), 0, presets::line(view, width));
     put(frame, area, 1, state::line(view, width));
-    let Some(totals) = listed_totals(view) else {
+    let Some(totals) = view.app.views.listed_totals() else {
         nothing_yet(frame, view, area);
         return;
     };
     put(frame, area, 2, totals::line(view, totals, width));
-    put(frame, area, 3, totals::against(view, totals, width));
+    put(frame, area, 3, totals::changes(view, width));
     table::draw(frame, view);
     let last = usize::from(area.height.saturating_sub(1));
     put(frame, area, last, place::line(view, width));
-}
-
-/// The site's totals of what is listed.
-fn listed_totals(view: View<'_>) -> Option<&Counts> {
-    let views = &view.app.views;
-    let report = views.table.report().map(|report| &report.totals);
-    report.or_else(|| views.load().shown().map(|shown| &shown.value.page.totals))
 }
 
 /// Before the first answer: loading, or why there is none, and what can be seen all the same.

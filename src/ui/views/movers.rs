@@ -1,11 +1,10 @@
 //! Movers: what gained and what lost, side by side where there is room, else one above the other.
 
 use super::table::change_text;
-use super::totals::{lengths, overlap};
+use super::totals::overlap;
 use crate::app::format::{count, plural, views};
 use crate::app::views::movers::{Half, Mover, Movers};
-use crate::app::views::table::Change;
-use crate::model::period::DateRange;
+use crate::model::comparison::Change;
 use crate::model::views::ViewCount;
 use crate::ui::text::{Row, fit, fit_end, left, right};
 use crate::ui::{View, boxed, more, more_below, put};
@@ -45,42 +44,34 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, 
     }
 }
 
-/// The two ranges, in a shorter form if there is little space, and what makes the comparison unfair. The range on screen is
-/// always named.
+/// What is compared, in a shorter form if there is little space, and what makes that unfair. The days are always named.
 fn title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let [before, now] = open.ranges();
-    let partial = now.contains(view.now.date_naive()).then(|| "today partial".to_owned());
+    let ranges = open.ranges();
     let unloaded = open.is_partial().then(|| "not all pages loaded".to_owned());
-    let unfair = [unloaded, lengths(now, before, width < 60), overlap(now, before), partial];
+    let unfair = [unloaded, overlap(ranges.now, ranges.before)];
     let unfair: Vec<String> = unfair.into_iter().flatten().map(|text| format!(", {text}")).collect();
-    let cells = |text: &str| text.chars().count();
-    let (by, metric) = (format!(" Movers by {}", open.by.word()), open.by.word());
+    let metric = open.by.word();
     let forms = [
-        format!("{by}: {now} against {before}"),
-        format!("{by}: {} vs {}", short_range(now), short_range(before)),
-        format!("{by}: {}", short_range(now)),
+        format!(" Movers by {metric}: {}", open.label()),
+        format!(" Movers by {metric}: {}", ranges.dates()),
+        format!(" {metric}: {}", ranges.dates()),
     ];
-    let needed = unfair.iter().map(|text| cells(text)).sum::<usize>() + 1;
-    // The ranges come before what makes the comparison unfair: without them the numbers mean nothing.
+    let needed = unfair.iter().map(|text| text.width()).sum::<usize>() + 1;
+    // The days come before what makes the comparison unfair: without them the numbers mean nothing.
     let form = forms
         .iter()
-        .find(|form| cells(form) + needed <= width)
-        .or_else(|| forms.iter().find(|form| cells(form) < width));
+        .find(|form| form.width() + needed <= width)
+        .or_else(|| forms.iter().find(|form| form.width() < width));
     let mut row = Row::new(width);
-    row.push(form.cloned().unwrap_or_else(|| format!(" {metric} {}", short_range(now))), theme.title);
+    row.push(form.cloned().unwrap_or_else(|| format!(" {metric}")), theme.title);
     for text in unfair {
-        if cells(&text) < row.room() {
+        if text.width() < row.room() {
             row.push(text, theme.warning);
         }
     }
     row.push(" ", theme.title);
     row.line()
-}
-
-/// A range in 17 cells: `26-11-14…26-11-20`.
-fn short_range(range: DateRange) -> String {
-    format!("{}…{}", range.from().format("%y-%m-%d"), range.to().format("%y-%m-%d"))
 }
 
 fn half(frame: &mut Frame<'_>, view: View<'_>, told: (&str, &Half, bool), (rows, hidden): (usize, usize), area: Rect) {

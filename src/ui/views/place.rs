@@ -62,7 +62,7 @@ fn legend<'a>(view: View<'_>) -> Part<'a> {
         (Metric::Share, _) => &[(Metric::Share, "share of AI")],
     };
     let mut part = Vec::new();
-    if table.measures().gone > 0 {
+    if table.measures().absent > 0 {
         part.push(Span::styled("(n) before", theme.muted));
     }
     for (metric, name) in metrics {
@@ -127,7 +127,7 @@ fn of_report<'a>(view: View<'_>, width: usize) -> Vec<Said<'a>> {
     parts.extend(marked(view));
     parts.extend(incomplete(table, width).map(warning));
     parts.extend(difference(table, width).map(warning));
-    if table.before().is_some_and(|before| !before.complete) {
+    if table.comparison().is_some_and(|comparison| !comparison.before.complete) {
         parts.push(warning("before: not all loaded".to_owned()));
     }
     let sorting = table.sorting();
@@ -155,7 +155,7 @@ fn pages<'a>(view: View<'_>) -> Part<'a> {
         return vec![Span::styled(text, theme.text)];
     }
     let text = if table.is_filtered() {
-        format!("{} of {}", count(measures.passing.saturating_sub(measures.gone)), plural(all, "page"))
+        format!("{} of {}", count(measures.passing.saturating_sub(measures.absent)), plural(all, "page"))
     } else {
         plural(all, "page")
     };

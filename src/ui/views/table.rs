@@ -7,10 +7,12 @@
 //! ```
 
 use super::count_text;
-use crate::app::format::{count, number, plural};
+use crate::app::format::{count, number, plural, views};
 use crate::app::keymap::{Action, Context};
-use crate::app::views::columns::{AIR, Cell, Columns};
-use crate::app::views::table::{Change, Column, Figures, Kind, Metric, Shown, Then};
+use crate::app::views::columns::{AIR, Cell, Columns, says_new_and_gone};
+use crate::app::views::table::{Column, Figures, Kind, Metric, Shown, Table, Then};
+use crate::model::comparison::Change;
+use crate::model::views::ViewCount;
 use crate::ui::text::{Row, cells, fit, fit_end, left, right};
 use crate::ui::{View, bars, put};
 use ratatui::Frame;
@@ -44,7 +46,7 @@ fn empty(view: View<'_>) -> Vec<String> {
         let mut lines =
             vec![none, format!("  {} clears the filter.", view.app.told(Context::Views, Action::Close)), String::new()];
         lines.push("  words  !word  ai>50%  share<10%  human>1000  total<=1k".to_owned());
-        if table.before().is_some() {
+        if table.comparison().is_some() {
             lines.push("  Δ<-20%  Δhuman>100  Δai>5%  new  gone".to_owned());
         }
         return lines;
@@ -76,7 +78,7 @@ fn heads<'a>(columns: &Columns, view: View<'_>) -> Line<'a> {
     for (n, (cell, width)) in columns.cells.iter().enumerate() {
         let (name, column, usual) = match *cell {
             Cell::Now(metric) => (metric.name(), Column::Now(metric), head_style(metric, view)),
-            Cell::Change(metric) => ("Δ", Column::Change(metric), head_style(metric, view)),
+            Cell::Change(metric) => (change_head(table, metric), Column::Change(metric), head_style(metric, view)),
         };
         let name = format!("{name}{}", arrow(column).unwrap_or_default());
         let sign = usize::from(columns.signed == Some(n));
@@ -94,8 +96,7 @@ fn row<'a>(columns: &Columns, view: View<'_>, shown: &Shown<'_>) -> Line<'a> {
     let View { app, theme, .. } = view;
     let table = &app.views.table;
     let selected = table.selected() == shown.at;
-    let gone = matches!(shown.figures.then, Then::Gone(_));
-    let text = match (selected, gone || is_stale(view)) {
+    let text = match (selected, !shown.figures.is_listed || is_stale(view)) {
         (true, _) => theme.selected,
         (false, true) => theme.muted,
         (false, false) => theme.text,
@@ -114,7 +115,7 @@ fn row<'a>(columns: &Columns, view: View<'_>, shown: &Shown<'_>) -> Line<'a> {
     for (n, (cell, width)) in columns.cells.iter().enumerate() {
         let sign = usize::from(columns.signed == Some(n));
         let width = width - sign;
-        let (said, style) = cell_text(*cell, &shown.figures, view, text);
+        let (said, style) = cell_text(*cell, &shown.figures, view, text, says_new_and_gone(columns.width));
         // What is cut still stands apart from the column before.
         row.right(if cells(&said) < width { said } else { fit(&said, width - 1) }, width, style);
         row.add(if sign > 0 { mark } else { "" }, theme.warning);
@@ -166,20 +167,23 @@ fn head_style(metric: Metric, view: View<'_>) -> Style {
     }
 }
 
-fn cell_text(cell: Cell, figures: &Figures<'_>, view: View<'_>, text: Style) -> (String, Style) {
+fn cell_text(cell: Cell, figures: &Figures<'_>, view: View<'_>, text: Style, says_words: bool) -> (String, Style) {
     let theme = view.theme;
     let said = match cell {
         Cell::Change(metric) => {
+            let is_sorted = view.app.views.table.sorting().by == cell.column();
+            let change = figures.change(metric);
             let said = match metric {
                 Metric::Share => points_text(figures),
-                metric => change_text(figures.change(metric)),
+                _ if is_sorted => difference_text(change, says_words),
+                _ => change_text(change),
             };
-            let style = match said.chars().next() {
-                Some('▲') => theme.good,
-                Some('▼') => theme.bad,
-                _ => theme.muted,
+            let is_gain = match said.chars().find(|c| "▲▼+-".contains(*c)) {
+                Some('▲' | '+') => Some(true),
+                Some(_) => Some(false),
+                None => None,
             };
-            return (said, style);
+            return (said, is_gain.map_or(theme.muted, |is_gain| if is_gain { theme.good } else { theme.bad }));
         }
         Cell::Now(Metric::Share) => {
             let share = figures.counts_shown().ai_share();
@@ -189,7 +193,36 @@ fn cell_text(cell: Cell, figures: &Figures<'_>, view: View<'_>, text: Style) -> 
     };
     let style = if cell == Cell::Now(Metric::Share) { theme.muted } else { text };
     // Numbers of the range before stand in brackets.
-    if matches!(figures.then, Then::Gone(_)) { (format!("({said})"), theme.muted) } else { (said, style) }
+    if figures.is_listed { (said, style) } else { (format!("({said})"), theme.muted) }
+}
+
+/// The head of a change: the column that is sorted by shows the difference, which is what it is sorted by, the others show
+/// percent.
+fn change_head(table: &Table, metric: Metric) -> &'static str {
+    let is_per_day = table.comparison().is_some_and(|comparison| comparison.ranges().is_per_day());
+    match metric {
+        Metric::Share => "Δ",
+        _ if table.sorting().by != Column::Change(metric) => "Δ%",
+        _ if is_per_day => "Δ/day",
+        _ => "Δ",
+    }
+}
+
+/// By how many views a number changed: `+1,234`, `gone -56`.
+fn difference_text(change: Change, says_words: bool) -> String {
+    let word = match change {
+        Change::New(_) if says_words => "new ",
+        Change::Gone(_) if says_words => "gone ",
+        Change::Of { .. } | Change::New(_) | Change::Gone(_) | Change::Unknown => "",
+    };
+    match change.difference() {
+        None => "–".to_owned(),
+        Some(difference) if difference.is_zero() => format!("{word}="),
+        Some(difference) => {
+            let sign = if difference > ViewCount::ZERO { "+" } else { "" };
+            format!("{word}{sign}{}", views(difference))
+        }
+    }
 }
 
 /// How a number of views changed, in at most 8 cells.

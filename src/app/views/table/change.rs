@@ -2,6 +2,7 @@
 //! told apart from zero, and from those of which nothing is known.
 
 use super::metric::{Metric, float_key};
+use crate::model::comparison::{Change, ComparedRanges};
 use crate::model::views::{Counts, ViewCount};
 
 /// What is known of the range before.
@@ -12,8 +13,10 @@ pub enum Then<'a> {
     Counts(&'a Counts),
     /// Not among all pages of the range before.
     New,
-    /// Not among all pages of the present range; its numbers of the range before.
+    /// Only among the pages of the range before, with these numbers.
     Gone(&'a Counts),
+    /// In none of the days that are compared: it was first viewed today.
+    Neither,
     /// Not among those pages that are loaded; there may be more.
     Unknown,
 }
@@ -21,50 +24,30 @@ pub enum Then<'a> {
 /// The numbers of a page or of a folder, now and before.
 #[derive(Debug, Clone, Copy)]
 pub struct Figures<'a> {
+    /// Of the range on screen.
     pub counts: &'a Counts,
+    /// Whether the range on screen has the page.
+    pub is_listed: bool,
+    /// Of the days that are compared. They differ from `counts` if the range includes today.
+    pub compared: &'a Counts,
     pub then: Then<'a>,
+    /// What is compared with what; as many days with as many days if it isn't said.
+    pub ranges: Option<ComparedRanges>,
 }
 
-/// How one number changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    Of {
-        now: ViewCount,
-        before: ViewCount,
-    },
-    /// A new page, with so many views.
-    New(ViewCount),
-    /// A page that is gone, with so many views before.
-    Gone(ViewCount),
-    Unknown,
-}
-
-impl Change {
-    /// Views more, or less when negative. What is new had none before, what is gone has none now.
-    pub fn difference(self) -> Option<ViewCount> {
-        match self {
-            Self::Of { now, before } => Some(now - before),
-            Self::New(now) => Some(now),
-            Self::Gone(before) => Some(ViewCount::ZERO - before),
-            Self::Unknown => None,
-        }
-    }
-
-    /// Percent more, or less when negative; none where there was nothing before. What is gone is down by 100.
-    pub fn percent(self) -> Option<f64> {
-        match self {
-            Self::Of { now, before } if !before.is_zero() => Some((now.ratio_to(before) - 1.0) * 100.0),
-            Self::Gone(before) if !before.is_zero() => Some(-100.0),
-            Self::Of { .. } | Self::New(_) | Self::Gone(_) | Self::Unknown => None,
-        }
+impl<'a> Figures<'a> {
+    /// Those of a range without today.
+    pub fn of(counts: &'a Counts, then: Then<'a>) -> Self {
+        let is_listed = !matches!(then, Then::Gone(_));
+        Self { counts, is_listed, compared: counts, then, ranges: None }
     }
 }
 
 impl Figures<'_> {
-    /// The numbers to show: those of the range before for a page that is gone, which have to be marked as such.
+    /// The numbers to show: those of the range before if the range on screen has none, which have to be marked as such.
     pub fn counts_shown(&self) -> &Counts {
         match self.then {
-            Then::Gone(before) => before,
+            Then::Gone(before) if !self.is_listed => before,
             _ => self.counts,
         }
     }
@@ -72,13 +55,14 @@ impl Figures<'_> {
     /// How human, AI or total views changed; unknown for the share.
     pub fn change(&self, metric: Metric) -> Change {
         let value = |counts: &Counts| metric.count(counts).and_then(|count| count.value());
+        let now = || value(self.compared).map(|views| self.ranges.map_or(views, |ranges| ranges.of_now(views)));
+        let then =
+            |counts: &Counts| value(counts).map(|views| self.ranges.map_or(views, |ranges| ranges.of_before(views)));
         let change = match self.then {
-            Then::Counts(before) => {
-                value(self.counts).zip(value(before)).map(|(now, before)| Change::Of { now, before })
-            }
-            Then::New => value(self.counts).map(Change::New),
-            Then::Gone(before) => value(before).map(Change::Gone),
-            Then::Uncompared | Then::Unknown => None,
+            Then::Counts(before) => now().zip(then(before)).map(|(now, before)| Change::Of { now, before }),
+            Then::New => now().map(Change::New),
+            Then::Gone(before) => then(before).map(Change::Gone),
+            Then::Uncompared | Then::Neither | Then::Unknown => None,
         };
         change.unwrap_or(Change::Unknown)
     }
@@ -86,8 +70,8 @@ impl Figures<'_> {
     /// Percentage points by which the share of AI grew, or shrank when negative; none unless it is known in both ranges.
     pub fn share_change(&self) -> Option<f64> {
         match self.then {
-            Then::Counts(before) => Some((self.counts.ai_share()? - before.ai_share()?) * 100.0),
-            Then::Uncompared | Then::New | Then::Gone(_) | Then::Unknown => None,
+            Then::Counts(before) => Some((self.compared.ai_share()? - before.ai_share()?) * 100.0),
+            Then::Uncompared | Then::New | Then::Gone(_) | Then::Neither | Then::Unknown => None,
         }
     }
 
@@ -112,7 +96,7 @@ mod tests {
     #[test]
     fn new_and_gone_pages_are_no_pages_with_zero_views() {
         let (some, none, ten) = (counts(10, 30), counts(0, 0), ViewCount::from(10));
-        let change = |counts, then| Figures { counts, then }.change(Metric::Human);
+        let change = |counts, then| Figures::of(counts, then).change(Metric::Human);
         assert_eq!(change(&some, Then::New), Change::New(ten));
         assert_eq!(change(&some, Then::Counts(&none)), Change::Of { now: ten, before: ViewCount::ZERO });
         let missing = Counts::default();
@@ -124,25 +108,25 @@ mod tests {
     }
 
     #[test]
-    fn what_was_nothing_before_has_no_percentage() {
-        let of = |now: u64, before: u64| Change::Of { now: now.into(), before: before.into() };
-        assert_eq!(of(5, 0).percent(), None);
-        assert_eq!(of(5, 4).percent(), Some(25.0));
-        assert_eq!(of(u64::MAX, 0).difference(), Some(u64::MAX.into()));
-    }
-
-    #[test]
-    fn fractions_change_exactly() {
-        let [now, before, more] = ["1.3", "1.2", "0.1"].map(|text| ViewCount::parse(text).expect("a number"));
-        let change = Change::Of { now, before };
-        assert_eq!(change.difference(), Some(more));
+    fn what_includes_today_changes_by_its_complete_days_and_per_day() {
+        let day = |text: &str| text.parse().expect("a day");
+        let range = |from: &str, to: &str| crate::model::period::DateRange::new(day(from), day(to)).expect("a range");
+        let ranges =
+            ComparedRanges { now: range("2026-10-01", "2026-10-10"), before: range("2026-09-01", "2026-09-05") };
+        let (shown, complete, before) = (counts(90, 10), counts(70, 10), counts(25, 0));
+        let figures =
+            Figures { compared: &complete, ranges: Some(ranges), ..Figures::of(&shown, Then::Counts(&before)) };
+        let change = figures.change(Metric::Human);
+        assert_eq!(change, Change::Of { now: 7.into(), before: 5.into() });
+        assert_eq!(figures.share_change(), Some(12.5), "of the complete days, too");
+        assert_eq!(Figures { then: Then::Neither, ..figures }.change(Metric::Human), Change::Unknown);
     }
 
     #[test]
     fn the_share_changes_in_points_and_only_where_it_is_known_twice() {
         let (now, before, nothing) = (counts(50, 50), counts(75, 25), counts(0, 0));
-        assert_eq!(Figures { counts: &now, then: Then::Counts(&before) }.share_change(), Some(25.0));
-        assert_eq!(Figures { counts: &now, then: Then::Counts(&nothing) }.share_change(), None);
-        assert_eq!(Figures { counts: &now, then: Then::New }.share_change(), None);
+        assert_eq!(Figures::of(&now, Then::Counts(&before)).share_change(), Some(25.0));
+        assert_eq!(Figures::of(&now, Then::Counts(&nothing)).share_change(), None);
+        assert_eq!(Figures::of(&now, Then::New).share_change(), None);
     }
 }

@@ -18,8 +18,9 @@
 //! views; that of the share is in percentage points either way. A page that is gone is down by all it had, a new one has
 //! no percentage. What is unknown matches no comparison. A term that can't be read is left out, and said.
 
-use super::change::{Change, Figures, Then};
+use super::change::{Figures, Then};
 use super::metric::Metric;
+use crate::model::comparison::Change;
 use crate::model::views::{Count, ViewCount};
 
 /// What a filter asks for; a page passes when it passes every term.
@@ -289,7 +290,7 @@ mod tests {
     /// A page of 1,200 human and 800 AI views, with 1,000 and 1,000 before.
     fn passes(typed: &str) -> bool {
         let (now, before) = (counts(1200, 800), counts(1000, 1000));
-        let figures = Figures { counts: &now, then: Then::Counts(&before) };
+        let figures = Figures::of(&now, Then::Counts(&before));
         let filter = PageFilter::parse(typed, true);
         assert_eq!(filter.problem(), None, "{typed}");
         filter.passes("/Guides/Deploy-new", &figures)
@@ -364,7 +365,7 @@ mod tests {
     #[test]
     fn what_is_unknown_matches_no_comparison() {
         let unknown = Counts { human: Count::Odd("99999999999999999999".into_clean()), ..Counts::default() };
-        let figures = Figures { counts: &unknown, then: Then::Unknown };
+        let figures = Figures::of(&unknown, Then::Unknown);
         for typed in ["human>0", "human<1", "ai<=50%", "ai>50%", "total=0", "Δ<5", "Δ>-5%", "Δshare=0", "new", "gone"]
         {
             assert!(!PageFilter::parse(typed, true).passes("/a", &figures), "{typed}");
@@ -384,8 +385,7 @@ mod tests {
     #[test]
     fn new_and_gone_pages_are_found_by_name_and_by_what_they_gained_or_lost() {
         let (some, none) = (counts(30, 10), Counts::default());
-        let (new, gone) =
-            (Figures { counts: &some, then: Then::New }, Figures { counts: &none, then: Then::Gone(&some) });
+        let (new, gone) = (Figures::of(&some, Then::New), Figures::of(&none, Then::Gone(&some)));
         let passing = |typed: &str| {
             let filter = PageFilter::parse(typed, true);
             (filter.passes("/a", &new), filter.passes("/a", &gone))
@@ -401,7 +401,7 @@ mod tests {
     #[test]
     fn new_and_gone_are_refused_where_nothing_is_compared() {
         let now = counts(1, 0);
-        let figures = Figures { counts: &now, then: Then::Uncompared };
+        let figures = Figures::of(&now, Then::Uncompared);
         for typed in ["new", "!gone"] {
             let filter = PageFilter::parse(typed, false);
             assert!(filter.problem().is_some_and(|said| said.contains("needs a comparison")), "{typed}");
@@ -433,7 +433,7 @@ mod tests {
             let filter = PageFilter::parse(&format!("guide {typed}"), false);
             assert_eq!(filter.problem(), Some(said));
             let now = counts(1, 0);
-            let figures = Figures { counts: &now, then: Then::Uncompared };
+            let figures = Figures::of(&now, Then::Uncompared);
             assert!(filter.passes("/guide", &figures) && !filter.passes("/other", &figures), "{typed}");
         }
     }
@@ -442,7 +442,7 @@ mod tests {
         #[test]
         fn anything_can_be_typed(typed in "[aidΔhumnew!<>=≤%.,k0-9\" -]{0,24}", compared in proptest::bool::ANY) {
             let now = counts(3, 4);
-            let figures = Figures { counts: &now, then: Then::Uncompared };
+            let figures = Figures::of(&now, Then::Uncompared);
             PageFilter::parse(&typed, compared).passes("/a", &figures);
         }
     }

@@ -3,7 +3,7 @@
 use super::metric::{Metric, Scale};
 use super::pages::short;
 use super::tree::What;
-use super::{Table, Then};
+use super::{Column, Table, Then};
 use crate::app::format;
 use crate::model::views::{Count, Counts, ViewCount};
 use unicode_width::UnicodeWidthStr;
@@ -16,10 +16,14 @@ pub struct Measures {
     pub ai: usize,
     pub total: usize,
     pub scale: Scale,
-    /// Pages that pass the filter, pages that are gone included.
+    /// Pages that pass the filter, those included that only a compared report has.
     pub passing: usize,
-    /// Pages that are gone and pass the filter.
+    /// Those of them that only a compared report has.
+    pub absent: usize,
+    /// Those of them that are gone.
     pub gone: usize,
+    /// The largest change, gained or lost, if the pages are sorted by it.
+    pub largest_change: ViewCount,
     /// Marked pages that pass the filter.
     pub marked: usize,
     /// Share of the site's views that the rows of the report hold, 0 to 1; none where it is not known.
@@ -29,7 +33,19 @@ pub struct Measures {
 impl Default for Measures {
     fn default() -> Self {
         let scale = Scale::Linear(ViewCount::ONE);
-        Self { human: 0, ai: 0, total: 0, scale, passing: 0, gone: 0, marked: 0, loaded: None }
+        let largest_change = ViewCount::ZERO;
+        Self {
+            human: 0,
+            ai: 0,
+            total: 0,
+            scale,
+            passing: 0,
+            absent: 0,
+            gone: 0,
+            largest_change,
+            marked: 0,
+            loaded: None,
+        }
     }
 }
 
@@ -67,16 +83,21 @@ impl Table {
     pub(super) fn measure(&mut self) {
         let mut measures = Measures::default();
         let mut longest = ViewCount::ZERO;
+        let sorted_change = match self.sorting().by {
+            Column::Change(metric) if metric != Metric::Share => Some(metric),
+            _ => None,
+        };
         for line in &self.lines {
             let figures = match line.what {
                 What::Page(entry) => self.pages.figures(entry),
                 What::Folder(at) => self.folders.get(at as usize).map(super::Folder::figures),
             };
             let Some(figures) = figures else { continue };
-            match figures.then {
-                // Numbers of the range before stand in brackets.
-                Then::Gone(before) => measures.take(before, 2),
-                _ => measures.take(figures.counts, 0),
+            // Numbers of the range before stand in brackets.
+            measures.take(figures.counts_shown(), if figures.is_listed { 0 } else { 2 });
+            if let Some(metric) = sorted_change {
+                let change = figures.change(metric).difference().unwrap_or_default();
+                measures.largest_change = measures.largest_change.max(change.abs());
             }
             longest = longest.max(self.metric.length(figures.counts).unwrap_or_default());
         }
@@ -85,10 +106,12 @@ impl Table {
             (_, false) => Scale::Linear(longest.max(ViewCount::ONE)),
             (_, true) => Scale::Log(longest.max(ViewCount::ONE)),
         };
-        let rows = self.rows().len();
+        let (rows, is_compared) = (self.rows().len(), self.comparison().is_some());
         for (entry, _) in self.passing.iter().enumerate().filter(|(_, passes)| **passes) {
             measures.passing += 1;
-            measures.gone += usize::from(entry >= rows);
+            measures.absent += usize::from(entry >= rows);
+            let figures = if is_compared { self.pages.figures(short(entry)) } else { None };
+            measures.gone += usize::from(figures.is_some_and(|figures| matches!(figures.then, Then::Gone(_))));
             measures.marked += usize::from(self.marks.has(short(entry)));
         }
         measures.loaded = self.loaded_share();

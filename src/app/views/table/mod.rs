@@ -19,7 +19,7 @@ mod tests;
 mod tree;
 mod walk;
 
-pub use change::{Change, Figures, Then};
+pub use change::{Figures, Then};
 pub use measure::Measures;
 pub use metric::{Metric, Scale};
 pub use order::{Column, Sorting};
@@ -27,6 +27,7 @@ pub use shape::Shape;
 pub use tree::Folder;
 
 use super::super::scroll;
+use crate::model::comparison::Comparison;
 use crate::model::report::{Report, Sums};
 use crate::model::views::PageRow;
 use filter::PageFilter;
@@ -44,8 +45,8 @@ pub enum Source {
     Nothing,
     /// One answer; its order is the service's, and how many rows there are besides is not known.
     Answer(Vec<PageRow>),
-    /// All pages of a range as far as they are loaded, and those of the range that it is compared with.
-    Report { now: Arc<Report>, before: Option<Arc<Report>> },
+    /// All pages of a range as far as they are loaded, and the reports that are compared.
+    Report { shown: Arc<Report>, comparison: Option<Comparison> },
 }
 
 /// What a visible line shows.
@@ -113,8 +114,14 @@ impl Table {
     }
 
     /// Lists all pages of a range, compared with those of another or not. The selection stays on its page.
-    pub fn show_report(&mut self, now: Arc<Report>, before: Option<Arc<Report>>) {
-        self.show(Source::Report { now, before });
+    pub fn show_report(&mut self, shown: Arc<Report>, before: Option<Arc<Report>>) {
+        let comparison = before.map(|before| Comparison { now: Arc::clone(&shown), before });
+        self.show_compared(shown, comparison);
+    }
+
+    /// Lists all pages of a range with a comparison of some of its days. The selection stays on its page.
+    pub fn show_compared(&mut self, shown: Arc<Report>, comparison: Option<Comparison>) {
+        self.show(Source::Report { shown, comparison });
     }
 
     /// Lists nothing, from the top. Order, filter, metric and marks are kept for what comes.
@@ -128,9 +135,9 @@ impl Table {
         self.pages.report()
     }
 
-    /// The report that the listed one is compared with.
-    pub fn before(&self) -> Option<&Arc<Report>> {
-        self.pages.before()
+    /// The reports that are compared.
+    pub fn comparison(&self) -> Option<&Comparison> {
+        self.pages.comparison()
     }
 
     /// All rows, whatever is filtered or folded away, in the service's order. Pages that are gone are not among them.
@@ -149,9 +156,9 @@ impl Table {
         self.measures.passing
     }
 
-    /// How many pages are gone, whatever the filter says.
-    pub fn gone(&self) -> usize {
-        self.pages.gone()
+    /// How many pages only a compared report has, whatever the filter says.
+    pub fn absent(&self) -> usize {
+        self.pages.absent()
     }
 
     /// The numbers of a page now and before; none when it is not listed, filtered away or not.
@@ -234,17 +241,19 @@ impl Table {
     /// The order in force.
     pub fn sorting(&self) -> Sorting {
         match self.sorting.by {
-            Column::Change(_) if self.before().is_none() => Sorting::default(),
+            Column::Change(_) if self.comparison().is_none() => Sorting::default(),
             _ => self.sorting,
         }
     }
 
-    /// Sorts a report; an answer stays in the service's order.
+    /// Sorts a report and selects its first line; an answer stays in the service's order.
     pub fn sort(&mut self, sorting: Sorting) {
-        self.settle_anchor();
         self.sorting = sorting;
-        self.put_in_order();
-        self.list();
+        if self.is_report() {
+            self.put_in_order();
+            self.list();
+            self.move_to_end(false);
+        }
     }
 
     /// The text of the filter; it holds for reports.
@@ -274,8 +283,18 @@ impl Table {
         self.metric
     }
 
-    /// To another metric.
+    /// Shows another metric, and sorts by it unless the pages are sorted by path.
     pub fn set_metric(&mut self, metric: Metric) {
+        self.show_metric(metric);
+        let by = match self.sorting.by {
+            Column::Path => return,
+            Column::Now(_) => Column::Now(metric),
+            Column::Change(_) => Column::Change(metric),
+        };
+        self.sort(Sorting { by, ..self.sorting });
+    }
+
+    fn show_metric(&mut self, metric: Metric) {
         self.metric = metric;
         self.rank_all();
         self.measure();
@@ -346,7 +365,7 @@ impl Table {
 
     /// Reads the filter, and works out who passes.
     fn narrow(&mut self) {
-        self.filter = PageFilter::parse(&self.typed, self.before().is_some());
+        self.filter = PageFilter::parse(&self.typed, self.comparison().is_some());
         let all = !self.is_filtered();
         let passes = |entry: u32| {
             all || self.pages.figures(entry).is_some_and(|figures| self.filter.passes(self.pages.path(entry), &figures))

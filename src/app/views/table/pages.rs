@@ -4,24 +4,30 @@
 use super::Source;
 use super::change::{Figures, Then};
 use super::order::compare_paths;
+use crate::model::comparison::Comparison;
 use crate::model::report::{Report, Sums};
 use crate::model::views::{Counts, PageRow};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// No place among the rows of the range before: the page is new.
-const NEW: u32 = u32::MAX;
-/// No place among the rows that are known of the range before.
-const UNKNOWN: u32 = u32::MAX - 1;
+/// No place in a report: it doesn't have the page.
+const ABSENT: u32 = u32::MAX;
 
-/// The pages by their entry: the source's rows in its order, then the pages that are gone.
+/// Places of a page in the two reports that are compared.
+#[derive(Debug, Clone, Copy)]
+struct Places {
+    now: u32,
+    before: u32,
+}
+
+/// The pages by their entry: the source's rows in its order, then the pages that only a compared report has.
 #[derive(Debug, Default)]
 pub(super) struct Pages {
     source: Source,
-    /// Pages that are gone; their numbers are missing, since there are none now.
-    gone: Vec<PageRow>,
-    /// Place among the rows before, by entry; empty where nothing is compared.
-    then: Vec<u32>,
+    /// The pages that the source doesn't have. Their numbers are missing, since there are none.
+    absent: Vec<PageRow>,
+    /// By entry; empty if nothing is compared.
+    places: Vec<Places>,
     /// All entries in the order of their paths.
     by_path: Vec<u32>,
     /// Place in that order, by entry.
@@ -42,14 +48,14 @@ impl Pages {
         match &self.source {
             Source::Nothing => &[],
             Source::Answer(rows) => rows,
-            Source::Report { now, .. } => &now.rows,
+            Source::Report { shown, .. } => &shown.rows,
         }
     }
 
     /// Takes another source in.
     pub(super) fn replace(&mut self, source: Source) {
         let same = match (&self.source, &source) {
-            (Source::Report { now: old, .. }, Source::Report { now: new, .. }) => Arc::ptr_eq(old, new),
+            (Source::Report { shown: old, .. }, Source::Report { shown: new, .. }) => Arc::ptr_eq(old, new),
             _ => false,
         };
         self.source = source;
@@ -65,11 +71,11 @@ impl Pages {
             self.sums = self.rows().iter().fold(Sums::default(), |sums, row| sums.with(&row.counts));
             self.unread = self.rows().iter().filter(|row| row.counts.total.value().is_none()).count();
         }
-        (self.then, self.gone) = match &self.source {
-            Source::Report { now, before: Some(before) } => join(now, before),
+        (self.places, self.absent) = match &self.source {
+            Source::Report { shown, comparison: Some(comparison) } => join(shown, comparison),
             _ => Default::default(),
         };
-        self.merge_gone(rows);
+        self.merge_absent(rows);
         self.place = vec![0; self.by_path.len()];
         for (place, entry) in self.by_path.iter().enumerate() {
             if let Some(kept) = self.place.get_mut(*entry as usize) {
@@ -78,40 +84,41 @@ impl Pages {
         }
     }
 
-    /// Puts the pages that are gone among the others, in the order of their paths.
-    fn merge_gone(&mut self, rows: usize) {
-        let mut gone: Vec<u32> = (0..self.gone.len()).map(|n| short(rows + n)).collect();
-        if gone.is_empty() {
+    /// Puts the pages that the source doesn't have among the others, in the order of their paths.
+    fn merge_absent(&mut self, rows: usize) {
+        let mut absent: Vec<u32> = (0..self.absent.len()).map(|n| short(rows + n)).collect();
+        if absent.is_empty() {
             return;
         }
-        gone.sort_unstable_by(|a, b| compare_paths(self.path(*a), self.path(*b)));
-        let mut merged = Vec::with_capacity(self.by_path.len() + gone.len());
-        let mut gone = gone.into_iter().peekable();
+        absent.sort_unstable_by(|a, b| compare_paths(self.path(*a), self.path(*b)));
+        let mut merged = Vec::with_capacity(self.by_path.len() + absent.len());
+        let mut absent = absent.into_iter().peekable();
         for entry in &self.by_path {
-            while let Some(other) = gone.next_if(|other| compare_paths(self.path(*other), self.path(*entry)).is_lt()) {
+            while let Some(other) = absent.next_if(|other| compare_paths(self.path(*other), self.path(*entry)).is_lt())
+            {
                 merged.push(other);
             }
             merged.push(*entry);
         }
-        merged.extend(gone);
+        merged.extend(absent);
         self.by_path = merged;
     }
 
-    /// Number of entries, pages that are gone included.
+    /// Number of entries, pages that the source doesn't have included.
     pub(super) fn len(&self) -> usize {
         self.by_path.len()
     }
 
-    /// Number of pages that are gone.
-    pub(super) fn gone(&self) -> usize {
-        self.gone.len()
+    /// Number of pages that the source doesn't have.
+    pub(super) fn absent(&self) -> usize {
+        self.absent.len()
     }
 
     /// The page of an entry.
     pub(super) fn row(&self, entry: u32) -> Option<&PageRow> {
         let at = entry as usize;
         let rows = self.rows();
-        rows.get(at).or_else(|| self.gone.get(at.checked_sub(rows.len())?))
+        rows.get(at).or_else(|| self.absent.get(at.checked_sub(rows.len())?))
     }
 
     /// Its path.
@@ -122,19 +129,22 @@ impl Pages {
     /// Its numbers.
     pub(super) fn figures(&self, entry: u32) -> Option<Figures<'_>> {
         let counts = &self.row(entry)?.counts;
-        let is_gone = entry as usize >= self.rows().len();
-        let before = |place: u32| self.before()?.rows.get(place as usize).map(|row| &row.counts);
-        let then = match self.then.get(entry as usize) {
-            None => Then::Uncompared,
-            Some(&NEW) => Then::New,
-            Some(&UNKNOWN) => Then::Unknown,
-            Some(&place) => match before(place) {
-                Some(counts) if is_gone => Then::Gone(counts),
-                Some(counts) => Then::Counts(counts),
-                None => Then::Unknown,
-            },
+        let is_listed = (entry as usize) < self.rows().len();
+        let (Some(comparison), Some(places)) = (self.comparison(), self.places.get(entry as usize)) else {
+            return Some(Figures::of(counts, Then::Uncompared));
         };
-        Some(Figures { counts, then })
+        let (now, before) = (&comparison.now, &comparison.before);
+        let of_now = now.rows.get(places.now as usize).map(|row| &row.counts);
+        let of_before = before.rows.get(places.before as usize).map(|row| &row.counts);
+        let then = match (of_now, of_before) {
+            (Some(_), Some(before)) => Then::Counts(before),
+            (Some(_), None) if before.complete => Then::New,
+            (None, Some(before)) if now.complete => Then::Gone(before),
+            (None, None) if now.complete && before.complete => Then::Neither,
+            _ => Then::Unknown,
+        };
+        let ranges = Some(comparison.ranges());
+        Some(Figures { counts, is_listed, compared: of_now.unwrap_or(counts), then, ranges })
     }
 
     /// The entry of a path.
@@ -156,15 +166,15 @@ impl Pages {
     /// The report that is listed, if it is one.
     pub(super) fn report(&self) -> Option<&Arc<Report>> {
         match &self.source {
-            Source::Report { now, .. } => Some(now),
+            Source::Report { shown, .. } => Some(shown),
             Source::Nothing | Source::Answer(_) => None,
         }
     }
 
-    /// The report that it is compared with.
-    pub(super) fn before(&self) -> Option<&Arc<Report>> {
+    /// The reports that are compared.
+    pub(super) fn comparison(&self) -> Option<&Comparison> {
         match &self.source {
-            Source::Report { before, .. } => before.as_ref(),
+            Source::Report { comparison, .. } => comparison.as_ref(),
             Source::Nothing | Source::Answer(_) => None,
         }
     }
@@ -180,25 +190,34 @@ impl Pages {
     }
 }
 
-/// Finds the pages of `now` among those of `before`, by entry, and the pages that are gone.
-fn join(now: &Report, before: &Report) -> (Vec<u32>, Vec<PageRow>) {
-    let absent = if before.complete { NEW } else { UNKNOWN };
-    let mut then = vec![absent; now.rows.len()];
-    let mut gone = Vec::new();
-    let mut gone_then = Vec::new();
-    let places: HashMap<&str, usize> =
-        now.rows.iter().enumerate().map(|(place, row)| (row.path.as_str(), place)).collect();
-    for (place, row) in before.rows.iter().enumerate() {
-        match places.get(row.path.as_str()).and_then(|at| then.get_mut(*at)) {
-            Some(kept) => *kept = short(place),
-            // What is absent from a report that is not whole may be on one of the answers that are not loaded.
-            None if now.complete => {
-                gone.push(PageRow { path: row.path.clone(), counts: Counts::default() });
-                gone_then.push(short(place));
+/// Finds the pages of the compared reports among those of the listed one, by entry, and the pages that it doesn't have.
+fn join(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<Places>, Vec<PageRow>) {
+    let nowhere = Places { now: ABSENT, before: ABSENT };
+    let mut places = vec![nowhere; shown.rows.len()];
+    let mut absent = Vec::new();
+    let mut entries: HashMap<&str, usize> =
+        shown.rows.iter().enumerate().map(|(entry, row)| (row.path.as_str(), entry)).collect();
+    let sides: [(&Arc<Report>, fn(&mut Places) -> &mut u32); 2] =
+        [(&comparison.now, |places| &mut places.now), (&comparison.before, |places| &mut places.before)];
+    for (report, side) in sides {
+        for (place, row) in report.rows.iter().enumerate() {
+            let is_same = Arc::ptr_eq(report, shown);
+            let known = if is_same { Some(place) } else { entries.get(row.path.as_str()).copied() };
+            let entry = match known {
+                Some(entry) => entry,
+                // It may be on one of the answers that are not loaded.
+                None if !shown.complete => continue,
+                None => {
+                    absent.push(PageRow { path: row.path.clone(), counts: Counts::default() });
+                    places.push(nowhere);
+                    entries.insert(row.path.as_str(), places.len() - 1);
+                    places.len() - 1
+                }
+            };
+            if let Some(kept) = places.get_mut(entry) {
+                *side(kept) = short(place);
             }
-            None => {}
         }
     }
-    then.extend(gone_then);
-    (then, gone)
+    (places, absent)
 }

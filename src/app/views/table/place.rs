@@ -1,4 +1,4 @@
-//! The selection: it stays on its page through every change of order, filter, folding and source.
+//! The selection: it stays on its page through every change of filter, folding and source. A sort selects the first line.
 
 use super::Table;
 use super::tree::What;

@@ -25,6 +25,6 @@ impl Table {
         self.narrow();
         self.put_in_order();
         self.list();
-        self.set_metric(shape.metric);
+        self.show_metric(shape.metric);
     }
 }

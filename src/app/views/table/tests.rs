@@ -1,5 +1,6 @@
 use super::*;
 use crate::model::Time;
+use crate::model::comparison::Change;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, ViewCount, ViewsPage};
@@ -147,15 +148,13 @@ fn ranks_follow_the_metric_and_know_all_pages_whatever_is_filtered() {
 }
 
 #[test]
-fn the_selection_stays_on_its_page_through_every_change() {
+fn the_selection_stays_on_its_page_whatever_hides_it() {
     let mut table = table();
     select(&mut table, "/api");
-    table.sort(Sorting::by(Column::Path));
-    assert_eq!(selected(&table), Some("/api"));
     table.set_filter("api");
     assert_eq!(selected(&table), Some("/api"));
     table.set_filter("guides");
-    assert_eq!(selected(&table), Some("/guides/deploy/aws"), "hidden: the place stays");
+    assert_eq!(selected(&table), Some("/guides/deploy/gcp"), "hidden: the place stays");
     table.set_filter("");
     assert_eq!(selected(&table), Some("/api"), "and it is selected again");
     let mut other = site();
@@ -239,13 +238,83 @@ fn a_comparison_tells_new_gone_and_unknown_pages_apart() {
     assert_eq!(change(&table, "/quickstart"), Some(Change::Of { now: 100.into(), before: 100.into() }));
     assert_eq!(change(&table, "/Changelog"), Some(Change::New(70.into())));
     assert_eq!(change(&table, "/old/a"), Some(Change::Gone(8.into())));
-    assert_eq!((table.gone(), table.len(), table.rows().len()), (2, 8, 6));
+    assert_eq!((table.absent(), table.len(), table.rows().len()), (2, 8, 6));
     let partial = compared(false);
     assert_eq!(change(&partial, "/Changelog"), Some(Change::Unknown), "it may be on an answer that is not loaded");
-    assert_eq!(partial.gone(), 2, "the present report is whole");
+    assert_eq!(partial.absent(), 2, "the present report is whole");
     let mut table = Table::default();
     table.show_report(report(site(), false), Some(report(vec![row("/old", 1, 1)], true)));
-    assert_eq!(table.gone(), 0, "the present report may have more");
+    assert_eq!(table.absent(), 0, "the present report may have more");
+}
+
+/// A week up to today, compared by its complete days.
+fn compared_by_complete_days() -> Table {
+    let shown = report(vec![row("/a", 90, 10), row("/back", 3, 0), row("/today", 7, 0), row("/new", 20, 0)], true);
+    let now = report(vec![row("/a", 70, 10), row("/new", 5, 0)], true);
+    let before = report(vec![row("/a", 50, 10), row("/back", 9, 0), row("/gone", 4, 0)], true);
+    let mut table = Table::default();
+    table.show_compared(shown, Some(Comparison { now, before }));
+    table
+}
+
+#[test]
+fn a_range_that_includes_today_shows_its_own_numbers_and_the_change_of_its_complete_days() {
+    let mut table = compared_by_complete_days();
+    let figures = |table: &Table, path: &str| {
+        let figures = table.figures(path).expect("a page");
+        (figures.counts_shown().total.clone(), figures.change(Metric::Total))
+    };
+    let change = Change::Of { now: 80.into(), before: 60.into() };
+    assert_eq!(figures(&table, "/a"), (Count::Known(100), change), "today's 20 are not part of the change");
+    assert_eq!(figures(&table, "/new"), (Count::Known(20), Change::New(5.into())));
+    assert_eq!(figures(&table, "/back"), (Count::Known(3), Change::Gone(9.into())), "today it is back");
+    assert_eq!(figures(&table, "/today"), (Count::Known(7), Change::Unknown), "in neither of the compared ranges");
+    assert_eq!(figures(&table, "/gone"), (Count::Known(4), Change::Gone(4.into())));
+    assert_eq!((table.rows().len(), table.absent(), table.measures().gone), (4, 1, 2));
+    let filtered = |table: &mut Table, filter: &str| {
+        table.set_filter(filter);
+        lines(table)
+    };
+    assert_eq!(filtered(&mut table, "new"), ["/new"]);
+    assert_eq!(filtered(&mut table, "gone"), ["/back", "/gone"]);
+    assert_eq!(filtered(&mut table, "Δ>=33%"), ["/a"]);
+    assert_eq!(filtered(&mut table, "total>50"), ["/a"], "of the range on screen");
+    table.set_filter("");
+    table.sort(Sorting::by(Column::Change(Metric::Total)));
+    assert_eq!(lines(&table), ["/a", "/new", "/gone", "/back", "/today"]);
+}
+
+#[test]
+fn a_folder_changes_by_the_complete_days_of_its_pages() {
+    let shown = report(vec![row("/x/a", 9, 0), row("/x/b", 5, 0), row("/y/a", 1, 0), row("/y/b", 1, 0)], true);
+    let now = report(vec![row("/x/a", 6, 0), row("/x/b", 1, 0)], true);
+    let before = report(vec![row("/x/a", 4, 0)], true);
+    let mut table = Table::default();
+    table.show_compared(shown, Some(Comparison { now, before }));
+    table.toggle_tree();
+    let mut folders = table.visible(9).map(|shown| (shown.name, shown.figures.change(Metric::Total)));
+    assert_eq!(folders.next(), Some(("/x/", Change::Of { now: 7.into(), before: 4.into() })));
+    assert_eq!(folders.next(), Some(("/y/", Change::Unknown)), "first viewed today");
+}
+
+#[test]
+fn a_sort_selects_the_first_line_and_the_metric_sorts_anew() {
+    let mut table = table();
+    select(&mut table, "/Changelog");
+    table.sort(Sorting { descending: false, ..table.sorting() });
+    assert_eq!(table.selected(), 0);
+    table.move_by(2);
+    table.set_metric(Metric::Ai);
+    assert_eq!(table.sorting(), Sorting { by: Column::Now(Metric::Ai), descending: false });
+    assert_eq!(table.selected(), 0);
+    table.sort(Sorting::by(Column::Path));
+    table.move_by(2);
+    table.set_metric(Metric::Human);
+    assert_eq!((table.sorting(), table.selected()), (Sorting::by(Column::Path), 2), "by path all metrics are alike");
+    let mut table = compared(true);
+    table.sort(Sorting::by(Column::Change(Metric::Total)));
+    table.set_metric(Metric::Human);
+    assert_eq!(table.sorting().by, Column::Change(Metric::Human));
 }
 
 #[test]
@@ -458,7 +527,7 @@ fn whole(table: &Table) -> Result<(), TestCaseError> {
     prop_assert!(table.is_empty() || table.selected_row().is_some() != table.selected_folder().is_some());
     let shown = paths(table.shown_pages());
     prop_assert_eq!(shown.len(), table.passing());
-    let before = table.before().map(|before| before.rows.as_slice()).unwrap_or_default();
+    let before = table.comparison().map(|comparison| comparison.before.rows.as_slice()).unwrap_or_default();
     let mut known = paths(table.rows().iter().chain(before));
     known.sort_unstable();
     prop_assert!(shown.iter().all(|path| known.binary_search(path).is_ok()));
@@ -512,13 +581,14 @@ proptest! {
     fn whatever_is_done_the_list_stays_whole(steps in steps()) {
         let mut table = Table::default();
         for step in steps {
-            let stays = matches!(step, Step::Sort(..) | Step::Metric | Step::Log);
+            let (stays, sorts) = (matches!(step, Step::Log), matches!(step, Step::Sort(..)));
             let page = table.selected_row().map(|row| row.path.clone());
             take(&mut table, step);
             whole(&table)?;
             if stays {
                 prop_assert_eq!(table.selected_row().map(|row| row.path.clone()), page, "the selection moved");
             }
+            prop_assert!(!sorts || !table.is_report() || table.selected() == 0, "a sort begins at the top");
         }
     }
 }

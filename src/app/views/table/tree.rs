@@ -7,6 +7,7 @@ use super::change::{Figures, Then};
 use super::order::{Column, Sorting};
 use super::pages::Pages;
 use crate::app::format::views;
+use crate::model::comparison::{ComparedRanges, Comparison};
 use crate::model::report::Sums;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, ViewCount};
@@ -50,7 +51,11 @@ pub struct Folder {
     length: usize,
     /// Sums; beyond 64 bits as text. What is no count adds nothing.
     pub counts: Counts,
+    /// Sums of the days that are compared, if they aren't all of the range on screen.
+    compared: Option<Counts>,
     then: Summed,
+    ranges: Option<ComparedRanges>,
+    is_listed: bool,
     /// Pages in it.
     pub pages: usize,
     /// How many of them are marked.
@@ -67,6 +72,7 @@ enum Summed {
     Counts(Counts),
     New,
     Gone(Counts),
+    Neither,
     Unknown,
 }
 
@@ -79,9 +85,11 @@ impl Folder {
             Summed::Counts(counts) => Then::Counts(counts),
             Summed::New => Then::New,
             Summed::Gone(counts) => Then::Gone(counts),
+            Summed::Neither => Then::Neither,
             Summed::Unknown => Then::Unknown,
         };
-        Figures { counts: &self.counts, then }
+        let compared = self.compared.as_ref().unwrap_or(&self.counts);
+        Figures { counts: &self.counts, is_listed: self.is_listed, compared, then, ranges: self.ranges }
     }
 
     /// The first of its pages that pass the filter, in the order of the paths.
@@ -174,8 +182,11 @@ impl Forest<'_> {
         Folder {
             page,
             length,
-            counts: counts(sum.now),
+            counts: counts(sum.shown),
+            compared: sum.compared.then(|| counts(sum.now)),
             then: sum.then(stretch.len()),
+            ranges: self.pages.comparison().map(Comparison::ranges),
+            is_listed: sum.is_listed,
             pages: stretch.len(),
             marked: stretch.iter().filter(is_marked).count(),
             adds_up: !sum.odd,
@@ -187,46 +198,55 @@ impl Forest<'_> {
 /// Sums over the pages of a folder, as they are added up.
 #[derive(Debug, Default)]
 struct Summing {
+    /// In the range on screen, in the days of it that are compared, and in the range before.
+    shown: Sums,
     now: Sums,
     before: Sums,
+    is_listed: bool,
     odd: bool,
     compared: bool,
     unknown: bool,
     new: usize,
     gone: usize,
+    neither: usize,
 }
 
 impl Summing {
     fn add(&mut self, figures: &Figures<'_>) {
-        self.compared |= figures.then != Then::Uncompared;
-        if !matches!(figures.then, Then::Gone(_)) {
-            self.now = self.now.with(figures.counts);
+        if figures.is_listed {
+            self.is_listed = true;
+            self.shown = self.shown.with(figures.counts);
             self.odd |= !figures.counts.add_up();
         }
-        match figures.then {
-            Then::Uncompared => {}
-            Then::Counts(before) => {
-                self.before = self.before.with(before);
-                self.unknown |= !before.add_up();
-            }
-            Then::Gone(before) => {
-                self.before = self.before.with(before);
-                self.unknown |= !before.add_up();
-                self.gone += 1;
-            }
-            Then::New => self.new += 1,
-            Then::Unknown => self.unknown = true,
+        if figures.then == Then::Uncompared {
+            return;
         }
+        self.compared = true;
+        if let Then::Counts(_) | Then::New | Then::Unknown = figures.then {
+            self.now = self.now.with(figures.compared);
+            self.unknown |= !figures.compared.add_up();
+        }
+        if let Then::Counts(before) | Then::Gone(before) = figures.then {
+            self.before = self.before.with(before);
+            self.unknown |= !before.add_up();
+        }
+        self.unknown |= figures.then == Then::Unknown;
+        self.new += usize::from(figures.then == Then::New);
+        self.gone += usize::from(matches!(figures.then, Then::Gone(_)));
+        self.neither += usize::from(figures.then == Then::Neither);
     }
 
     fn then(&self, pages: usize) -> Summed {
+        let pages = pages - self.neither;
         if !self.compared {
             Summed::Uncompared
+        } else if pages == 0 {
+            Summed::Neither
         } else if self.new == pages {
             Summed::New
         } else if self.gone == pages {
             Summed::Gone(counts(self.before))
-        } else if self.unknown || self.odd {
+        } else if self.unknown {
             Summed::Unknown
         } else {
             Summed::Counts(counts(self.before))

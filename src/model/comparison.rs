@@ -1,0 +1,261 @@
+//! Which days a comparison is about, and how a number changed: days that are complete in both ranges, per day if one range
+//! has more of them.
+//!
+//! A range that includes today is compared by its complete days. The other range is cut to as many, so that Monday to
+//! Saturday are held against Monday to Saturday; one that was chosen with a length of its own counts with all its days.
+
+use super::period::DateRange;
+use super::report::Report;
+use super::views::{Count, ViewCount};
+use chrono::{Datelike as _, NaiveDate};
+use std::sync::Arc;
+
+/// Two ranges whose numbers are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ComparedRanges {
+    pub now: DateRange,
+    pub before: DateRange,
+}
+
+/// Why two ranges can't be compared, as a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotComparable {
+    #[error("Only complete days can be compared, and today isn't over. Choose a range with earlier days.")]
+    OnlyToday,
+    #[error("Only complete days can be compared, and no day of {0} is over.")]
+    OtherIsNotOver(DateRange),
+    #[error("Choose a different range to compare with.")]
+    SameDays,
+}
+
+impl ComparedRanges {
+    /// The days to compare, complete ones only. `is_aligned` if the days of the other range correspond to those of the shown
+    /// one from the first on, as those of the previous period do; ranges of the same length always correspond.
+    ///
+    /// # Errors
+    /// If one of them has no complete day, or both are the same days.
+    pub fn of(shown: DateRange, other: DateRange, is_aligned: bool, today: NaiveDate) -> Result<Self, NotComparable> {
+        let yesterday = today.pred_opt().unwrap_or(today);
+        let now = shown.until(yesterday).ok_or(NotComparable::OnlyToday)?;
+        let mut before = other.until(yesterday).ok_or(NotComparable::OtherIsNotOver(other))?;
+        if now != shown && (is_aligned || other.days() == shown.days()) {
+            before = before.first_days(now.days());
+        }
+        if now == before { Err(NotComparable::SameDays) } else { Ok(Self { now, before }) }
+    }
+
+    /// Whether numbers are compared per day, because one range has more days.
+    pub fn is_per_day(self) -> bool {
+        self.now.days() != self.before.days()
+    }
+
+    /// `per day, 31 vs 30 days`. `None` if both ranges have as many days.
+    pub fn per_day_words(self) -> Option<String> {
+        self.is_per_day().then(|| format!("per day, {} vs {} days", self.now.days(), self.before.days()))
+    }
+
+    /// `16–21 Nov vs 9–14 Nov`; with years if they aren't all the same.
+    pub fn dates(self) -> String {
+        let days = [self.now.from(), self.before.from(), self.before.to()];
+        let with_year = days.iter().any(|day| day.year() != self.now.to().year());
+        format!("{} vs {}", short_dates(self.now, with_year), short_dates(self.before, with_year))
+    }
+
+    /// What the comparison of a range is about: `complete days, 16–21 Nov vs 9–14 Nov`.
+    pub fn label(self, shown: DateRange) -> String {
+        let complete = (self.now != shown).then(|| "complete days".to_owned());
+        let parts = [complete, self.per_day_words(), Some(self.dates())];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// The same in few cells: `complete days vs 9–14 Nov`.
+    pub fn short_label(self, shown: DateRange) -> String {
+        let complete = if self.now == shown { "" } else { "complete days " };
+        let years = [self.now.to(), self.before.from(), self.before.to()].map(|day| day.year());
+        let with_year = years.iter().any(|year| *year != self.now.to().year());
+        self.per_day_words().unwrap_or_else(|| format!("{complete}vs {}", short_dates(self.before, with_year)))
+    }
+
+    /// A number of the later range as it is compared: its mean per day if the ranges differ in length.
+    pub fn of_now(self, views: ViewCount) -> ViewCount {
+        self.scaled(views, self.now)
+    }
+
+    /// A number of the range before as it is compared.
+    pub fn of_before(self, views: ViewCount) -> ViewCount {
+        self.scaled(views, self.before)
+    }
+
+    fn scaled(self, views: ViewCount, range: DateRange) -> ViewCount {
+        if self.is_per_day() { views.scaled(1, u64::from(range.days())) } else { views }
+    }
+
+    /// How a number changed. `None` if one of them isn't a count.
+    pub fn change(self, now: &Count, before: &Count) -> Option<Change> {
+        Some(Change::Of { now: self.of_now(now.value()?), before: self.of_before(before.value()?) })
+    }
+}
+
+/// `22 Nov`, `16–21 Nov`, `28 Oct – 3 Nov`.
+fn short_dates(range: DateRange, with_year: bool) -> String {
+    let (from, to) = (range.from(), range.to());
+    let whole = if with_year { "%-d %b %Y" } else { "%-d %b" };
+    if from == to {
+        to.format(whole).to_string()
+    } else if (from.year(), from.month()) == (to.year(), to.month()) {
+        format!("{}–{}", from.format("%-d"), to.format(whole))
+    } else {
+        let first = if from.year() == to.year() { "%-d %b" } else { whole };
+        format!("{} – {}", from.format(first), to.format(whole))
+    }
+}
+
+/// How one number changed; per day if the ranges differ in length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    Of {
+        now: ViewCount,
+        before: ViewCount,
+    },
+    /// The page isn't listed in the range before.
+    New(ViewCount),
+    /// The page is listed in the range before only.
+    Gone(ViewCount),
+    Unknown,
+}
+
+impl Change {
+    /// Views gained, negative if lost. A new page had none before, a page that is gone has none now.
+    pub fn difference(self) -> Option<ViewCount> {
+        match self {
+            Self::Of { now, before } => Some(now - before),
+            Self::New(now) => Some(now),
+            Self::Gone(before) => Some(ViewCount::ZERO - before),
+            Self::Unknown => None,
+        }
+    }
+
+    /// Percent gained, negative if lost. `None` if there was nothing before; a page that is gone lost 100.
+    pub fn percent(self) -> Option<f64> {
+        match self {
+            Self::Of { now, before } if !before.is_zero() => Some((now.ratio_to(before) - 1.0) * 100.0),
+            Self::Gone(before) if !before.is_zero() => Some(-100.0),
+            Self::Of { .. } | Self::New(_) | Self::Gone(_) | Self::Unknown => None,
+        }
+    }
+}
+
+/// Two reports whose pages are compared.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    pub now: Arc<Report>,
+    pub before: Arc<Report>,
+}
+
+impl Comparison {
+    /// Their ranges.
+    pub fn ranges(&self) -> ComparedRanges {
+        ComparedRanges { now: self.now.range, before: self.before.range }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(text: &str) -> DateRange {
+        let mut days = text.split(' ').map(|day| day.parse().expect("a date"));
+        let from = days.next().expect("a day");
+        DateRange::new(from, days.next().unwrap_or(from)).expect("a range")
+    }
+
+    fn today() -> NaiveDate {
+        "2026-11-22".parse().expect("a date")
+    }
+
+    fn compared(shown: &str, other: &str, is_aligned: bool) -> Result<String, NotComparable> {
+        let ranges = ComparedRanges::of(range(shown), range(other), is_aligned, today())?;
+        Ok([Some(ranges.dates()), ranges.per_day_words()].into_iter().flatten().collect::<Vec<_>>().join(", "))
+    }
+
+    #[test]
+    fn a_range_that_includes_today_is_compared_by_its_complete_days() {
+        let week = compared("2026-11-16 2026-11-22", "2026-11-09 2026-11-15", true);
+        assert_eq!(week.as_deref(), Ok("16–21 Nov vs 9–14 Nov"));
+        let month = compared("2026-11-01 2026-11-22", "2026-10-01 2026-10-31", true);
+        assert_eq!(month.as_deref(), Ok("1–21 Nov vs 1–21 Oct"));
+        let year_ago = compared("2026-11-16 2026-11-22", "2025-11-16 2025-11-22", false);
+        assert_eq!(year_ago.as_deref(), Ok("16–21 Nov 2026 vs 16–21 Nov 2025"));
+        let other = compared("2026-11-16 2026-11-22", "2026-09-01 2026-09-30", false);
+        assert_eq!(other.as_deref(), Ok("16–21 Nov vs 1–30 Sep, per day, 6 vs 30 days"));
+        let both = compared("2026-11-16 2026-11-22", "2026-10-24 2026-11-22", false);
+        assert_eq!(both.as_deref(), Ok("16–21 Nov vs 24 Oct – 21 Nov, per day, 6 vs 29 days"));
+    }
+
+    #[test]
+    fn complete_ranges_are_compared_with_all_their_days() {
+        let months = compared("2026-10-01 2026-10-31", "2026-09-01 2026-09-30", true);
+        assert_eq!(months.as_deref(), Ok("1–31 Oct vs 1–30 Sep, per day, 31 vs 30 days"));
+        let days = compared("2026-11-20", "2026-11-19", true);
+        assert_eq!(days.as_deref(), Ok("20 Nov vs 19 Nov"));
+        let years = compared("2025-12-30 2026-01-02", "2025-12-26 2025-12-29", true);
+        assert_eq!(years.as_deref(), Ok("30 Dec 2025 – 2 Jan 2026 vs 26–29 Dec 2025"));
+    }
+
+    #[test]
+    fn a_month_that_is_longer_than_the_one_before_counts_with_all_its_complete_days() {
+        let today = "2026-03-31".parse().expect("a date");
+        let (march, february) = (range("2026-03-01 2026-03-31"), range("2026-02-01 2026-02-28"));
+        let ranges = ComparedRanges::of(march, february, true, today).expect("comparable");
+        assert_eq!((ranges.now.days(), ranges.before.days()), (30, 28));
+    }
+
+    #[test]
+    fn days_that_are_not_over_are_not_compared() {
+        let today = "2026-11-22 2026-11-22";
+        assert_eq!(compared(today, "2026-11-21", true), Err(NotComparable::OnlyToday));
+        let not_over = NotComparable::OtherIsNotOver(range(today));
+        assert_eq!(compared("2026-11-01 2026-11-05", today, false), Err(not_over));
+        let same = compared("2026-11-16 2026-11-22", "2026-11-16 2026-11-21", false);
+        assert_eq!(same, Err(NotComparable::SameDays));
+    }
+
+    #[test]
+    fn numbers_of_ranges_that_differ_in_length_are_means_per_day() {
+        let months = ComparedRanges { now: range("2026-10-01 2026-10-31"), before: range("2026-09-01 2026-09-30") };
+        let change = months.change(&Count::Known(62), &Count::Known(60)).expect("counts");
+        assert_eq!((change.difference(), change.percent()), (Some(ViewCount::ZERO), Some(0.0)));
+        assert_eq!(months.of_now(ViewCount::from(100)).to_string(), "3.225806");
+        let weeks = ComparedRanges { now: range("2026-10-08 2026-10-14"), before: range("2026-10-01 2026-10-07") };
+        let change = weeks.change(&Count::Known(62), &Count::Known(60)).expect("counts");
+        assert_eq!(change.difference(), Some(ViewCount::from(2)), "not per day");
+        assert_eq!(weeks.change(&Count::Known(62), &Count::Missing), None);
+    }
+
+    #[test]
+    fn a_comparison_is_labelled_with_what_it_is_about() {
+        let (shown, other) = (range("2026-11-16 2026-11-22"), range("2026-11-09 2026-11-15"));
+        let ranges = ComparedRanges::of(shown, other, true, today()).expect("comparable");
+        assert_eq!(ranges.label(shown), "complete days, 16–21 Nov vs 9–14 Nov");
+        assert_eq!(ranges.short_label(shown), "complete days vs 9–14 Nov");
+        let (shown, other) = (range("2026-10-01 2026-10-31"), range("2026-09-01 2026-09-30"));
+        let ranges = ComparedRanges::of(shown, other, true, today()).expect("comparable");
+        assert_eq!(ranges.label(shown), "per day, 31 vs 30 days, 1–31 Oct vs 1–30 Sep");
+    }
+
+    #[test]
+    fn what_was_nothing_before_has_no_percentage() {
+        let of = |now: u64, before: u64| Change::Of { now: now.into(), before: before.into() };
+        assert_eq!(of(5, 0).percent(), None);
+        assert_eq!(of(5, 4).percent(), Some(25.0));
+        let (new, gone) = (Change::New(10.into()), Change::Gone(10.into()));
+        assert_eq!([new, gone].map(Change::percent), [None, Some(-100.0)]);
+        assert_eq!(new.difference(), Some(ViewCount::from(10)));
+    }
+
+    #[test]
+    fn fractions_change_exactly() {
+        let [now, before, more] = ["1.3", "1.2", "0.1"].map(|text| ViewCount::parse(text).expect("a number"));
+        assert_eq!(Change::Of { now, before }.difference(), Some(more));
+    }
+}
