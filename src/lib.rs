@@ -88,7 +88,9 @@
 //!
 //! `queued → sending (on disk, with its ledger entry, in one transaction) → accepted | not sent | rejected |
 //! unconfirmed`. [`store::Store::take_turn`] is the only door to the network for a prompt: of any number of instances
-//! one gets through. A killed process leaves `sending` behind, which the next start turns into `unconfirmed`. What
+//! one gets through. A killed process leaves `sending` behind, which the next start turns into `unconfirmed`. A discarded prompt
+//! keeps the state that it had, so that undo restores exactly that one, in a transaction that refuses if the prompt was
+//! accepted after all. What
 //! waits stands in one line on disk, in the user's order; what the user paused gets no turn. A batch is nothing but
 //! many prompts in that line, so the ledger paces it and a restart goes on with it.
 //!

@@ -213,8 +213,11 @@ fn ago(from: Time, now: Time) -> String {
 /// ago. Nothing if that is unknown.
 fn duration_since(lead: &str, job: &JobRow, now: Time) -> String {
     match job.state_since() {
-        Some(since) if lead.ends_with("for") => format!("{lead} {}", coarse(now - since)),
-        Some(since) => format!("{lead} {}", ago(since, now)),
+        Some(since) => match (lead.strip_suffix(" for"), coarse(now - since)) {
+            (Some(lead), age) if age == "now" => format!("{lead} just now"),
+            (Some(lead), age) => format!("{lead} for {age}"),
+            (None, _) => format!("{lead} {}", ago(since, now)),
+        },
         None => String::new(),
     }
 }
@@ -224,12 +227,12 @@ fn state(view: View<'_>, job: &JobRow) -> (String, Style) {
     let View { theme, now, .. } = view;
     if let Some(kind) = job.undelivered {
         let text = match kind {
-            DeliveryKind::Unconfirmed => format!("a prompt is unconfirmed{}", duration_since(" for", job, now)),
-            DeliveryKind::NotSent => format!("a prompt was not sent{}", duration_since(", tried", job, now)),
-            DeliveryKind::Rejected => format!("a prompt was rejected{}", duration_since("", job, now)),
+            DeliveryKind::Unconfirmed => format!("prompt unconfirmed{}", duration_since(" for", job, now)),
+            DeliveryKind::NotSent => format!("prompt not sent{}", duration_since(", tried", job, now)),
+            DeliveryKind::Rejected => format!("prompt rejected{}", duration_since("", job, now)),
             DeliveryKind::Sending => "sending…".to_owned(),
-            DeliveryKind::Queued => format!("a prompt is queued{}", duration_since(" for", job, now)),
-            DeliveryKind::Paused => format!("a prompt is paused{}", duration_since(" for", job, now)),
+            DeliveryKind::Queued => format!("prompt queued{}", duration_since(" for", job, now)),
+            DeliveryKind::Paused => format!("prompt paused{}", duration_since(" for", job, now)),
             DeliveryKind::Discarded => format!("discarded{}", duration_since("", job, now)),
             DeliveryKind::Accepted => String::new(),
         };

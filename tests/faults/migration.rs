@@ -6,7 +6,7 @@ use crate::world::World;
 use docdeck::model::prompt::DeliveryKind;
 use rusqlite::Connection;
 
-const SCHEMAS: [&str; 8] = [
+const SCHEMAS: [&str; 9] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
@@ -15,6 +15,7 @@ const SCHEMAS: [&str; 8] = [
     include_str!("../../assets/schema/0006_counts.sql"),
     include_str!("../../assets/schema/0007_loading.sql"),
     include_str!("../../assets/schema/0008_whole_order.sql"),
+    include_str!("../../assets/schema/0009_job_states.sql"),
 ];
 /// Jobs in an old record, each with a prompt.
 const JOBS: i64 = 600;

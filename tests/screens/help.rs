@@ -101,5 +101,5 @@ fn sentences_name_the_keys_of_ones_own() {
     assert!(world.app.start.keymap.change(Context::Detail, "resolve", vec![f8]));
     world.unconfirmed_selected();
     let shown = text(&render(&world.app, Depth::None));
-    assert!(shown.contains("a prompt is unconfirmed for 8m: F8 decides"), "{shown}");
+    assert!(shown.contains("prompt unconfirmed for 8m: F8 decides"), "{shown}");
 }
