@@ -2,7 +2,7 @@
 //! the terminal is taken over is said on stderr.
 
 use super::code::Code;
-use super::folder::{barred, unusable};
+use super::folder::{barred, repaired, unusable};
 use super::refusal::Refusal;
 use super::{own, welcome};
 use crate::api::Client;
@@ -103,10 +103,8 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
 
 /// What the opening found that has to be said.
 fn notice(opened: &Opened, folder: &Path) -> Option<CleanText> {
-    let moved = opened.moved_aside.as_ref().map(|path| {
-        CleanText::line(&format!("The store was damaged. It was moved to {}, and a new one begun.", path.display()))
-    });
-    moved.or_else(|| opened.read_only.then(|| barred(folder)).flatten())
+    let repaired = repaired(opened).map(|sentence| CleanText::line(&sentence));
+    repaired.or_else(|| opened.read_only.then(|| barred(folder)).flatten())
 }
 
 fn start(settings: &Settings) -> Start {

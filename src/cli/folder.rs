@@ -139,7 +139,7 @@ pub(super) fn quoted(path: &Path) -> String {
     if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// Opens the store in a folder, whatever is known of a service; what it says was moved aside.
+/// Opens the store in a folder, whatever is known of a service, and notes what was repaired.
 ///
 /// # Errors
 /// It can't be used, or with `writing` not be written.
@@ -151,8 +151,7 @@ pub(super) fn open_store(folder: &Path, writing: bool, out: &mut Out) -> Result<
     Ok(store)
 }
 
-/// As [`open_store`], for who has nothing to do with a store that had to be begun anew: an empty backup would take the place
-/// of a good one.
+/// As [`open_store`], but refuses a store that was just recovered: an incomplete backup would replace a good one.
 ///
 /// # Errors
 /// As [`open_store`]; it was damaged.
@@ -160,7 +159,9 @@ pub(super) async fn open_sound(folder: &Path, writing: bool, out: &mut Out) -> R
     let (store, opened) = opened(folder, out)?;
     if opened.moved_aside.is_some() {
         store.close().await;
-        return Err(Refusal::unusable("Nothing was done with the new store: it is empty."));
+        return Err(Refusal::unusable(
+            "Nothing was done: what was recovered may be incomplete. Check it with `docdeck jobs`, then run this again.",
+        ));
     }
     if writing && opened.read_only {
         return Err(unusable(folder, &StoreError::ReadOnly));
@@ -168,13 +169,13 @@ pub(super) async fn open_sound(folder: &Path, writing: bool, out: &mut Out) -> R
     Ok(store)
 }
 
-/// Opens the store in a folder, and says what was moved aside; whether it can be written is for the caller to look at.
+/// Opens the store in a folder, and notes what was repaired; whether it can be written is for the caller to look at.
 ///
 /// # Errors
 /// It can't be used.
 pub(super) fn opened(folder: &Path, out: &mut Out) -> Result<(Store, Opened), Refusal> {
     let (store, opened) = Store::open(folder, chrono::Utc::now()).map_err(|error| unusable(folder, &error))?;
-    tell_moved_aside(&opened, out);
+    tell_repaired(&opened, out);
     Ok((store, opened))
 }
 
@@ -204,11 +205,22 @@ pub(super) fn unusable(folder: &Path, error: &StoreError) -> Refusal {
     })
 }
 
-/// Says that the store had to be begun anew.
-fn tell_moved_aside(opened: &Opened, out: &mut Out) {
-    if let Some(path) = &opened.moved_aside {
-        let path = path.display();
-        out.note(&format!("docdeck: The store was damaged. It was moved to {path}, and a new one begun."));
+/// Notes what was repaired.
+fn tell_repaired(opened: &Opened, out: &mut Out) {
+    if let Some(sentence) = repaired(opened) {
+        out.note(&format!("docdeck: {sentence}"));
+    }
+}
+
+/// What was repaired when the store was opened; none if nothing was.
+pub(super) fn repaired(opened: &Opened) -> Option<String> {
+    match &opened.moved_aside {
+        Some(aside) => Some(format!(
+            "The database was damaged. {} The damaged file is kept as {}.",
+            opened.recovered.sentence(),
+            aside.display()
+        )),
+        None => opened.rebuilt.then(|| "An index of the database was damaged and has been rebuilt.".to_owned()),
     }
 }
 

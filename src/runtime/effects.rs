@@ -14,8 +14,9 @@ use crate::model::endpoint::Scope;
 use crate::model::news::News;
 use crate::model::prompt::Resolution;
 use crate::model::row::FirstRows;
+use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedPrompts;
-use crate::store::Store;
+use crate::store::{Health, Store, StoreError, check};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,6 +32,9 @@ pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(50);
 pub(super) const NEWS_WAITING: usize = 256;
 /// How long the engine is waited for at the end; what it leaves is found at the next start.
 const LAST_WORDS: Duration = Duration::from_millis(80);
+
+/// When the database is checked: the first frame, the first keys and the first requests have the disk for themselves.
+const CHECK_AFTER: Duration = Duration::from_secs(2);
 
 /// What the engine is made of, once the first frame is drawn.
 #[derive(Debug)]
@@ -203,6 +207,28 @@ impl Effects {
                 Ok(is_writable) => (!is_writable).then_some(Msg::ReadOnly),
                 Err(error) => Some(Msg::News(News::Trouble(failure(error)))),
             }
+        });
+    }
+
+    /// Checks the database in `folder` once the start is over, on a connection of its own, and repairs its indexes.
+    pub(super) fn check_database(&mut self, folder: PathBuf) {
+        let store = self.hands.store.clone();
+        self.tasks.spawn(async move {
+            tokio::time::sleep(CHECK_AFTER).await;
+            let health = tokio::task::spawn_blocking(move || check(&folder)).await.ok()?;
+            let sentence = match health {
+                Ok(Health::Indexes(names)) if store.rebuild_indexes(names.clone()).await.is_ok() => {
+                    tracing::warn!("note: rebuilt damaged indexes: {names:?}");
+                    "An index of the database was damaged and has been rebuilt.".to_owned()
+                }
+                Ok(Health::Indexes(_) | Health::Damaged) => {
+                    tracing::warn!("note: the database is damaged");
+                    StoreError::Damaged.failure().sentence.to_string()
+                }
+                // Locked by another docdeck, or unreadable, which every other call reports as well.
+                Ok(Health::Sound) | Err(_) => return None,
+            };
+            Some(Msg::News(News::Notice(CleanText::line(&sentence))))
         });
     }
 

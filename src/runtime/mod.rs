@@ -177,6 +177,9 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
         last_wake: Instant::now(),
     };
     dashboard.first_frame(begin, begun).await?;
+    if let Some(folder) = dashboard.folders.data.clone() {
+        dashboard.effects.check_database(folder);
+    }
     // A folder that can't be written keeps no log either; the dashboard says so.
     dashboard.log = dashboard.folders.data.as_deref().and_then(|folder| Log::open(folder).ok());
     if let Some(connection) = parts.connection {

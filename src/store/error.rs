@@ -51,8 +51,8 @@ pub enum StoreError {
     Busy,
     /// Pages of the file make no sense.
     #[error(
-        "the store on this computer is damaged: start docdeck again, it moves the file aside (never deletes it) and \
-         begins a new one"
+        "the database on this computer is damaged: start docdeck again, or run `docdeck doctor --repair`, to recover what \
+         can be read (the damaged file is kept)"
     )]
     Damaged,
     /// A prompt with nothing in it to read.

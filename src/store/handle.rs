@@ -46,7 +46,7 @@ impl Handle {
         read_only: bool,
         damage_note: Option<PathBuf>,
     ) -> Result<Self, StoreError> {
-        let opened = Opened { moved_aside: None, read_only };
+        let opened = Opened { read_only, ..Opened::default() };
         Ok(Self::launch(move || Ok((connection, opened)), read_only, damage_note)?.0)
     }
 

@@ -172,6 +172,12 @@ pub(super) fn find_by_id(connection: &Connection, scope: i64, id: &JobId) -> R<O
     Ok(ask.query_row(params![scope, id.as_str()], columns::job_row).optional()?)
 }
 
+/// As [`find_by_id`], without the index.
+pub(super) fn search_id(connection: &Connection, scope: i64, id: &JobId) -> R<Option<JobRow>> {
+    let sql = format!("SELECT {JOB} FROM job NOT INDEXED WHERE scope = ?1 AND id = ?2");
+    Ok(connection.query_row(&sql, params![scope, id.as_str()], columns::job_row).optional()?)
+}
+
 /// The row that stands for `key` now: its own, or the one that it was merged into.
 pub(super) fn get(connection: &Connection, key: JobKey) -> R<JobRow> {
     let key = current(connection, key)?;

@@ -5,6 +5,7 @@
 //! gets lost and none is handed out twice is decided here.
 
 mod backup;
+mod check;
 mod columns;
 mod drafts;
 mod error;
@@ -29,6 +30,7 @@ mod prune_jobs;
 mod queue;
 mod reports;
 mod rounds;
+mod salvage;
 mod schema;
 mod scopes;
 mod sending;
@@ -40,6 +42,7 @@ mod views;
 mod tests;
 
 pub use backup::{Exported, ImportError, Imported, LINE_MAX, Only, check as check_import};
+pub use check::{Health, check};
 pub use error::StoreError;
 pub use examine::{Content, Examined, examine};
 pub use glance::Glance;
@@ -48,6 +51,7 @@ pub use open::FILE;
 pub use prune::{Prune, Pruned};
 pub use prune_jobs::{PruneJobs, PrunedJobs};
 pub use reports::{ReportAnswer, Unfinished};
+pub use salvage::Recovered;
 
 use crate::model::Time;
 use crate::model::change::{Discarded, LocalChange, QueueChange};
@@ -63,6 +67,7 @@ use crate::model::text::CleanText;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use handle::Handle;
 use open::Writing;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -76,8 +81,12 @@ pub struct Store {
 /// What opening found.
 #[derive(Debug, Default)]
 pub struct Opened {
-    /// A corrupt store was moved aside to here, and a new one begun.
+    /// The file was damaged: it is kept here, and what could be read of it is in a new one.
     pub moved_aside: Option<PathBuf>,
+    /// What that was.
+    pub recovered: Recovered,
+    /// Indexes were damaged, and rebuilt.
+    pub rebuilt: bool,
     /// The folder can't be written: reading works, every write is refused.
     pub read_only: bool,
 }
@@ -185,8 +194,8 @@ fn data_version(db: &rusqlite::Connection) -> R<i64> {
 
 /// Opening and closing.
 impl Store {
-    /// Opens or makes [`FILE`] in `folder` (made 0700, the file 0600). A corrupt file is moved aside under a name
-    /// dated `now`. Without a way to write, what is there can be read; where nothing is there, the store is empty.
+    /// Opens or makes [`FILE`] in `folder` (made 0700, the file 0600). Of a damaged file, what can be read is recovered
+    /// into a new one, and the damaged one is kept under a name dated `now`. Without a way to write, what is there can be read; where nothing is there, the store is empty.
     ///
     /// # Errors
     /// [`StoreError::Newer`], [`StoreError::Older`] (it can't be written) and [`StoreError::Foreign`] leave the file
@@ -212,6 +221,17 @@ impl Store {
     /// would.
     pub async fn try_writing(&self) -> R<bool> {
         self.handle.try_writing().await
+    }
+
+    /// Checks every page of the file in `folder` and repairs it if it is damaged, as an opening does that finds damage.
+    ///
+    /// # Errors
+    /// As [`Store::open`], or the folder can't be written.
+    pub async fn repair(folder: &Path, now: Time) -> R<Opened> {
+        std::fs::File::create(open::damage_note(folder))?;
+        let (store, opened) = Self::open(folder, now)?;
+        store.close().await;
+        Ok(opened)
     }
 
     /// Opens what is there to look into it: nothing is made, mended, moved or brought to the known schema, and another
@@ -312,10 +332,39 @@ impl Store {
         self.handle.read(move |db| jobs::find(db, key)).await
     }
 
-    /// The row with the service's id.
+    /// The row with the service's id. If the index doesn't have it, the table is searched, and the indexes are rebuilt if
+    /// they are wrong.
     pub async fn job_by_id(&self, scope: &Scope, id: &JobId) -> R<Option<JobRow>> {
-        let id = id.clone();
-        self.handle.read_of(scope, move |db, scope| jobs::find_by_id(db, scope, &id)).await
+        let (indexed, wanted) = (id.clone(), id.clone());
+        if let Some(row) = self.handle.read_of(scope, move |db, scope| jobs::find_by_id(db, scope, &indexed)).await? {
+            return Ok(Some(row));
+        }
+        let row = self.handle.read_of(scope, move |db, scope| jobs::search_id(db, scope, &wanted)).await?;
+        if row.is_some() {
+            self.mend_indexes().await;
+        }
+        Ok(row)
+    }
+
+    /// Rebuilds the indexes if they are all that is wrong with the file; otherwise the next opening repairs it.
+    async fn mend_indexes(&self) {
+        let read_only = self.handle.is_read_only();
+        // The error leaves a note for the next opening.
+        let _ = self
+            .handle
+            .bare(move |db| if read_only { Err(StoreError::ReadOnly) } else { schema::rebuild_indexes(db) })
+            .await;
+    }
+
+    /// Rebuilds these indexes.
+    pub async fn rebuild_indexes(&self, names: BTreeSet<String>) -> R<()> {
+        self.handle
+            .write(move |tx| {
+                names
+                    .iter()
+                    .try_for_each(|name| Ok(tx.execute_batch(&format!("REINDEX \"{}\"", name.replace('"', "")))?))
+            })
+            .await
     }
 
     /// What changed after `revision`.
@@ -346,10 +395,19 @@ impl Store {
         self.handle.read(move |db| pages::jobs_about(db, &scope, path.as_str())).await
     }
 
-    /// Prompts and transitions of a job, each oldest first.
+    /// Prompts and transitions of a job, each oldest first. If an index has nothing of the job, the tables are searched, and
+    /// the indexes are rebuilt if they are wrong.
     pub async fn thread(&self, job: JobKey) -> R<Thread> {
-        let thread = self.threads(&[job], None).await?.pop();
-        thread.map(|(_, thread)| thread).ok_or(StoreError::NoSuchJob)
+        let thread = self.threads(&[job], None).await?.pop().map(|(_, thread)| thread);
+        match thread {
+            Some(thread) if !(thread.prompts.is_empty() && thread.events.is_empty()) => return Ok(thread),
+            _ => {}
+        }
+        let found = self.handle.read(move |db| prompts::search_thread(db, job)).await?;
+        if found.as_ref() != thread.as_ref() {
+            self.mend_indexes().await;
+        }
+        found.ok_or(StoreError::NoSuchJob)
     }
 
     /// As [`Store::thread`] of each of these jobs, all in one snapshot. Left out are jobs that are not there, and threads that

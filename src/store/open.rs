@@ -1,10 +1,10 @@
-//! The data folder and the file in it: made with narrow permissions, opened, and moved aside when it is damaged.
+//! The data folder and the file in it: made with narrow permissions, opened, and repaired when it is damaged.
 //!
 //! A folder that can't be written still gives a store to read from. What is inside the file is `schema`'s business.
 
-use super::Opened;
 use super::error::StoreError;
-use super::schema;
+use super::salvage::{self, Recovered};
+use super::{Opened, schema};
 use crate::model::Time;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File, OpenOptions};
@@ -15,8 +15,10 @@ use std::path::{Path, PathBuf};
 pub const FILE: &str = "docdeck.db";
 /// Left by a call that met a damaged page: the next opening reads every page.
 const DAMAGE_NOTE: &str = "docdeck.db-damaged";
-/// Held while a damaged file is moved, so that two processes don't move each other's new one.
-const MOVE_LOCK: &str = "docdeck.db-moving";
+/// Held while a damaged file is repaired, so that two processes don't do it at once.
+const REPAIR_LOCK: &str = "docdeck.db-moving";
+/// What can be read of a damaged file is recovered into this one.
+const UNFINISHED: &str = "docdeck.db-recovering";
 
 /// Where a call leaves word that it met a damaged page.
 pub(super) fn damage_note(folder: &Path) -> PathBuf {
@@ -81,31 +83,67 @@ pub(super) fn open(folder: &Path, now: Time, writing: Writing) -> Result<(Connec
             return other;
         }
     }
-    replace_damaged(folder, now, writing).map_err(|error| match error {
+    repair(folder, now, writing).map_err(|error| match error {
         StoreError::ReadOnly => StoreError::Unusable(format!("{FILE} is damaged and its folder can't be written")),
+        StoreError::Full | StoreError::Refused => {
+            StoreError::Unusable(format!("{FILE} is damaged and the disk has no space for what can be recovered"))
+        }
         other => other,
     })
 }
 
-/// Moves the damaged file aside and begins a new one, unless another process has done so by now.
-fn replace_damaged(folder: &Path, now: Time, writing: Writing) -> Result<(Connection, Opened), StoreError> {
-    let lock = for_us_alone().create(true).truncate(false).open(folder.join(MOVE_LOCK))?;
-    // A file system without locks still moves the file: two processes at this very moment are rarer than a damaged file.
+/// Repairs a damaged file, unless another process has done so by now: rebuilds its indexes if nothing else is wrong with it,
+/// otherwise recovers what can be read into a new file and keeps the damaged one beside it.
+fn repair(folder: &Path, now: Time, writing: Writing) -> Result<(Connection, Opened), StoreError> {
+    let lock = for_us_alone().create(true).truncate(false).open(folder.join(REPAIR_LOCK))?;
+    // On a file system without locks, two processes that start at this very moment are rarer than a damaged file.
     let _ = lock.lock();
     let (path, note) = (folder.join(FILE), damage_note(folder));
     match open_file(&path, note.exists(), writing) {
         Err(StoreError::Damaged) => {}
         other => return other,
     }
-    let aside = move_aside(folder, now)?;
+    if let Ok((mut connection, opened)) = open_file(&path, false, writing)
+        && let Ok(rebuilt) = schema::rebuild_indexes(&mut connection)
+    {
+        let _ = fs::remove_file(&note);
+        return Ok((connection, Opened { rebuilt, ..opened }));
+    }
+    let (aside, recovered) = recover(folder, now).inspect_err(|_| remove_unfinished(folder))?;
     let _ = fs::remove_file(&note);
     let (connection, opened) = open_file(&path, false, writing)?;
-    Ok((connection, Opened { moved_aside: Some(aside), ..opened }))
+    Ok((connection, Opened { moved_aside: Some(aside), recovered, ..opened }))
+}
+
+/// Recovers into a file of its own and puts that in the place of the damaged one, whose new name it gives. Whenever this is
+/// interrupted, either the damaged file or the complete new one is in place.
+fn recover(folder: &Path, now: Time) -> Result<(PathBuf, Recovered), StoreError> {
+    remove_unfinished(folder);
+    let (path, new) = (folder.join(FILE), folder.join(UNFINISHED));
+    let found = salvage::read(&path)?;
+    create(&new)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(&new, flags)?;
+    schema::prepare(&connection)?;
+    schema::migrate(&mut connection)?;
+    let recovered = salvage::write(&mut connection, &found, now)?;
+    connection.close().map_err(|(_, error)| error)?;
+    let aside = keep_aside(folder, now)?;
+    fs::rename(new, path)?;
+    sync(folder);
+    Ok((aside, recovered))
+}
+
+/// Removes what an interrupted recovery has left.
+fn remove_unfinished(folder: &Path) {
+    for name in [UNFINISHED.to_owned(), format!("{UNFINISHED}-journal")] {
+        let _ = fs::remove_file(folder.join(name));
+    }
 }
 
 /// An empty store in memory that takes nothing: the dashboard runs, and says that it can't send.
 fn nothing_to_write_to() -> Result<(Connection, Opened), StoreError> {
-    Ok((in_memory()?, Opened { moved_aside: None, read_only: true }))
+    Ok((in_memory()?, Opened { read_only: true, ..Opened::default() }))
 }
 
 /// A store in memory with the known schema.
@@ -149,7 +187,7 @@ fn open_file(path: &Path, every_page: bool, writing: Writing) -> Result<(Connect
     }
     schema::check_sound(&connection, every_page)?;
     let read_only = read_only || writing == Writing::Tried && !schema::is_writable(&mut connection)?;
-    Ok((connection, Opened { moved_aside: None, read_only }))
+    Ok((connection, Opened { read_only, ..Opened::default() }))
 }
 
 /// Makes the file, before SQLite would make it with wider permissions. An existing file is never opened here: closing
@@ -211,8 +249,9 @@ fn narrow_file(path: &Path) {
 #[cfg(not(unix))]
 fn narrow_file(_path: &Path) {}
 
-/// Renames the file and its journal to a dated name that is not taken yet.
-fn move_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
+/// Gives the damaged file a second, dated name that is not taken yet, and its journal as well: a new file must not be rolled
+/// back by the journal of the old one.
+fn keep_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
     let stem = format!("docdeck-corrupt-{}", now.format("%Y%m%d-%H%M%S"));
     let mut aside = folder.join(format!("{stem}.db"));
     let mut number = 2;
@@ -220,18 +259,23 @@ fn move_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
         aside = folder.join(format!("{stem}-{number}.db"));
         number += 1;
     }
-    // The journal goes first: as soon as the file is gone another process may begin a new one with a journal of its own.
+    let path = folder.join(FILE);
+    // A file system without hard links.
+    fs::hard_link(&path, &aside).or_else(|_| fs::copy(&path, &aside).map(|_| ()))?;
+    narrow_file(&aside);
     let journal = folder.join(format!("{FILE}-journal"));
     if fs::symlink_metadata(&journal).is_ok() {
         let mut name = aside.clone().into_os_string();
         name.push("-journal");
         fs::rename(journal, name)?;
     }
-    fs::rename(folder.join(FILE), &aside)?;
-    narrow_file(&aside);
+    sync(folder);
+    Ok(aside)
+}
+
+/// Makes new names last; not every file system can.
+fn sync(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
-        // Makes the new names last; not every file system knows it.
         let _ = folder.sync_all();
     }
-    Ok(aside)
 }

@@ -25,7 +25,7 @@ pub(super) const MIGRATIONS: [&str; 9] = [
 ];
 
 /// What a sound file of the known schema has.
-const TABLES: [&str; 18] = [
+pub(super) const TABLES: [&str; 18] = [
     "scope",
     "revision",
     "job",
@@ -193,6 +193,31 @@ pub(super) fn check_sound(connection: &Connection, every_page: bool) -> Result<(
         Err(error) if error.to_string().contains("no such table") => Err(StoreError::Damaged),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Rebuilds the indexes if they are all that is wrong with the file. Whether that was necessary.
+///
+/// # Errors
+/// [`StoreError::Damaged`]: more is wrong.
+pub(super) fn rebuild_indexes(connection: &mut Connection) -> Result<bool, StoreError> {
+    let faults = faults(connection)?;
+    if faults.is_empty() {
+        return Ok(false);
+    }
+    // A row that an index lacks or has in vain; everything else is about pages.
+    if !faults.iter().all(|fault| fault.contains(" index ")) {
+        return Err(StoreError::Damaged);
+    }
+    connection.execute_batch("REINDEX")?;
+    if self::faults(connection)?.is_empty() { Ok(true) } else { Err(StoreError::Damaged) }
+}
+
+/// What SQLite finds wrong with the file, in its words.
+fn faults(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    let mut check = connection.prepare("PRAGMA integrity_check(100)")?;
+    let lines = check.query_map([], |row| row.get::<_, String>(0))?;
+    let lines: Vec<String> = lines.collect::<rusqlite::Result<_>>()?;
+    Ok(lines.into_iter().filter(|line| line != "ok").collect())
 }
 
 /// Whether a write would get through, tried out and taken back: SQLite makes the journal for it, nothing is synced.

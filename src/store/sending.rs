@@ -18,7 +18,8 @@ use rusqlite::{Connection, Transaction, params};
 type R<T> = Result<T, StoreError>;
 
 /// Why a prompt is unconfirmed that a process left behind.
-const ABANDONED: &str = "docdeck ended before the answer came, so the service may or may not have carried it out";
+pub(super) const ABANDONED: &str =
+    "docdeck ended before the answer came, so the service may or may not have carried it out";
 
 /// Which ledger a prompt is paid from.
 fn limited(kind: PromptKind) -> Limited {

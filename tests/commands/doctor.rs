@@ -235,7 +235,7 @@ async fn the_store_is_counted_and_left_as_it_is() {
 }
 
 #[test]
-fn a_damaged_store_is_reported_and_not_moved_aside() {
+fn a_damaged_store_is_reported_and_left_as_it_is() {
     let home = Home::new();
     std::fs::create_dir(home.data()).expect("a folder");
     std::fs::write(home.data().join("docdeck.db"), vec![0x5a; 8192]).expect("written");
@@ -244,10 +244,35 @@ fn a_damaged_store_is_reported_and_not_moved_aside() {
     let (state, says, remedy) = check(&report, "Files", "store");
     assert_eq!((code, state), (1, "problem"));
     assert!(
-        says.starts_with("damaged") && remedy.is_some_and(|remedy| remedy.contains("moves the file aside")),
+        says.starts_with("damaged") && remedy.is_some_and(|remedy| remedy.contains("docdeck doctor --repair")),
         "{says}"
     );
     assert_eq!(home.inventory(), before);
+}
+
+#[tokio::test]
+async fn a_damaged_store_is_repaired_on_request() {
+    let home = Home::new();
+    let scope = Scope { base_url: "https://a.example".into(), project: "p".into(), organization: None };
+    let now = chrono::Utc::now();
+    let (store, _) = Store::open(&home.data(), now).expect("a store");
+    store.add_new_job(&scope, "Fix the links", now).await.expect("stored");
+    store.close().await;
+    let (_, report) = json(&mut home.docdeck(&["doctor", "--json", "--offline", "--repair"]));
+    assert_eq!(check(&report, "Files", "repair"), ("ok", "nothing to repair", None));
+    let file = home.data().join("docdeck.db");
+    let mut bytes = std::fs::read(&file).expect("bytes");
+    bytes[..100].fill(0);
+    std::fs::write(&file, &bytes).expect("written");
+    let (_, report) = json(&mut home.docdeck(&["doctor", "--json", "--offline", "--repair"]));
+    let (state, says, _) = check(&report, "Files", "repair");
+    assert_eq!(state, "warning");
+    assert!(
+        says.contains("Recovered 1 job, 1 prompt and 0 drafts; some may be missing. 1 queued prompt is paused."),
+        "{says}"
+    );
+    assert_eq!(check(&report, "Files", "store").0, "ok");
+    assert!(check(&report, "Files", "jobs").1.contains("1 paused"));
 }
 
 #[test]

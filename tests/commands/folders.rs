@@ -117,7 +117,7 @@ fn a_folder_that_is_not_there_yet_is_a_first_run_and_no_fault() {
 }
 
 #[test]
-fn a_damaged_store_is_moved_aside_and_never_exported_as_an_empty_one() {
+fn a_damaged_store_is_kept_aside_and_never_exported_as_an_empty_one() {
     let home = Home::new();
     let backup = home.write("backup.jsonl", "the good one");
     let commands: [&[&str]; 3] = [&["export", "backup.jsonl", "--force"], &["export"], &["prune", "--json"]];
@@ -129,7 +129,9 @@ fn a_damaged_store_is_moved_aside_and_never_exported_as_an_empty_one() {
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{words:?}: {stderr}");
         assert!(
-            stderr.contains("The store was damaged. It was moved to ") && stderr.contains("it is empty"),
+            stderr.contains("The database was damaged. No job, prompt or draft could be recovered from it.")
+                && stderr.contains("docdeck-corrupt-")
+                && stderr.contains("Nothing was done"),
             "{stderr}"
         );
     }

@@ -1,6 +1,7 @@
-//! Folders, the store, who else runs here, and the budgets that the store keeps. Looks only: makes no file and no folder.
+//! Folders, disk space, the store, other instances, and the budgets that the store keeps. Makes no file and no folder; the
+//! store is changed only to repair it.
 
-use super::super::folder::{Barred, is_denied, quoted, writing_fails};
+use super::super::folder::{Barred, is_denied, quoted, repaired, unusable, writing_fails};
 use super::modes::{self, is_writable, permissions};
 use super::report::Report;
 use super::settings::Known;
@@ -14,8 +15,14 @@ use chrono::Utc;
 use std::io::ErrorKind;
 use std::path::Path;
 
+/// Bytes without which a transaction fails: its journal and the pages that it adds.
+#[cfg(unix)]
+const FULL: u64 = 64 << 10;
+#[cfg(unix)]
+const NEARLY_FULL: u64 = 32 << 20;
+
 /// Looks at folders, store, instances and budgets; gives a job that the service should know.
-pub(super) async fn check(report: &mut Report, known: &Known) -> Option<JobId> {
+pub(super) async fn check(report: &mut Report, known: &Known, repair: bool) -> Option<JobId> {
     report.begin("Files");
     let folder = known.data_folder.clone()?;
     if let Some(config) = known.config.as_deref().and_then(Path::parent).filter(|folder| folder.is_dir()) {
@@ -30,7 +37,11 @@ pub(super) async fn check(report: &mut Report, known: &Known) -> Option<JobId> {
     } else {
         report.ok("data folder", format!("{} is not there yet; the first start makes it", folder.display()));
     }
+    disk(report, &folder);
     log(report, &folder);
+    if repair {
+        repair_store(report, known, &folder).await;
+    }
     let content = content(report, known, &folder).await;
     remains(report, &folder);
     instances(report, known, &folder, content.as_ref());
@@ -51,6 +62,49 @@ async fn content(report: &mut Report, known: &Known, folder: &Path) -> Option<Co
     let (at, scope, now) = (folder.to_path_buf(), known.scope.clone(), Utc::now());
     let examined = tokio::task::spawn_blocking(move || examine(&at, scope.as_ref(), now)).await;
     store(report, folder, examined.ok()?)
+}
+
+/// Free space where the data folder is, or will be.
+#[cfg(unix)]
+fn disk(report: &mut Report, folder: &Path) {
+    let there = folder.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("."));
+    let Ok(found) = rustix::fs::statvfs(there) else { return };
+    let free = found.f_bavail.saturating_mul(found.f_frsize);
+    // Some file systems have no fixed number of files, and give 0 of 0.
+    let has_no_file_left = found.f_files > 0 && found.f_favail == 0;
+    let at = there.display();
+    if free < FULL || has_no_file_left {
+        let left =
+            if has_no_file_left { "no more files can be made".to_owned() } else { format!("{} free", size(free)) };
+        report.problem("disk", format!("full at {at} ({left}): nothing can be saved or sent"), "free some space");
+    } else if free < NEARLY_FULL {
+        report.warning("disk", format!("nearly full at {at} ({} free)", size(free)), "free some space");
+    } else {
+        report.ok("disk", format!("{} free", size(free)));
+    }
+}
+
+#[cfg(not(unix))]
+fn disk(_report: &mut Report, _folder: &Path) {}
+
+/// Repairs the store if it is damaged, as the next start would do.
+async fn repair_store(report: &mut Report, known: &Known, folder: &Path) {
+    const NAME: &str = "repair";
+    if !Store::is_there(folder) {
+        return report.skipped(NAME, "no database to repair");
+    }
+    if !Alive::look(folder, known.scope.as_ref()).instances.is_empty() {
+        let says = "not done: another docdeck uses the database";
+        return report.problem(NAME, says, "quit it, then run this again");
+    }
+    match Store::repair(folder, Utc::now()).await {
+        Ok(opened) => match repaired(&opened) {
+            Some(sentence) if opened.rebuilt => report.ok(NAME, sentence),
+            Some(sentence) => report.warning(NAME, sentence, "look for what is missing, then delete the damaged file"),
+            None => report.ok(NAME, "nothing to repair"),
+        },
+        Err(error) => report.problem_said(NAME, unusable(folder, &error).sentence),
+    }
 }
 
 fn log(report: &mut Report, folder: &Path) {
@@ -120,9 +174,8 @@ fn unopened(report: &mut Report, path: &Path, error: &StoreError) {
 }
 
 fn damaged(report: &mut Report, why: &str) {
-    let remedy = format!(
-        "copy {FILE} somewhere safe; the next start moves the file aside (never deletes it) and begins a new one"
-    );
+    let remedy = "recover what can be read with `docdeck doctor --repair`; the next start does so as well, and the damaged file \
+                  is kept";
     report.problem("store", format!("damaged: {why}"), remedy);
 }
 
@@ -157,12 +210,9 @@ fn remains(report: &mut Report, folder: &Path) {
     let names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
     let aside = names.iter().filter(|name| name.starts_with("docdeck-corrupt-") && name.ends_with(".db")).count();
     if aside > 0 {
-        let says = format!("{aside} damaged before and moved aside, beside the one in use");
-        report.warning(
-            "old stores",
-            says,
-            "prompts may be left in them (sqlite3 FILE .recover); delete them when done",
-        );
+        let kept = if aside == 1 { "1 damaged file is" } else { &format!("{aside} damaged files are") };
+        let says = format!("{kept} kept (docdeck-corrupt-*.db); what could be read was recovered from it");
+        report.warning("old stores", says, "delete it once nothing is missing");
     }
     if Store::is_noted_damaged(folder) {
         report.warning("old stores", "a run met a damaged page", "the next start reads every page before it goes on");

@@ -1,5 +1,5 @@
-//! `docdeck doctor`: looks at all that docdeck stands on, says of each thing how it is and what to do, and changes nothing.
-//! What it prints is fit for a bug report.
+//! `docdeck doctor`: checks everything that docdeck depends on, says of each thing how it is and what to do, and changes
+//! nothing unless it is asked to repair the database. What it prints is fit for a bug report.
 
 mod files;
 mod modes;
@@ -23,6 +23,9 @@ pub(super) struct Options {
     /// Leave out the one request to the service
     #[arg(long)]
     offline: bool,
+    /// Repair the database if it is damaged: recover what can be read, and keep the damaged file
+    #[arg(long)]
+    repair: bool,
     /// Answer as JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -44,7 +47,7 @@ pub(super) async fn run(
     report.private.home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf());
     let known = settings::check(&mut report, flags, environment).await;
     out.dress(&known.look, environment, flags);
-    let job = files::check(&mut report, &known).await;
+    let job = files::check(&mut report, &known, options.repair).await;
     service::check_route(&mut report, &known);
     service::check_answer(&mut report, &known, job, options.offline).await;
     terminal::check(&mut report, &known, environment).await;

@@ -14,6 +14,7 @@ mod queue;
 mod reports;
 mod rest;
 mod revisions;
+mod salvage;
 mod sending;
 
 use super::{Fetched, Settled, Store, StoreError, Turn};

@@ -182,11 +182,10 @@ async fn the_database_of_another_program_is_refused_and_left_untouched() {
     assert_eq!(fs::read(file(folder.path())).expect("bytes"), before);
 }
 
-/// Opens a damaged store and gives the file that it was moved to.
+/// Opens a damaged store and gives the file that the damaged one is kept as.
 async fn moved(folder: &Path) -> PathBuf {
     let (store, opened) = Store::open(folder, at(0)).expect("a new one");
     assert!(!opened.read_only);
-    assert_eq!(store.jobs(&scope()).await.expect("rows"), []);
     store.remember("k", "v").await.expect("can be written");
     store.close().await;
     opened.moved_aside.expect("moved aside")
@@ -236,9 +235,12 @@ async fn a_truncated_file_is_moved_aside() {
     }
     store.close().await;
     let bytes = fs::read(file(folder.path())).expect("bytes");
-    fs::write(file(folder.path()), &bytes[..bytes.len() / 2]).expect("written");
+    let left = bytes.len() * 4 / 5;
+    fs::write(file(folder.path()), &bytes[..left]).expect("written");
     let aside = moved(folder.path()).await;
-    assert_eq!(fs::read(aside).expect("bytes").len(), bytes.len() / 2);
+    assert_eq!(fs::read(aside).expect("bytes").len(), left);
+    let jobs = open(folder.path()).jobs(&scope()).await.expect("rows").len();
+    assert!((1..50).contains(&jobs), "{jobs} jobs were recovered");
 }
 
 #[tokio::test]

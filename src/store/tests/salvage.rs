@@ -1,0 +1,486 @@
+//! Damaged databases: what can be read is recovered, nothing that was recovered is sent by itself, and the damaged file stays.
+
+use super::*;
+use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot};
+use crate::store::check::counted;
+use crate::store::salvage::{self, Recovered};
+use crate::store::{Health, check, open as opening, schema};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::tempdir;
+
+const PAGE: usize = 4096;
+const JOBS: i64 = 160;
+
+fn file(folder: &Path) -> PathBuf {
+    folder.join("docdeck.db")
+}
+
+/// A database with prompts in every state, long and short ones, and all that goes with jobs.
+async fn filled(folder: &Path) {
+    let store = super::open(folder);
+    for n in 0..JOBS {
+        // Some are longer than a page.
+        let text = format!("Prompt {n}\n{}", "words ".repeat(if n % 10 == 0 { 1500 } else { 40 }));
+        let (prompt, row) = store.new_job(&text, at(n)).await;
+        if n % 8 > 0 {
+            // Each in an hour of its own.
+            store.take_turn(prompt, "instance-1", at(n), at(n * 4000)).await.expect("an answer");
+        }
+        let id = format!("job_{n:04}");
+        match n % 8 {
+            0 | 1 => {}
+            2 => drop(store.end(prompt, Settled::Unconfirmed(line("lost")), at(n)).await),
+            3 => drop(store.end(prompt, Settled::NotSent(line("no network")), at(n)).await),
+            4 => drop(store.end(prompt, Settled::Rejected(line("too vague")), at(n)).await),
+            _ => {
+                store.end(prompt, Settled::Accepted(with_pr(&id, Status::Active, 7)), at(n)).await;
+                store.got(row.key, with_pr(&id, Status::Completed, 7), at(n + 60)).await;
+            }
+        }
+        if n % 16 == 7 {
+            store.follow_up(row.key, &format!("Follow-up {n}"), at(n)).await;
+            store.change_jobs(&[row.key], LocalChange::Note(Some(line("mine"))), at(n)).await.expect("written");
+        }
+        if n % 16 == 13 {
+            let slot = DraftSlot::FollowUp(row.key);
+            store.save_draft(&scope(), slot, &format!("Draft {n}"), at(n)).await.expect("written");
+        }
+    }
+    store.save_draft(&scope(), DraftSlot::NewJob, "Half a thought", at(1)).await.expect("written");
+    store.remember("layout", "wide").await.expect("written");
+    store.close().await;
+}
+
+/// Every prompt by its text, with where it stands.
+fn prompts(db: &Connection) -> BTreeMap<String, (DeliveryKind, Option<String>)> {
+    let mut ask = db
+        .prepare("SELECT text, iif(held, 'paused', state), job.id FROM prompt JOIN job ON job.key = prompt.job")
+        .expect("a question");
+    let rows = ask.query_map([], |row| {
+        let state = DeliveryKind::parse(&row.get::<_, String>(1)?).expect("a state");
+        Ok((row.get(0)?, (state, row.get(2)?)))
+    });
+    rows.expect("rows").map(|row| row.expect("a row")).collect()
+}
+
+fn drafts(db: &Connection) -> Vec<String> {
+    let mut ask = db.prepare("SELECT text FROM draft ORDER BY text").expect("a question");
+    let rows = ask.query_map([], |row| row.get(0)).expect("rows");
+    rows.collect::<rusqlite::Result<_>>().expect("texts")
+}
+
+/// Recovers into memory.
+fn recovered(file: &Path) -> (Connection, Recovered) {
+    let found = salvage::read(file).expect("read");
+    let mut db = opening::in_memory().expect("a store");
+    let recovered = salvage::write(&mut db, &found, at(9_999)).expect("written");
+    (db, recovered)
+}
+
+/// What holds however much was damaged.
+fn assert_safe(db: &Connection) {
+    schema::check_sound(db, true).expect("sound");
+    let mut broken = db.prepare("PRAGMA foreign_key_check").expect("a check");
+    assert!(!broken.exists([]).expect("checked"), "a row refers to none");
+    let sent_by_itself = "SELECT count(*) FROM prompt WHERE state = 'sending' OR state = 'queued' AND held = 0";
+    assert_eq!(db.query_row(sent_by_itself, [], |row| row.get::<_, i64>(0)).expect("a count"), 0);
+    // Everything can be shown.
+    for found in crate::store::scopes::all(db).expect("scopes") {
+        for row in crate::store::jobs::list(db, &found).expect("rows") {
+            crate::store::prompts::thread(db, row.key).expect("a thread");
+        }
+        crate::store::drafts::list(db, &found).expect("drafts");
+    }
+}
+
+#[tokio::test]
+async fn everything_is_recovered_of_a_file_without_damage() {
+    let folder = tempdir().expect("a folder");
+    filled(folder.path()).await;
+    let before = Connection::open(file(folder.path())).expect("a database");
+    let (db, recovered) = recovered(&file(folder.path()));
+    assert_safe(&db);
+    let (old, new) = (prompts(&before), prompts(&db));
+    assert_eq!(old.len(), new.len());
+    for (text, (state, id)) in &old {
+        let expected = match state {
+            DeliveryKind::Queued => DeliveryKind::Paused,
+            DeliveryKind::Sending => DeliveryKind::Unconfirmed,
+            other => *other,
+        };
+        assert_eq!(new.get(text), Some(&(expected, id.clone())), "{text}");
+    }
+    assert_eq!(drafts(&before), drafts(&db));
+    for table in ["job", "prompt", "event", "draft", "ledger", "ledger_use", "memory", "job_page", "scope"] {
+        let count = format!("SELECT count(*) FROM {table}");
+        let of = |db: &Connection| db.query_row(&count, [], |row| row.get::<_, i64>(0)).expect("a count");
+        assert_eq!(of(&before), of(&db), "{table}");
+    }
+    let count = |kind| u64::try_from(old.values().filter(|(state, _)| *state == kind).count()).expect("few");
+    let jobs = u64::try_from(JOBS).expect("few");
+    let unconfirmed = count(DeliveryKind::Unconfirmed) + count(DeliveryKind::Sending);
+    let prompts = u64::try_from(old.len()).expect("few");
+    let drafts = u64::try_from(drafts(&before).len()).expect("few");
+    assert_eq!(recovered, Recovered { jobs, prompts, drafts, unconfirmed, paused: count(DeliveryKind::Queued) });
+}
+
+/// The tables and indexes that the pages of a file belong to; pages that a long row goes on in are of its table.
+fn owners(bytes: &[u8]) -> Vec<u8> {
+    bytes.chunks(PAGE).enumerate().map(|(n, page)| page[if n == 0 { 100 } else { 0 }]).collect()
+}
+
+#[tokio::test]
+async fn of_a_damaged_page_only_the_rows_in_it_are_lost() {
+    let folder = tempdir().expect("a folder");
+    filled(folder.path()).await;
+    let bytes = fs::read(file(folder.path())).expect("bytes");
+    let before = Connection::open(file(folder.path())).expect("a database");
+    let (old, old_drafts) = (prompts(&before), drafts(&before));
+    let damaged = folder.path().join("damaged.db");
+    let kinds = owners(&bytes);
+    assert!(kinds.contains(&5), "a table has pages above its rows");
+    for (n, kind) in kinds.iter().enumerate() {
+        let mut copy = bytes.clone();
+        copy[n * PAGE..(n + 1) * PAGE].fill(0xee);
+        fs::write(&damaged, &copy).expect("written");
+        let (db, _) = recovered(&damaged);
+        assert_safe(&db);
+        let new = prompts(&db);
+        let lost = old.keys().filter(|text| !new.contains_key(*text)).count();
+        match kind {
+            // No rows of a table lie there: the schema, pages above others, indexes.
+            2 | 5 | 10 => assert_eq!(lost, 0, "page {}", n + 1),
+            _ if n == 0 => assert_eq!(lost, 0, "the schema"),
+            _ => assert!(lost < 30, "page {}: {lost} prompts are lost", n + 1),
+        }
+        // A prompt that was accepted never becomes one that goes out again, nor the other way round.
+        for (text, (state, _)) in &new {
+            let Some((was, _)) = old.get(text) else { continue };
+            let certain = matches!(state, DeliveryKind::Unconfirmed | DeliveryKind::Paused);
+            assert!(certain || state == was, "{text}: {was:?} is {state:?}");
+            assert!(*state != DeliveryKind::Paused || *was == DeliveryKind::Queued, "{text}: {was:?} is {state:?}");
+        }
+        let kept = drafts(&db).join("\n");
+        let missing = old_drafts.iter().filter(|text| !kept.contains(*text)).count();
+        assert!(missing == 0 || missing == old_drafts.len(), "page {}: {missing} drafts are lost", n + 1);
+    }
+}
+
+#[tokio::test]
+async fn jobs_whose_rows_are_lost_come_back_by_the_index_of_their_ids() {
+    let folder = tempdir().expect("a folder");
+    filled(folder.path()).await;
+    let before = Connection::open(file(folder.path())).expect("a database");
+    let ids = |db: &Connection| {
+        let mut ask = db.prepare("SELECT id FROM job WHERE id IS NOT NULL ORDER BY id").expect("a question");
+        let rows = ask.query_map([], |row| row.get::<_, String>(0)).expect("rows");
+        rows.collect::<rusqlite::Result<Vec<_>>>().expect("ids")
+    };
+    let all = ids(&before);
+    assert!(all.len() > 50);
+    let root: usize = before
+        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'job'", [], |row| row.get::<_, i64>(0))
+        .map(|root| usize::try_from(root).expect("small"))
+        .expect("a root");
+    let mut bytes = fs::read(file(folder.path())).expect("bytes");
+    // Every page of rows below the root.
+    let page = &bytes[(root - 1) * PAGE..root * PAGE];
+    let cells = usize::from(u16::from_be_bytes([page[3], page[4]]));
+    let number = |at: usize| u32::from_be_bytes(page[at..at + 4].try_into().expect("four"));
+    let mut leaves: Vec<u32> =
+        (0..cells).map(|n| number(usize::from(u16::from_be_bytes([page[12 + 2 * n], page[13 + 2 * n]])))).collect();
+    leaves.push(number(8));
+    for leaf in leaves {
+        let start = (usize::try_from(leaf).expect("small") - 1) * PAGE;
+        bytes[start..start + PAGE].fill(0);
+    }
+    let damaged = folder.path().join("damaged.db");
+    fs::write(&damaged, &bytes).expect("written");
+    let (db, _) = recovered(&damaged);
+    assert_safe(&db);
+    assert_eq!(ids(&db), all);
+    // Their titles are those of their prompts, and what was accepted stays so.
+    let untitled = "SELECT count(*) FROM job WHERE title NOT LIKE 'Prompt %'";
+    assert_eq!(db.query_row(untitled, [], |row| row.get::<_, i64>(0)).expect("a count"), 0);
+    let (old, new) = (prompts(&before), prompts(&db));
+    for (text, (state, _)) in old.iter().filter(|(_, (_, id))| id.is_some()) {
+        let expected = if *state == DeliveryKind::Queued { DeliveryKind::Paused } else { *state };
+        assert_eq!(new[text].0, expected, "{text}");
+    }
+}
+
+/// Numbers that are the same at every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).expect("31 bits") % n
+    }
+}
+
+#[tokio::test]
+async fn whatever_is_damaged_the_store_opens_and_the_damaged_file_stays() {
+    let folder = tempdir().expect("a folder");
+    filled(folder.path()).await;
+    let sound = fs::read(file(folder.path())).expect("bytes");
+    let (mut dice, mut repaired) = (Dice(7), 0);
+    for _ in 0..60 {
+        let folder = tempdir().expect("a folder");
+        let mut bytes = sound.clone();
+        match dice.below(4) {
+            0 => bytes.truncate(dice.below(sound.len())),
+            1 => {
+                let start = dice.below(bytes.len());
+                let end = (start + dice.below(60_000)).min(bytes.len());
+                bytes[start..end].fill(0);
+            }
+            _ => {
+                for _ in 0..=dice.below(400) {
+                    let at = dice.below(bytes.len());
+                    bytes[at] = u8::try_from(dice.below(256)).expect("a byte");
+                }
+            }
+        }
+        fs::write(file(folder.path()), &bytes).expect("written");
+        fs::write(opening::damage_note(folder.path()), "").expect("noted");
+        let opened = match Store::open(folder.path(), at(0)) {
+            Ok((store, opened)) => {
+                store.close().await;
+                opened
+            }
+            // A version or an owner that makes no sense is left as it is.
+            Err(StoreError::Newer { .. } | StoreError::Foreign(_)) => {
+                assert_eq!(fs::read(file(folder.path())).expect("bytes"), bytes);
+                continue;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        if let Some(aside) = opened.moved_aside {
+            repaired += 1;
+            assert_eq!(fs::read(aside).expect("the damaged file"), bytes);
+            assert_safe(&Connection::open(file(folder.path())).expect("a database"));
+        }
+        assert!(!opening::damage_note(folder.path()).exists() && !folder.path().join("docdeck.db-recovering").exists());
+    }
+    assert!(repaired > 30, "{repaired}");
+}
+
+#[tokio::test]
+async fn of_several_that_find_the_damage_at_once_one_repairs_it() {
+    let folder = tempdir().expect("a folder");
+    filled(folder.path()).await;
+    let mut bytes = fs::read(file(folder.path())).expect("bytes");
+    bytes[..16].fill(0);
+    fs::write(file(folder.path()), &bytes).expect("written");
+    let at_once: Vec<_> = (0..6)
+        .map(|_| {
+            let folder = folder.path().to_owned();
+            std::thread::spawn(move || Store::open(&folder, at(0)).expect("opened"))
+        })
+        .collect();
+    let opened: Vec<_> = at_once.into_iter().map(|thread| thread.join().expect("no panic")).collect();
+    assert_eq!(opened.iter().filter(|(_, opened)| opened.moved_aside.is_some()).count(), 1);
+    for (store, _) in &opened {
+        assert_eq!(i64::try_from(store.jobs(&scope()).await.expect("rows").len()).expect("few"), JOBS);
+    }
+}
+
+#[tokio::test]
+async fn a_new_prompt_gets_no_id_that_a_lost_one_had() {
+    let folder = tempdir().expect("a folder");
+    let store = super::open(folder.path());
+    for n in 0..5 {
+        store.new_job(&format!("Prompt {n}"), at(n)).await;
+    }
+    // The last ones are gone for good, and only the sequence knows that they were there.
+    store
+        .raw(|db| db.execute_batch("DELETE FROM prompt WHERE id > 2; DELETE FROM job WHERE key > 2").expect("done"))
+        .await;
+    store.close().await;
+    let (db, _) = recovered(&file(folder.path()));
+    let insert = "INSERT INTO prompt (job, kind, text, state, written_at) VALUES (1, 'create', 'x', 'queued', 1)";
+    db.execute(insert, []).expect("written");
+    assert_eq!(db.last_insert_rowid(), 6);
+}
+
+/// A job with a prompt and all that indexes are about.
+const LATE: &str = "
+    INSERT INTO job (key, scope, id, title, status, created_at, started_at, changed_at, revision, undelivered)
+        VALUES (900, 1, 'late', 'Late', 'active', 1, 1, 1, 99999, 'queued'),
+               (901, 1, NULL, 'Late', NULL, 1, 1, 1, 99998, NULL);
+    UPDATE job SET merged_into = 900 WHERE key = 901;
+    INSERT INTO prompt (id, job, kind, text, state, written_at, sent_at)
+        VALUES (900, 900, 'create', 'Late', 'accepted', 1, 1), (901, 900, 'follow-up', 'More', 'queued', 2, NULL),
+               (902, 900, 'follow-up', 'Even more', 'sending', 2, NULL);
+    INSERT INTO event (job, at, kind) VALUES (900, 1, 'gone');
+    INSERT INTO job_page (job, place, path) VALUES (900, 0, '/late');
+    INSERT INTO ledger_use (ledger, at) VALUES (1, 1);
+    INSERT INTO scope (id, base_url, project) VALUES (9, 'http://late', 'late');
+    INSERT INTO draft (scope, text, saved_at) VALUES (9, 'Late', 1);
+    INSERT INTO draft (scope, job, text, saved_at) VALUES (9, 900, 'Late', 1);
+    INSERT INTO draft (scope, prompt, text, saved_at) VALUES (9, 900, 'Late', 1);
+    INSERT INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer) VALUES (9, 'a', 'b', 1, 1, 1, '{}');";
+
+/// Writes these rows without these indexes, which are wrong from then on.
+fn write_without(folder: &Path, indexes: &[String], rows: &str) {
+    let db = Connection::open(file(folder)).expect("a database");
+    let names = indexes.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    let hidden: Vec<(String, String, String, i64, String)> = db
+        .prepare(&format!("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE name IN ({names})"))
+        .expect("a question")
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
+        .expect("an answer")
+        .collect::<rusqlite::Result<_>>()
+        .expect("the indexes");
+    assert_eq!(hidden.len(), indexes.len());
+    let hide = format!("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name IN ({names})");
+    db.execute_batch(&hide).expect("hidden");
+    // A connection knows the schema that it found.
+    let db = Connection::open(file(folder)).expect("a database");
+    db.execute_batch(rows).expect("written");
+    db.execute_batch("PRAGMA writable_schema = ON").expect("set");
+    for row in hidden {
+        db.execute("INSERT INTO sqlite_schema VALUES (?1, ?2, ?3, ?4, ?5)", row).expect("shown again");
+    }
+}
+
+fn only(name: &str) -> Vec<String> {
+    vec![name.to_owned()]
+}
+
+#[tokio::test]
+async fn an_index_without_a_row_is_rebuilt_and_nothing_is_paused_for_it() {
+    let folder = tempdir().expect("a folder");
+    filled(folder.path()).await;
+    write_without(folder.path(), &only("job_by_id"), LATE);
+    fs::write(opening::damage_note(folder.path()), "").expect("noted");
+    let (store, opened) = Store::open(folder.path(), at(0)).expect("opened");
+    assert!(opened.rebuilt && opened.moved_aside.is_none());
+    let states = store.raw(|db| prompts(db)).await;
+    assert!(states.values().any(|(state, _)| *state == DeliveryKind::Queued));
+    store.raw(|db| schema::check_sound(db, true).expect("sound")).await;
+}
+
+#[tokio::test]
+async fn a_check_names_every_index_that_lacks_a_row() {
+    let sound = tempdir().expect("a folder");
+    filled(sound.path()).await;
+    let db = Connection::open(file(sound.path())).expect("a database");
+    let all: Vec<String> = db
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+        .and_then(|mut ask| ask.query_map([], |row| row.get(0))?.collect())
+        .expect("the indexes");
+    assert!(all.len() > 14, "{all:?}");
+    assert_eq!(check(sound.path()).expect("checked"), Health::Sound);
+    assert!(counted(&db).expect("counted").is_empty());
+    for index in all {
+        let folder = tempdir().expect("a folder");
+        fs::copy(file(sound.path()), file(folder.path())).expect("copied");
+        write_without(folder.path(), std::slice::from_ref(&index), LATE);
+        let wrong: BTreeSet<String> = [index.clone()].into();
+        assert_eq!(check(folder.path()).expect("checked"), Health::Indexes(wrong.clone()), "{index}");
+        assert_eq!(counted(&Connection::open(file(folder.path())).expect("a database")).expect("counted"), wrong);
+        let store = super::open(folder.path());
+        store.rebuild_indexes(wrong).await.expect("rebuilt");
+        store.close().await;
+        assert_eq!(check(folder.path()).expect("checked"), Health::Sound, "{index}");
+    }
+}
+
+#[tokio::test]
+async fn a_check_of_damaged_pages_has_the_next_opening_repair_them() {
+    let folder = tempdir().expect("a folder");
+    filled(folder.path()).await;
+    let mut bytes = fs::read(file(folder.path())).expect("bytes");
+    let leaf = bytes.chunks(PAGE).rposition(|page| page[0] == 13).expect("a page of rows");
+    bytes[leaf * PAGE..(leaf + 1) * PAGE].fill(0xee);
+    fs::write(file(folder.path()), &bytes).expect("written");
+    assert_eq!(check(folder.path()).expect("checked"), Health::Damaged);
+    let (_, opened) = Store::open(folder.path(), at(0)).expect("opened");
+    assert!(opened.moved_aside.is_some());
+    assert_eq!(check(folder.path()).expect("checked"), Health::Sound);
+}
+
+#[tokio::test]
+async fn a_job_that_an_index_lacks_is_found_and_the_index_rebuilt() {
+    let folder = tempdir().expect("a folder");
+    filled(folder.path()).await;
+    let indexes = ["job_by_id", "prompt_by_job", "event_by_job"].map(str::to_owned);
+    write_without(folder.path(), &indexes, LATE);
+    let store = super::open(folder.path());
+    let thread = store.thread(JobKey(900)).await.expect("a thread");
+    assert_eq!(
+        thread.prompts.iter().map(|prompt| prompt.text.as_str()).collect::<Vec<_>>(),
+        ["Late", "More", "Even more"]
+    );
+    assert_eq!(store.job_by_id(&scope(), &job_id("late")).await.expect("read").map(|row| row.key), Some(JobKey(900)));
+    store.close().await;
+    assert_eq!(check(folder.path()).expect("checked"), Health::Sound);
+}
+
+#[tokio::test]
+async fn a_listed_job_whose_key_was_damaged_is_shown_and_repaired_by_the_next_opening() {
+    let folder = tempdir().expect("a folder");
+    let store = super::open(folder.path());
+    for n in 1..=4 {
+        store.accepted(&format!("job_{n}"), Status::Active, at(n)).await;
+    }
+    let before = store.jobs(&scope()).await.expect("rows");
+    let root: i64 = store
+        .raw(|db| {
+            db.query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'job'", [], |row| row.get(0)).expect("a root")
+        })
+        .await;
+    store.close().await;
+    let mut bytes = fs::read(file(folder.path())).expect("bytes");
+    let page = (usize::try_from(root).expect("small") - 1) * PAGE;
+    // The first row: two bytes of length, then its key.
+    let cell = page + usize::from(u16::from_be_bytes([bytes[page + 8], bytes[page + 9]]));
+    let key = if bytes[cell] & 0x80 == 0 { cell + 1 } else { cell + 2 };
+    assert_eq!(bytes[key], 1);
+    bytes[key] = 100;
+    fs::write(file(folder.path()), &bytes).expect("written");
+
+    let store = super::open(folder.path());
+    let listed = store.jobs(&scope()).await.expect("rows");
+    assert!(listed.iter().any(|row| row.key == JobKey(100)), "{listed:?}");
+    store.thread(JobKey(100)).await.expect("what is listed is not denied");
+    assert!(matches!(store.thread(JobKey(77)).await, Err(StoreError::NoSuchJob)));
+    store.close().await;
+    let (store, opened) = Store::open(folder.path(), at(0)).expect("opened");
+    assert!(opened.moved_aside.is_some());
+    assert_eq!(store.jobs(&scope()).await.expect("rows"), before);
+    assert_eq!(store.told(JobKey(1)).await.prompts.len(), 1);
+}
+
+#[test]
+fn what_was_recovered_is_a_sentence() {
+    let all = Recovered { jobs: 12, prompts: 1, drafts: 0, unconfirmed: 2, paused: 1 };
+    assert_eq!(
+        all.sentence(),
+        "Recovered 12 jobs, 1 prompt and 0 drafts; some may be missing. 2 prompts are unconfirmed, 1 queued one is paused."
+    );
+    let queued = Recovered { unconfirmed: 0, paused: 3, ..all };
+    assert!(queued.sentence().ends_with(" 3 queued prompts are paused."), "{}", queued.sentence());
+    assert_eq!(Recovered::default().sentence(), "No job, prompt or draft could be recovered from it.");
+}
+
+#[tokio::test]
+async fn a_prompt_that_was_recovered_is_sent_once_the_user_resumes_it() {
+    let folder = tempdir().expect("a folder");
+    let store = super::open(folder.path());
+    let (prompt, row) = store.new_job("Fix the links", at(1)).await;
+    store.close().await;
+    let mut bytes = fs::read(file(folder.path())).expect("bytes");
+    bytes[..100].fill(0);
+    fs::write(file(folder.path()), &bytes).expect("written");
+    let (store, opened) = Store::open(folder.path(), at(2)).expect("opened");
+    assert_eq!(opened.recovered, Recovered { jobs: 1, prompts: 1, paused: 1, ..Recovered::default() });
+    assert_eq!(store.turn(prompt, at(3)).await, Turn::Behind);
+    assert_eq!(store.told(row.key).await.prompts[0].delivery, Delivery::Paused);
+    store.change_queue(&[row.key], crate::model::change::QueueChange::Release, at(4)).await.expect("resumed");
+    assert!(matches!(store.turn(prompt, at(5)).await, Turn::Go { .. }));
+}
