@@ -14,7 +14,7 @@ use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::engine::Duties;
-use crate::model::prompt::{DeliveryKind, PromptKind};
+use crate::model::prompt::{DeliveryKind, PromptId, PromptKind};
 use crate::model::row::JobRow;
 use crate::model::text::CleanText;
 use clap::Args;
@@ -71,11 +71,15 @@ pub(super) async fn run(
 
 async fn send(desk: &mut Desk, row: &JobRow, text: &str, wish: Wish, out: &mut Out) -> Result<Code, Refusal> {
     let thread = desk.store.thread(row.key).await?;
-    let ahead = thread.prompts.iter().map(|prompt| prompt.delivery.kind());
-    let ahead = ahead.filter(|kind| kind.holds_the_rest() && !kind.was_not_carried_out());
-    let ahead: Vec<DeliveryKind> = ahead.collect();
-    if let Some(blocking) = ahead.iter().find(|kind| needs_decision(**kind)) {
-        return Err(blocked(row, *blocking));
+    let ahead = thread.prompts.iter().map(|prompt| (prompt.id, prompt.delivery.kind()));
+    let ahead: Vec<(PromptId, DeliveryKind)> =
+        ahead.filter(|(_, kind)| kind.holds_the_rest() && !kind.was_not_carried_out()).collect();
+    for (prompt, kind) in &ahead {
+        // Paused for all but another command, which sends it.
+        let is_sent = *kind == DeliveryKind::Paused && desk.engine.is_reserved_by_other(*prompt).await?;
+        if needs_decision(*kind) && !is_sent {
+            return Err(blocked(row, *kind));
+        }
     }
     if !ahead.is_empty() {
         tell(

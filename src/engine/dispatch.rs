@@ -91,7 +91,7 @@ impl Dispatcher {
 
     /// Gives the earliest moment, in the service's time, that a queued prompt waits for.
     async fn give_turns(&mut self, leads: bool, own: &HashMap<PromptId, JobKey>) -> Result<Option<Time>, StoreError> {
-        let queued = self.inner.store.queued(&self.inner.scope).await?;
+        let queued = self.inner.store.queued_for(&self.inner.scope, self.inner.instance.name()).await?;
         let mut wake: Option<Time> = None;
         let mut strangers_wait = false;
         // Kinds whose ledger has no place: those behind the first one that hears so keep their order without being asked.

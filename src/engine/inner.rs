@@ -40,6 +40,8 @@ pub(super) struct Inner {
     pub(super) clock: ServiceClock,
     pub(super) leases: Leases,
     pub(super) instance: Instance,
+    /// Whether no other instance may send what is handed over here.
+    pub(super) reserving: bool,
     /// There is something to send, or the time until which something waits has changed.
     pub(super) dispatch_wake: Notify,
     pub(super) watch_wake: Notify,
@@ -93,6 +95,8 @@ impl Inner {
         let revision = store.revision(&scope).await.map_err(unread)?;
         let prunes = store.prunes().await.map_err(unread)?;
         let (instance, locked) = Instance::begin(lock_folder.clone());
+        // A command: what it can't send itself is not sent behind its caller's back.
+        let reserving = !duties.include(Duty::Dispatch);
         // Where nothing can be written nothing is sent either, and that is said as what it is.
         let trouble = match locked {
             Err(_) if store.try_writing().await.unwrap_or(true) => Some(Failure::new(
@@ -114,6 +118,7 @@ impl Inner {
             store,
             scope,
             instance,
+            reserving,
             dispatch_wake: Notify::new(),
             watch_wake: Notify::new(),
             own: Mutex::default(),
@@ -244,13 +249,22 @@ impl Inner {
             if !lock(&self.own).contains_key(&prompt.id) || lock(&self.busy).contains(&prompt.id) {
                 continue;
             }
-            if !matches!(prompt.delivery.kind(), DeliveryKind::Queued | DeliveryKind::Sending) {
+            let kind = prompt.delivery.kind();
+            if kind == DeliveryKind::Paused && self.is_reserved_here(prompt.id).await? {
+                continue;
+            }
+            if !matches!(kind, DeliveryKind::Queued | DeliveryKind::Sending) {
                 lock(&self.own).remove(&prompt.id);
             }
             let job = Box::new(row.clone());
             self.tell(News::Prompt { prompt: prompt.id, delivery: prompt.delivery, job }).await;
         }
         Ok(())
+    }
+
+    /// Whether this instance alone may send this paused prompt.
+    async fn is_reserved_here(&self, prompt: PromptId) -> Result<bool, StoreError> {
+        Ok(self.store.reserved_for(prompt).await?.as_deref() == Some(self.instance.name()))
     }
 
     /// Takes the leases that are free.

@@ -42,7 +42,7 @@ pub enum Duties {
 }
 
 impl Duties {
-    fn include(self, duty: Duty) -> bool {
+    pub(super) fn include(self, duty: Duty) -> bool {
         match self {
             Self::All => true,
             Self::Poll => duty == Duty::Poll,

@@ -248,6 +248,15 @@ impl Engine {
         self.inner.pause(prompt).await
     }
 
+    /// Whether another instance, which is running, alone may send this paused prompt.
+    ///
+    /// # Errors
+    /// The store can't be read.
+    pub async fn is_reserved_by_other(&self, prompt: PromptId) -> Result<bool, Failure> {
+        let instance = self.inner.store.reserved_for(prompt).await.map_err(|error| error.failure())?;
+        Ok(instance.is_some_and(|name| name != self.inner.instance.name() && !self.inner.instance.is_dead(&name)))
+    }
+
     /// Carries out what the user decided about a prompt that docdeck will not send by itself. Linking costs one GET.
     ///
     /// # Errors

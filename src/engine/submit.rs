@@ -15,8 +15,11 @@ use crate::store::StoreError;
 impl Inner {
     pub(super) async fn submit_new_job(&self, text: &str) -> Result<(PromptId, JobRow), Failure> {
         refuse_blank(text)?;
-        let added = self.store.add_new_job(&self.scope, text, local_now()).await.map_err(unwritten)?;
-        Ok(self.hand_over(added).await)
+        let added = match self.reserving {
+            true => self.store.reserve_new_job(&self.scope, text, self.instance.name(), local_now()).await,
+            false => self.store.add_new_job(&self.scope, text, local_now()).await,
+        };
+        Ok(self.hand_over(added.map_err(unwritten)?).await)
     }
 
     pub(super) async fn submit_job_about(
@@ -31,8 +34,11 @@ impl Inner {
 
     pub(super) async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, JobRow), Failure> {
         refuse_blank(text)?;
-        let added = self.store.add_follow_up(job, text, local_now()).await.map_err(unwritten)?;
-        Ok(self.hand_over(added).await)
+        let added = match self.reserving {
+            true => self.store.reserve_follow_up(job, text, self.instance.name(), local_now()).await,
+            false => self.store.add_follow_up(job, text, local_now()).await,
+        };
+        Ok(self.hand_over(added.map_err(unwritten)?).await)
     }
 
     pub(super) async fn supersede_follow_ups(
@@ -41,7 +47,8 @@ impl Inner {
         text: &str,
     ) -> Result<(PromptId, JobRow, Vec<Prompt>), Failure> {
         refuse_blank(text)?;
-        let superseded = self.store.supersede_follow_ups(job, text, local_now()).await.map_err(unwritten)?;
+        let only = self.reserving.then(|| self.instance.name());
+        let superseded = self.store.supersede_follow_ups(job, text, only, local_now()).await.map_err(unwritten)?;
         let (prompt, row, discarded) = superseded;
         for one in &discarded {
             lock(&self.own).remove(&one.id);

@@ -61,12 +61,13 @@ use crate::model::ledger::{Budget, Limited};
 use crate::model::load::Stamped;
 use crate::model::log::LogEntry;
 use crate::model::period::DateRange;
-use crate::model::prompt::{DraftSlot, JobEvent, Prompt, PromptId, PromptKind, Thread};
+use crate::model::prompt::{DeliveryKind, DraftSlot, JobEvent, Prompt, PromptId, PromptKind, Thread};
 use crate::model::row::{FirstRows, JobKey, JobRow, Left};
 use crate::model::text::CleanText;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use handle::Handle;
 use open::Writing;
+use prompts::Sender;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -446,7 +447,14 @@ impl Store {
     /// A new job row with its prompt, queued. Also deletes the new-job draft in the same transaction.
     pub async fn add_new_job(&self, scope: &Scope, text: &str, now: Time) -> R<(PromptId, JobRow)> {
         let (scope, text) = (scope.clone(), text.to_owned());
-        self.handle.write(move |tx| prompts::add_new_job(tx, &scope, &text, now)).await
+        self.handle.write(move |tx| prompts::add_new_job(tx, &scope, &text, Sender::Any, now)).await
+    }
+
+    /// As [`Store::add_new_job`], for this instance alone to send: for all others, and once this one is gone, the prompt is
+    /// paused.
+    pub async fn reserve_new_job(&self, scope: &Scope, text: &str, instance: &str, now: Time) -> R<(PromptId, JobRow)> {
+        let (scope, text, instance) = (scope.clone(), text.to_owned(), instance.to_owned());
+        self.handle.write(move |tx| prompts::add_new_job(tx, &scope, &text, Sender::Only(&instance), now)).await
     }
 
     /// As [`Store::add_new_job`], for a job about these pages, which it keeps; in place of the draft about pages.
@@ -464,14 +472,31 @@ impl Store {
     /// A follow-up, queued behind those before it. Deletes that job's draft in the same transaction.
     pub async fn add_follow_up(&self, job: JobKey, text: &str, now: Time) -> R<(PromptId, JobRow)> {
         let text = text.to_owned();
-        self.handle.write(move |tx| prompts::add_follow_up(tx, job, &text, now)).await
+        self.handle.write(move |tx| prompts::add_follow_up(tx, job, &text, Sender::Any, now)).await
+    }
+
+    /// As [`Store::add_follow_up`], for this instance alone to send (see [`Store::reserve_new_job`]).
+    pub async fn reserve_follow_up(&self, job: JobKey, text: &str, instance: &str, now: Time) -> R<(PromptId, JobRow)> {
+        let (text, instance) = (text.to_owned(), instance.to_owned());
+        self.handle.write(move |tx| prompts::add_follow_up(tx, job, &text, Sender::Only(&instance), now)).await
     }
 
     /// As [`Store::add_follow_up`], and discards the job's prompts that were rejected or not sent, which would block it.
-    /// Returns the discarded ones as they were.
-    pub async fn supersede_follow_ups(&self, job: JobKey, text: &str, now: Time) -> R<(PromptId, JobRow, Vec<Prompt>)> {
-        let text = text.to_owned();
-        self.handle.write(move |tx| prompts::supersede(tx, job, &text, now)).await
+    /// Returns the discarded ones as they were. If an instance is named, it alone may send the new one.
+    pub async fn supersede_follow_ups(
+        &self,
+        job: JobKey,
+        text: &str,
+        instance: Option<&str>,
+        now: Time,
+    ) -> R<(PromptId, JobRow, Vec<Prompt>)> {
+        let (text, instance) = (text.to_owned(), instance.map(str::to_owned));
+        self.handle
+            .write(move |tx| {
+                let sender = instance.as_deref().map_or(Sender::Any, Sender::Only);
+                prompts::supersede(tx, job, &text, sender, now)
+            })
+            .await
     }
 
     /// Asks for the prompt's turn. `instance` names this process (see [`Store::abandon`]); `service_now` is for the
@@ -497,7 +522,19 @@ impl Store {
     /// Queued prompts of the scope that are first in their thread and not paused, in the order in which they may go out.
     pub async fn queued(&self, scope: &Scope) -> R<Vec<Waiting>> {
         let scope = scope.clone();
-        self.handle.read(move |db| queue::waiting(db, &scope)).await
+        self.handle.read(move |db| queue::waiting(db, &scope, None)).await
+    }
+
+    /// As [`Store::queued`], with the prompts that this instance alone may send.
+    pub async fn queued_for(&self, scope: &Scope, instance: &str) -> R<Vec<Waiting>> {
+        let (scope, instance) = (scope.clone(), instance.to_owned());
+        self.handle.read(move |db| queue::waiting(db, &scope, Some(&instance))).await
+    }
+
+    /// The instance that alone may send this paused prompt.
+    pub async fn reserved_for(&self, prompt: PromptId) -> R<Option<String>> {
+        let known = self.handle.read(move |db| prompts::get(db, prompt)).await?;
+        Ok(known.instance.filter(|_| known.state == DeliveryKind::Paused))
     }
 
     /// Changes queued prompts by their jobs, all or none. `Pause` and `Release` take all that are queued of a job, `Up` and `Down` swap new jobs with their neighbours in the line. Jobs without a queued prompt stay as they

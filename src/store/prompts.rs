@@ -26,14 +26,16 @@ pub(super) struct Known {
     pub(super) job: JobKey,
     pub(super) kind: PromptKind,
     pub(super) state: DeliveryKind,
+    /// The instance that sends it, or that alone may.
+    pub(super) instance: Option<String>,
     pub(super) until: Option<Time>,
     pub(super) sent_at: Option<Time>,
 }
 
 /// The prompt as it stands.
 pub(super) fn get(connection: &Connection, id: PromptId) -> R<Known> {
-    let mut ask =
-        connection.prepare_cached(&format!("SELECT job, kind, {STATE}, until, sent_at FROM prompt WHERE id = ?1"))?;
+    let mut ask = connection
+        .prepare_cached(&format!("SELECT job, kind, {STATE}, until, sent_at, instance FROM prompt WHERE id = ?1"))?;
     let known = ask.query_row([id.0], |row| {
         Ok(Known {
             id,
@@ -42,6 +44,7 @@ pub(super) fn get(connection: &Connection, id: PromptId) -> R<Known> {
             state: columns::state(row, 2)?,
             until: opt_time(row, 3)?,
             sent_at: opt_time(row, 4)?,
+            instance: row.get(5)?,
         })
     });
     known.optional()?.ok_or(StoreError::NoSuchPrompt)
@@ -106,9 +109,15 @@ fn takes_more_than(connection: &Connection, key: JobKey, most: usize) -> R<bool>
 }
 
 /// A new job with its prompt, in place of the draft.
-pub(super) fn add_new_job(tx: &Transaction<'_>, scope: &Scope, text: &str, now: Time) -> R<(PromptId, JobRow)> {
+pub(super) fn add_new_job(
+    tx: &Transaction<'_>,
+    scope: &Scope,
+    text: &str,
+    sender: Sender<'_>,
+    now: Time,
+) -> R<(PromptId, JobRow)> {
     let scope = scopes::ensure(tx, scope)?;
-    let added = add(tx, scope, text, now)?;
+    let added = add(tx, scope, text, sender, now)?;
     drafts::delete_new_job(tx, scope)?;
     Ok(added)
 }
@@ -122,7 +131,7 @@ pub(super) fn add_job_about(
     now: Time,
 ) -> R<(PromptId, JobRow)> {
     let scope = scopes::ensure(tx, scope)?;
-    let (prompt, row) = add(tx, scope, text, now)?;
+    let (prompt, row) = add(tx, scope, text, Sender::Any, now)?;
     pages::write(tx, row.key, about)?;
     drafts::delete_about_pages(tx, scope)?;
     Ok((prompt, jobs::get(tx, row.key)?))
@@ -131,23 +140,29 @@ pub(super) fn add_job_about(
 /// Many new jobs, in this order and in place of the draft that says them; a blank one refuses all.
 pub(super) fn add_batch(tx: &Transaction<'_>, scope: &Scope, texts: &[String], now: Time) -> R<Vec<JobRow>> {
     let scope = scopes::ensure(tx, scope)?;
-    let rows = texts.iter().map(|text| add(tx, scope, text, now).map(|(_, row)| row)).collect::<R<_>>()?;
+    let rows = texts.iter().map(|text| add(tx, scope, text, Sender::Any, now).map(|(_, row)| row)).collect::<R<_>>()?;
     drafts::delete_batch_of(tx, scope, texts)?;
     Ok(rows)
 }
 
-fn add(tx: &Transaction<'_>, scope: i64, text: &str, now: Time) -> R<(PromptId, JobRow)> {
+fn add(tx: &Transaction<'_>, scope: i64, text: &str, sender: Sender<'_>, now: Time) -> R<(PromptId, JobRow)> {
     let title = title(text)?;
     let key = jobs::insert(tx, scope, &title, now)?;
-    let prompt = insert(tx, key, PromptKind::Create, text, now)?;
+    let prompt = insert(tx, key, PromptKind::Create, text, sender, now)?;
     Ok((prompt, jobs::touch(tx, key)?))
 }
 
 /// A follow-up at the end of the job's line, in place of the draft.
-pub(super) fn add_follow_up(tx: &Transaction<'_>, key: JobKey, text: &str, now: Time) -> R<(PromptId, JobRow)> {
+pub(super) fn add_follow_up(
+    tx: &Transaction<'_>,
+    key: JobKey,
+    text: &str,
+    sender: Sender<'_>,
+    now: Time,
+) -> R<(PromptId, JobRow)> {
     title(text)?;
     let key = jobs::current(tx, key)?;
-    let prompt = insert(tx, key, PromptKind::FollowUp, text, now)?;
+    let prompt = insert(tx, key, PromptKind::FollowUp, text, sender, now)?;
     drafts::delete_follow_up(tx, key)?;
     Ok((prompt, jobs::touch(tx, key)?))
 }
@@ -158,6 +173,7 @@ pub(super) fn supersede(
     tx: &Transaction<'_>,
     key: JobKey,
     text: &str,
+    sender: Sender<'_>,
     now: Time,
 ) -> R<(PromptId, JobRow, Vec<Prompt>)> {
     let mut discarded = thread(tx, key)?.prompts;
@@ -165,15 +181,35 @@ pub(super) fn supersede(
     for prompt in &discarded {
         set_discarded(tx, prompt.id, now)?;
     }
-    let (id, row) = add_follow_up(tx, key, text, now)?;
+    let (id, row) = add_follow_up(tx, key, text, sender, now)?;
     Ok((id, row, discarded))
 }
 
-fn insert(tx: &Transaction<'_>, key: JobKey, kind: PromptKind, text: &str, now: Time) -> R<PromptId> {
+/// Which instance may send a new prompt.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Sender<'a> {
+    Any,
+    /// This one. For all others, and once this one is gone, the prompt is paused.
+    Only(&'a str),
+}
+
+fn insert(
+    tx: &Transaction<'_>,
+    key: JobKey,
+    kind: PromptKind,
+    text: &str,
+    sender: Sender<'_>,
+    now: Time,
+) -> R<PromptId> {
+    let only = match sender {
+        Sender::Any => None,
+        Sender::Only(instance) => Some(instance),
+    };
     tx.prepare_cached(
-        "INSERT INTO prompt (job, kind, text, state, written_at, state_at) VALUES (?1, ?2, ?3, 'queued', ?4, ?4)",
+        "INSERT INTO prompt (job, kind, text, state, held, instance, written_at, state_at)
+         VALUES (?1, ?2, ?3, 'queued', ?4 IS NOT NULL, ?4, ?5, ?5)",
     )?
-    .execute(params![key.0, kind_word(kind), text, Ms(now)])?;
+    .execute(params![key.0, kind_word(kind), text, only, Ms(now)])?;
     Ok(PromptId(tx.last_insert_rowid()))
 }
 
@@ -233,6 +269,16 @@ fn title(text: &str) -> R<CleanText> {
 /// Puts the prompt into a state, which begins `now`. Only `Sending` has an instance, which `sending` writes.
 pub(super) fn set(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: Time) -> R<()> {
     let (state, held, until) = columns_of(to);
+    if matches!(to, Delivery::Queued { .. }) {
+        // Whoever alone may send it still may, and for all others it stays paused.
+        tx.prepare_cached(
+            "UPDATE prompt SET state = ?2, until = ?3, reason = NULL, state_at = ?4, instance = iif(held, instance, NULL),
+                 discarded_from = NULL, discarded_at = NULL
+             WHERE id = ?1",
+        )?
+        .execute(params![id.0, state, until, Ms(now)])?;
+        return Ok(());
+    }
     tx.prepare_cached(
         "UPDATE prompt SET state = ?2, held = ?3, until = ?4, reason = ?5, state_at = ?6, instance = NULL,
              discarded_from = NULL, discarded_at = iif(?2 = 'dismissed', ?6, NULL)
@@ -285,6 +331,7 @@ pub(super) fn requeue(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>, 
         }
         drafts::delete_of_prompt(tx, id)?;
     }
+    tx.prepare_cached("UPDATE prompt SET held = 0 WHERE id = ?1")?.execute([id.0])?;
     set(tx, id, &Delivery::Queued { until: None }, now)?;
     let mut row = jobs::get(tx, prompt.job)?;
     row.dismissed = false;
@@ -304,7 +351,8 @@ pub(super) fn discard(tx: &Transaction<'_>, id: PromptId, now: Time) -> R<Discar
 /// Discards a prompt and keeps all that [`restore`] needs: its state, until when it waits, why, and its place.
 pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> R<()> {
     tx.prepare_cached(&format!(
-        "UPDATE prompt SET discarded_from = {STATE}, discarded_at = ?2, state = 'dismissed' WHERE id = ?1"
+        "UPDATE prompt SET discarded_from = {STATE}, discarded_at = ?2, state = 'dismissed', instance = NULL
+         WHERE id = ?1"
     ))?
     .execute(params![id.0, Ms(now)])?;
     Ok(())

@@ -18,17 +18,17 @@ type R<T> = Result<T, StoreError>;
 /// Only what waits is read, however long the record has become: CROSS JOIN keeps SQLite from going through all jobs.
 pub(super) const QUEUED: &str = "SELECT prompt.id, prompt.job, prompt.kind, prompt.until
      FROM prompt CROSS JOIN job ON job.key = prompt.job
-     WHERE prompt.state = 'queued' AND prompt.held = 0 AND job.scope = ?1
+     WHERE prompt.state = 'queued' AND (prompt.held = 0 OR prompt.instance = ?2) AND job.scope = ?1
        AND (prompt.kind = 'create' OR job.id IS NOT NULL)
        AND NOT EXISTS (SELECT 1 FROM prompt AS earlier WHERE earlier.job = prompt.job AND earlier.id < prompt.id
                        AND earlier.state NOT IN ('accepted', 'dismissed'))
      ORDER BY coalesce(prompt.place, prompt.id)";
 
-/// Prompts that are first in their job's line, have where to go and are not paused, in order.
-pub(super) fn waiting(connection: &Connection, scope: &Scope) -> R<Vec<Waiting>> {
+/// Prompts that are first in their job's line, have where to go and are not paused for this instance, in order.
+pub(super) fn waiting(connection: &Connection, scope: &Scope, instance: Option<&str>) -> R<Vec<Waiting>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
     let mut ask = connection.prepare_cached(QUEUED)?;
-    let prompts = ask.query_map([scope], |row| {
+    let prompts = ask.query_map(params![scope, instance], |row| {
         Ok(Waiting {
             prompt: PromptId(row.get(0)?),
             job: JobKey(row.get(1)?),
@@ -57,7 +57,8 @@ fn current(tx: &Transaction<'_>, jobs: &[JobKey]) -> R<BTreeSet<JobKey>> {
 
 fn hold(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, held: bool, now: Time) -> R<BTreeSet<JobKey>> {
     let mut write = tx.prepare_cached(
-        "UPDATE prompt SET held = ?2, state_at = ?3 WHERE job = ?1 AND state = 'queued' AND held <> ?2",
+        "UPDATE prompt SET held = ?2, state_at = ?3, instance = NULL
+         WHERE job = ?1 AND state = 'queued' AND (held <> ?2 OR instance IS NOT NULL)",
     )?;
     let mut changed = BTreeSet::new();
     for key in keys {
@@ -72,7 +73,9 @@ fn hold(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, held: bool, now: Time) ->
 pub(super) fn pause_one(tx: &Transaction<'_>, prompt: PromptId, now: Time) -> R<Option<JobRow>> {
     let job = prompts::get(tx, prompt)?.job;
     let paused = tx
-        .prepare_cached("UPDATE prompt SET held = 1, state_at = ?2 WHERE id = ?1 AND state = 'queued'")?
+        .prepare_cached(
+            "UPDATE prompt SET held = 1, state_at = ?2, instance = NULL WHERE id = ?1 AND state = 'queued'",
+        )?
         .execute(params![prompt.0, Ms(now)])?;
     if paused == 0 { Ok(None) } else { jobs::touch(tx, job).map(Some) }
 }

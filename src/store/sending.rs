@@ -34,6 +34,7 @@ pub(super) fn take_turn(tx: &Transaction<'_>, id: PromptId, instance: &str, now:
     let prompt = prompts::get(tx, id)?;
     match prompt.state {
         DeliveryKind::Queued => {}
+        DeliveryKind::Paused if prompt.instance.as_deref() == Some(instance) => {}
         DeliveryKind::Paused => return Ok(Turn::Behind),
         _ => return Ok(Turn::Taken),
     }

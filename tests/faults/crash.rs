@@ -199,9 +199,40 @@ fn killed_whenever_a_journal_is_seen_nothing_goes_out_twice() {
     let kept = assert_sound(&world);
     let unsettled = [DeliveryKind::Queued, DeliveryKind::Sending];
     assert!(!kept.values().any(|kind| unsettled.contains(kind)), "{kept:?}");
-    let queued = world.sim.requests(Operation::Create) - sent;
-    assert!(queued <= cut, "{queued} were sent later");
-    println!("killed inside {cut} transactions of sending; {} prompts kept, {queued} of them sent later", kept.len());
+    assert_eq!(world.sim.requests(Operation::Create), sent, "what a killed command left is for the user to resume");
+    let paused = kept.values().filter(|kind| **kind == DeliveryKind::Paused).count();
+    println!("killed inside {cut} transactions of sending; {} prompts kept, {paused} of them paused", kept.len());
+}
+
+#[test]
+fn a_command_that_is_killed_before_it_sent_its_prompt_leaves_it_paused() {
+    let world = World::new(&[]);
+    let id = world.run(&["new", "first [sim:seconds=1]"]).ends(0).out.trim().to_owned();
+    world.faults(&["create=429", "message=429"]);
+    let new = world.start(&["new", "--wait", "a new job"]);
+    wait_until("the refusal of the new job", || world.sim.requests(Operation::Create) == 2);
+    let follow = world.start(&["follow", &id, "--wait", "a follow-up"]);
+    wait_until("the refusal of the follow-up", || world.sim.requests(Operation::FollowUp) == 1);
+    let states = || {
+        let db = Connection::open(file(&world)).expect("opened");
+        let mut ask = db.prepare("SELECT state FROM prompt WHERE state = 'sending'").expect("a question");
+        ask.exists([]).expect("an answer")
+    };
+    wait_until("both wait for the limit", || !states());
+    kill(new);
+    kill(follow);
+    world.faults(&[]);
+    // The limit is over.
+    let db = Connection::open(file(&world)).expect("opened");
+    db.execute_batch("UPDATE prompt SET until = NULL; UPDATE ledger SET blocked_until = NULL").expect("written");
+    drop(db);
+    dispatch_all(&world);
+    let kept = assert_sound(&world);
+    assert_eq!(
+        (kept.get("a new job"), kept.get("a follow-up")),
+        (Some(&DeliveryKind::Paused), Some(&DeliveryKind::Paused))
+    );
+    assert_eq!((world.sim.requests(Operation::Create), world.sim.requests(Operation::FollowUp)), (2, 1));
 }
 
 #[test]

@@ -97,6 +97,13 @@ impl<'a> Mender<'a> {
         for (column, value) in columns.iter().zip(&mut row.values) {
             self.mend_value(column, value);
         }
+        if table == "job" {
+            // Before there was such a column, to look at a job was to act on it.
+            let is_old = row.at("handled_at").is_some_and(|at| at >= row.values.len());
+            if let Some(looked) = row.value("looked_at").cloned().filter(|_| is_old) {
+                row.put("handled_at", looked);
+            }
+        }
         match table {
             "job" if row.value("undelivered") == Some(&Value::Null) => {
                 self.delivered.insert(record.rowid);
@@ -159,7 +166,9 @@ impl<'a> Mender<'a> {
         self.prompts_of_jobs(tx)?;
         self.drafts(tx)?;
         tx.execute_batch(
-            "UPDATE job SET merged_into = NULL WHERE merged_into NOT IN (SELECT key FROM job);
+            "UPDATE prompt SET state_at = iif(state = 'queued', written_at, coalesce(sent_at, written_at))
+             WHERE state_at IS NULL AND state NOT IN ('accepted', 'dismissed');
+             UPDATE job SET merged_into = NULL WHERE merged_into NOT IN (SELECT key FROM job);
              DELETE FROM event WHERE job NOT IN (SELECT key FROM job);
              DELETE FROM job_page WHERE job NOT IN (SELECT key FROM job);
              DELETE FROM ledger_use WHERE ledger NOT IN (SELECT id FROM ledger);

@@ -234,7 +234,7 @@ async fn the_questions_asked_all_the_time_are_answered_from_an_index() {
     assert!(changed.contains("job_by_revision") && !changed.contains("TEMP B-TREE"), "{changed}");
     let by_id = plan("SELECT * FROM job WHERE scope = 1 AND id = 'x'".to_owned()).await;
     assert!(by_id.contains("job_by_id"), "{by_id}");
-    let queued = plan(crate::store::queue::QUEUED.replace("?1", "1")).await;
+    let queued = plan(crate::store::queue::QUEUED.replace("?1", "1").replace("?2", "NULL")).await;
     assert!(queued.contains("prompt_queued") && !queued.contains("SCAN job"), "{queued}");
     let sent = plan(crate::store::local::SENT.replace("?1", "1")).await;
     assert!(sent.contains("prompt_by_sent") && !sent.contains("TEMP B-TREE"), "{sent}");

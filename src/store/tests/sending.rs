@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::change::QueueChange;
 use crate::model::ledger::Limited;
 use crate::model::prompt::{Delivery, DeliveryKind, PromptKind};
 use crate::model::row::Group;
@@ -124,10 +125,10 @@ async fn a_superseding_follow_up_discards_what_was_not_carried_out_and_waits_for
         store.turn(prompt, at(2)).await;
         store.end(prompt, how, at(3)).await;
         // A second earlier one can only be sent once the first one is out of its way.
-        let (queued, _, discarded) = store.supersede_follow_ups(row.key, "queued", at(4)).await.expect("written");
+        let (queued, _, discarded) = store.supersede_follow_ups(row.key, "queued", None, at(4)).await.expect("written");
         assert_eq!(discarded.iter().map(|prompt| prompt.id).collect::<Vec<_>>(), [prompt]);
         assert_eq!(delivery(&store, row.key, prompt).await.kind(), DeliveryKind::Discarded);
-        let (last, _, discarded) = store.supersede_follow_ups(row.key, "last", at(5)).await.expect("written");
+        let (last, _, discarded) = store.supersede_follow_ups(row.key, "last", None, at(5)).await.expect("written");
         assert!(discarded.is_empty(), "a queued one stays");
         assert_eq!(store.in_line().await, [(queued, None)]);
         for prompt in [queued, last] {
@@ -138,7 +139,7 @@ async fn a_superseding_follow_up_discards_what_was_not_carried_out_and_waits_for
     let lost = store.follow_up(row.key, "lost", at(8)).await;
     store.turn(lost, at(8)).await;
     store.end(lost, Settled::Unconfirmed(line("lost")), at(9)).await;
-    let (behind, ..) = store.supersede_follow_ups(row.key, "behind", at(10)).await.expect("written");
+    let (behind, ..) = store.supersede_follow_ups(row.key, "behind", None, at(10)).await.expect("written");
     assert_eq!(store.turn(behind, at(11)).await, Turn::Behind, "it may have been carried out, so the user decides");
     assert!(matches!(delivery(&store, row.key, lost).await, Delivery::Unconfirmed(_)));
 }
@@ -531,4 +532,43 @@ async fn the_threads_of_two_rows_that_became_one_are_the_same() {
     let thread = store.told(row.key).await;
     let both = vec![(gone, thread.clone()), (row.key, thread)];
     assert_eq!(store.threads(&[gone, row.key], None).await.expect("threads"), both);
+}
+
+#[tokio::test]
+async fn a_reserved_prompt_is_paused_for_all_but_its_instance() {
+    let store = memory();
+    let (prompt, row) = store.reserve_new_job(&scope(), "Fix it", "command", at(0)).await.expect("written");
+    assert_eq!(row.undelivered, Some(DeliveryKind::Paused));
+    assert_eq!(store.queued(&scope()).await.expect("read"), []);
+    assert_eq!(store.queued_for(&scope(), "dashboard").await.expect("read"), []);
+    assert_eq!(store.turn(prompt, at(1)).await, Turn::Behind);
+    let own = store.queued_for(&scope(), "command").await.expect("read");
+    assert_eq!(own.iter().map(|waiting| waiting.prompt).collect::<Vec<_>>(), [prompt]);
+    assert_eq!(store.reserved_for(prompt).await.expect("read").as_deref(), Some("command"));
+    let turn = store.take_turn(prompt, "command", at(1), at(1)).await.expect("an answer");
+    assert!(matches!(turn, Turn::Go { .. }), "{turn:?}");
+    // A 429: it waits, and is still nobody else's.
+    store.end(prompt, Settled::Limited { until: at(60) }, at(2)).await;
+    assert_eq!(store.queued(&scope()).await.expect("read"), []);
+    assert_eq!(store.queued_for(&scope(), "command").await.expect("read").len(), 1);
+    let turn = store.take_turn(prompt, "command", at(3), at(3)).await.expect("an answer");
+    assert!(matches!(turn, Turn::Wait { .. }), "{turn:?}");
+    assert_eq!(store.queued(&scope()).await.expect("read"), [], "nor while the limit is used up");
+    // Its command has given it up: from now on it waits for the user.
+    store.pause_prompt(prompt, at(90)).await.expect("written").expect("it was queued");
+    assert_eq!(store.take_turn(prompt, "command", at(99), at(99)).await.expect("an answer"), Turn::Behind);
+    assert_eq!(store.reserved_for(prompt).await.expect("read"), None);
+    store.change_queue(&[row.key], QueueChange::Release, at(100)).await.expect("resumed");
+    assert!(matches!(store.turn(prompt, at(4000)).await, Turn::Go { .. }));
+}
+
+#[tokio::test]
+async fn a_reserved_prompt_that_the_user_resumes_is_everybodys() {
+    let store = memory();
+    let (_, job) = store.new_job("Fix it", at(0)).await;
+    let (prompt, row) = store.reserve_new_job(&scope(), "Fix that", "command", at(0)).await.expect("written");
+    store.change_queue(&[row.key], QueueChange::Release, at(1)).await.expect("resumed");
+    assert!(store.queued(&scope()).await.expect("read").iter().any(|waiting| waiting.prompt == prompt));
+    store.change_queue(&[row.key, job.key], QueueChange::Pause, at(2)).await.expect("paused");
+    assert_eq!(store.take_turn(prompt, "command", at(3), at(3)).await.expect("an answer"), Turn::Behind);
 }
