@@ -16,6 +16,7 @@ use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::text::CleanText;
 use crate::runtime::effects::Connection;
 use crate::runtime::first_run::FirstRun;
+use crate::runtime::remembered::Begun;
 use crate::runtime::switch::Profiles;
 use crate::runtime::{self, Exit, Folders, Parts};
 use crate::sim::{Sim, SimOptions};
@@ -42,7 +43,9 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let client = Client::new(scope.clone(), key, ClientOptions::default())
         .map_err(|failure| Refusal::unusable(failure.sentence))?;
     let store = Store::in_memory().map_err(Refusal::unusable)?;
-    Past { store: &store, scope: &scope, now: Utc::now() }.fill(&sim.seeded()).await.map_err(Refusal::unusable)?;
+    let now = Utc::now();
+    let past = Past { store: &store, scope: &scope, now };
+    let rest = past.fill(sim.seeded()).await.map_err(Refusal::unusable)?;
     let folder = (!path.as_os_str().is_empty()).then(|| path.with_file_name("themes"));
     let start = Start {
         profile: CleanText::line("demo"),
@@ -54,8 +57,11 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
         filters: own::filters(&mine),
         long_copies: !mine.clipboard.is_empty(),
         commands,
-        ..Start::new(scope, local_offset())
+        ..Start::new(scope.clone(), local_offset())
     };
+    // The first rows are asked for before the rest is written, and all rows after it.
+    let begun = Begun::begin(&store, &start).map_err(no_terminal)?;
+    past.add_rest(rest);
     tokio::spawn(views::remember(Arc::clone(&sim), store.clone(), start.scope.clone()));
     let connection =
         Some(Connection { client, poll: PollOptions::default(), lock_folder: None, on_change: mine.on_change });
@@ -67,7 +73,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
         notify,
         clipboard: mine.clipboard,
         store,
-        begun: None,
+        begun: Some(begun),
         connection,
         environment,
         kind,

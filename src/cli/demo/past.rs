@@ -1,7 +1,7 @@
 //! The demo's past: jobs, prompts and own words, as if they had been lived through.
 
 use crate::model::Time;
-use crate::model::backup::{Header, JobRecord, Line, LineError, PromptRecord};
+use crate::model::backup::{Header, JobRecord, Line, PromptRecord};
 use crate::model::change::{LocalChange, QueueChange};
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, Status};
@@ -11,9 +11,12 @@ use crate::model::text::CleanText;
 use crate::sim::{SeededChange, SeededJob};
 use crate::store::{ImportError, Only, Settled, Store, StoreError};
 use chrono::TimeDelta;
-use std::io::Cursor;
+use futures_util::FutureExt as _;
+use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
 
+/// Jobs that are there before the first frame; more would delay it.
+const FIRST: usize = 200;
 /// Who sent the prompts of the past.
 const INSTANCE: &str = "demo";
 /// After this long a finished job is not looked at again (design.md: polling).
@@ -54,6 +57,37 @@ pub(super) struct Past<'a> {
     pub(super) now: Time,
 }
 
+/// The lines of an export, each made when it is read.
+struct Lines {
+    jobs: std::vec::IntoIter<SeededJob>,
+    scope: Scope,
+    now: Time,
+    line: Cursor<Vec<u8>>,
+}
+
+impl Lines {
+    fn new(jobs: Vec<SeededJob>, scope: &Scope, now: Time) -> Self {
+        let header = Line::Header(Header { program: CleanText::line(INSTANCE), exported_at: now });
+        let line = Cursor::new(header.write().unwrap_or_default().into_bytes());
+        Self { jobs: jobs.into_iter(), scope: scope.clone(), now, line }
+    }
+}
+
+impl Read for Lines {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.line.read(buffer)?;
+            if read > 0 {
+                return Ok(read);
+            }
+            let Some(job) = self.jobs.next() else { return Ok(0) };
+            let Some(record) = lived(&self.scope, &job, self.now) else { continue };
+            let text = Line::Job(Box::new(record)).write().map_err(io::Error::other)?;
+            self.line = Cursor::new(format!("\n{text}").into_bytes());
+        }
+    }
+}
+
 /// Something in a job's past.
 #[derive(Debug)]
 enum Step<'a> {
@@ -62,9 +96,12 @@ enum Step<'a> {
 }
 
 impl Past<'_> {
-    pub(super) async fn fill(&self, jobs: &[SeededJob]) -> Result<(), ImportError> {
-        self.take_in(jobs).await?;
-        if jobs.len() > 2 {
+    /// Writes the newest jobs. The rest of them, if there are many, is given back.
+    pub(super) async fn fill(&self, mut jobs: Vec<SeededJob>) -> Result<Vec<SeededJob>, ImportError> {
+        let first = jobs.split_off(jobs.len().saturating_sub(FIRST));
+        let is_full = first.len() > 2;
+        self.take_in(first).await?;
+        if is_full {
             // The ledgers are to be empty: what is sent here is paid for long ago.
             let mut paid = self.now - TimeDelta::hours(48);
             let at = self.now - LOST_AGO;
@@ -74,20 +111,24 @@ impl Past<'_> {
             self.add_own_words().await?;
             self.pause_a_batch().await?;
         }
-        Ok(())
+        Ok(jobs)
     }
 
-    /// The service's jobs, in the form in which they come from another computer: in one transaction, which ten thousand of
-    /// them don't have to be waited for.
-    async fn take_in(&self, jobs: &[SeededJob]) -> Result<(), ImportError> {
-        let wrong = |what: LineError| ImportError::Line { line: 0, what };
-        let header = Header { program: CleanText::line(INSTANCE), exported_at: self.now };
-        let mut lines = Line::Header(header).write().map_err(wrong)?;
-        for record in jobs.iter().filter_map(|job| lived(self.scope, job, self.now)) {
-            lines.push('\n');
-            lines.push_str(&Line::Job(Box::new(record)).write().map_err(wrong)?);
+    /// Hands the rest over to the store at once, which writes it after what it was asked before.
+    pub(super) fn add_rest(&self, rest: Vec<SeededJob>) {
+        let (store, lines, now) = (self.store.clone(), Lines::new(rest, self.scope, self.now), self.now);
+        let mut import =
+            Box::pin(async move { store.import(BufReader::new(lines), Only::default(), false, now).await.map(|_| ()) });
+        if (&mut import).now_or_never().is_none() {
+            // The store is in memory: only a mistake in the demo itself could fail.
+            tokio::spawn(import);
         }
-        self.store.import(Cursor::new(lines.into_bytes()), Only::default(), false, self.now).await?;
+    }
+
+    /// The service's jobs, in the form in which they come from another computer: in one transaction.
+    async fn take_in(&self, jobs: Vec<SeededJob>) -> Result<(), ImportError> {
+        let lines = Lines::new(jobs, self.scope, self.now);
+        self.store.import(BufReader::new(lines), Only::default(), false, self.now).await?;
         Ok(())
     }
 
@@ -236,7 +277,7 @@ mod tests {
         let sim = Sim::start(SimOptions { pages: 10, ..SimOptions::default() }).await.expect("a simulator");
         let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
         let store = Store::in_memory().expect("a store");
-        Past { store: &store, scope: &scope, now: Utc::now() }.fill(&sim.seeded()).await.expect("filled");
+        Past { store: &store, scope: &scope, now: Utc::now() }.fill(sim.seeded()).await.expect("filled");
         (sim, store, scope)
     }
 
@@ -270,6 +311,24 @@ mod tests {
         assert!(about.iter().any(|row| row.status == Some(Status::Completed)), "one has finished");
         // A draft would come back instead of the templates that the key on a page is to show.
         assert_eq!(store.drafts(&scope).await.expect("drafts"), []);
+    }
+
+    #[tokio::test]
+    async fn of_many_jobs_the_newest_come_first_and_the_rest_right_behind_what_was_asked_before() {
+        let options = SimOptions { pages: 10, jobs: 1_000, ..SimOptions::default() };
+        let sim = Sim::start(options).await.expect("a simulator");
+        let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
+        let store = Store::in_memory().expect("a store");
+        let past = Past { store: &store, scope: &scope, now: Utc::now() };
+        let rest = past.fill(sim.seeded()).await.expect("filled");
+        assert_eq!(rest.len(), 1_000 - FIRST);
+        let before = store.jobs(&scope).await.expect("jobs");
+        past.add_rest(rest);
+        let after = store.jobs(&scope).await.expect("jobs");
+        assert_eq!(after.len(), before.len() + 1_000 - FIRST);
+        // All that a first screen is about is there from the start.
+        let needs = |rows: &[JobRow]| rows.iter().filter(|row| row.group() < Group::Done).count();
+        assert_eq!(needs(&after), needs(&before));
     }
 
     #[tokio::test]

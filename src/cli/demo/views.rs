@@ -100,7 +100,7 @@ mod tests {
         let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
         let store = Store::in_memory().expect("a store");
         let past = super::super::past::Past { store: &store, scope: &scope, now: Utc::now() };
-        past.fill(&sim.seeded()).await.expect("filled");
+        past.fill(sim.seeded()).await.expect("filled");
         remember(Arc::clone(&sim), store.clone(), scope.clone()).await;
         let today = sim.now().date_naive();
         let weeks = weeks_to_compare(today);
