@@ -2,7 +2,7 @@
 //! the terminal is taken over is said on stderr.
 
 use super::code::Code;
-use super::folder::{barred, repaired, unusable};
+use super::folder::{barred, open_to_others, repaired, unusable};
 use super::refusal::Refusal;
 use super::{own, welcome};
 use crate::api::Client;
@@ -104,7 +104,8 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
 /// What the opening found that has to be said.
 fn notice(opened: &Opened, folder: &Path) -> Option<CleanText> {
     let repaired = repaired(opened).map(|sentence| CleanText::line(&sentence));
-    repaired.or_else(|| opened.read_only.then(|| barred(folder)).flatten())
+    let open = || open_to_others(folder).map(|sentence| CleanText::line(&sentence));
+    repaired.or_else(|| opened.read_only.then(|| barred(folder)).flatten()).or_else(open)
 }
 
 fn start(settings: &Settings) -> Start {

@@ -12,8 +12,9 @@ use chrono::Utc;
 use clap::builder::UnknownArgumentValueParser;
 use clap::{ArgAction, Args};
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Seek as _};
+use std::io::{self, ErrorKind, Read, Seek as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What stands in the file.
 pub(super) const LINES: &str = "\
@@ -58,11 +59,18 @@ pub(super) async fn run(
         // Before the work; the file itself is made in one step that fails where one is in the way.
         check_place(file, options.force)?;
     }
-    let (mut spool, exported) = read_out(&folder, flags, out).await?;
+    let (spool, exported) = read_out(&folder, flags, out).await?;
     let said = said(exported, file);
+    let mut lines: Box<dyn Read> = match spool {
+        Spool::File(mut spool) => {
+            spool.rewind().map_err(Refusal::unusable)?;
+            Box::new(spool)
+        }
+        Spool::Memory(bytes) => Box::new(io::Cursor::new(bytes.taken())),
+    };
     match file {
-        Some(file) => write_file(&mut spool, file, options.force).map_err(|error| not_written(file, &error))?,
-        None => match io::copy(&mut spool, &mut io::stdout().lock()) {
+        Some(file) => write_file(&mut lines, file, options.force).map_err(|error| not_written(file, &error))?,
+        None => match io::copy(&mut lines, &mut io::stdout().lock()) {
             // Whoever read has had enough.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Code::Done),
             Err(error) => return Err(Refusal::unusable(format!("The export can't be written: {error}."))),
@@ -73,25 +81,53 @@ pub(super) async fn run(
     Ok(Code::Done)
 }
 
-/// All lines in a file without a name: whoever reads them slowly keeps nobody from the store.
-async fn read_out(folder: &Path, flags: &Flags, out: &mut Out) -> Result<(File, Exported), Refusal> {
-    let now = Utc::now();
-    let mut spool = spool(folder).map_err(|error| {
-        Refusal::unusable(format!("No room for the export in {} nor elsewhere: {error}.", folder.display()))
-    })?;
+/// Where the lines are until they are written out: whoever reads them slowly keeps nobody from the store.
+enum Spool {
+    /// A file without a name.
+    File(File),
+    /// No disk has space for one.
+    Memory(Buffer),
+}
+
+/// Bytes that the store's thread writes.
+#[derive(Debug, Clone, Default)]
+struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+impl Buffer {
+    fn taken(&self) -> Vec<u8> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl io::Write for Buffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Reads all lines out of the store.
+async fn read_out(folder: &Path, flags: &Flags, out: &mut Out) -> Result<(Spool, Exported), Refusal> {
+    let (now, program) = (Utc::now(), env!("CARGO_PKG_VERSION"));
     let store = open_sound(folder, false, out).await?;
-    let lines = spool.try_clone().map_err(Refusal::unusable)?;
-    let exported = store.export(lines, only(flags), env!("CARGO_PKG_VERSION"), now).await;
+    if let Ok(spool) = spool(folder) {
+        let lines = spool.try_clone().map_err(Refusal::unusable)?;
+        match store.export(lines, only(flags), program, now).await {
+            Err(StoreError::Full | StoreError::Refused) => {}
+            exported => {
+                store.close().await;
+                return Ok((Spool::File(spool), exported.map_err(|error| unusable(folder, &error))?));
+            }
+        }
+    }
+    let buffer = Buffer::default();
+    let exported = store.export(buffer.clone(), only(flags), program, now).await;
     store.close().await;
-    let exported = exported.map_err(|error| match error {
-        StoreError::Full => Refusal::unusable(format!(
-            "The disk of {} is full, so nothing was exported: free some space, then try again.",
-            folder.display()
-        )),
-        other => unusable(folder, &other),
-    })?;
-    spool.rewind().map_err(Refusal::unusable)?;
-    Ok((spool, exported))
+    Ok((Spool::Memory(buffer), exported.map_err(|error| unusable(folder, &error))?))
 }
 
 /// A file that nobody else can open, gone with its last handle: beside the store, or where temporary files lie.
@@ -116,7 +152,7 @@ fn check_place(file: &Path, force: bool) -> Result<(), Refusal> {
     }
 }
 
-fn write_file(spool: &mut File, file: &Path, force: bool) -> io::Result<()> {
+fn write_file(spool: &mut dyn Read, file: &Path, force: bool) -> io::Result<()> {
     if force {
         // Whole beside the old one, then in its place.
         let target = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
@@ -154,13 +190,21 @@ fn not_written(file: &Path, error: &io::Error) -> Refusal {
         ErrorKind::AlreadyExists => {
             format!("{file} is there already, so nothing was exported: choose another name, or say --force.")
         }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            format!("The disk of {file} is full, so nothing was exported: free some space, or write to another disk.")
+        }
         _ => format!("The export can't be written to {file}: {error}."),
     })
 }
 
 fn said(exported: Exported, file: Option<&Path>) -> String {
     let totals = exported.totals;
-    let what = format!("{} and {}", count(totals.jobs, "job"), count(totals.drafts, "draft of a new job"));
+    // Drafts of follow-ups are part of their jobs.
+    let what = match totals.drafts {
+        0 => count(totals.jobs, "job"),
+        1 => format!("{} and 1 draft of a new job", count(totals.jobs, "job")),
+        drafts => format!("{} and {drafts} drafts of new jobs", count(totals.jobs, "job")),
+    };
     let place = file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
     let mut said = format!("Exported {what}{place}.");
     if exported.in_flight > 0 {

@@ -176,6 +176,9 @@ pub(super) async fn open_sound(folder: &Path, writing: bool, out: &mut Out) -> R
 pub(super) fn opened(folder: &Path, out: &mut Out) -> Result<(Store, Opened), Refusal> {
     let (store, opened) = Store::open(folder, chrono::Utc::now()).map_err(|error| unusable(folder, &error))?;
     tell_repaired(&opened, out);
+    if let Some(warning) = open_to_others(folder) {
+        out.note(&format!("docdeck: {warning}"));
+    }
     Ok((store, opened))
 }
 
@@ -210,6 +213,28 @@ fn tell_repaired(opened: &Opened, out: &mut Out) {
     if let Some(sentence) = repaired(opened) {
         out.note(&format!("docdeck: {sentence}"));
     }
+}
+
+/// What to do if the data folder is a link to a folder that others can look into: a folder that has other things as well
+/// is not closed by docdeck, and a link hides that.
+pub(super) fn open_to_others(folder: &Path) -> Option<String> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let is_link = folder.symlink_metadata().is_ok_and(|found| found.is_symlink());
+        let target = std::fs::canonicalize(folder).ok().filter(|_| is_link)?;
+        let mode = target.metadata().ok()?.permissions().mode();
+        if mode & 0o077 != 0 {
+            return Some(format!(
+                "Others can look into the data folder {}: run chmod 700 {}, or choose another one with --data-dir.",
+                target.display(),
+                quoted(&target)
+            ));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = folder;
+    None
 }
 
 /// What was repaired when the store was opened; none if nothing was.

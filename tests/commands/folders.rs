@@ -138,6 +138,28 @@ fn a_damaged_store_is_kept_aside_and_never_exported_as_an_empty_one() {
     assert_eq!(std::fs::read_to_string(backup).expect("there"), "the good one");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_data_folder_behind_a_link_is_closed_to_others_or_warned_about() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let home = Home::new();
+    for (name, other) in [("alone", None), ("shared", Some("photo.png"))] {
+        let (target, link) = (home.path().join(name), home.path().join(format!("{name}-link")));
+        std::fs::create_dir(&target).expect("made");
+        std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o755)).expect("opened");
+        if let Some(other) = other {
+            std::fs::write(target.join(other), "x").expect("written");
+        }
+        symlink(&target, &link).expect("a link");
+        let file = home.write("one.jsonl", "{\"kind\":\"docdeck\",\"version\":1}\n");
+        let output = home.docdeck(&["import"]).arg(&file).arg("--data-dir").arg(&link).output().expect("it runs");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let mode = std::fs::metadata(&target).expect("there").permissions().mode() & 0o777;
+        assert_eq!((output.status.code(), mode), (Some(0), if other.is_some() { 0o755 } else { 0o700 }), "{stderr}");
+        assert_eq!(stderr.contains("Others can look into the data folder"), other.is_some(), "{stderr}");
+    }
+}
+
 /// A store of the schema before this one, with a job in it.
 fn older(folder: &Path) {
     std::fs::create_dir(folder).expect("made");

@@ -33,6 +33,25 @@ fn on_a_full_disk_nothing_is_sent_what_was_there_stays_and_later_it_goes_on() {
 }
 
 #[test]
+fn on_a_full_disk_an_export_goes_to_stdout() {
+    let world = World::new(&[]);
+    let texts: Vec<String> = (0..50).map(|n| format!("prompt {n} {}", "x".repeat(2_000))).collect();
+    world.store(async |store, scope| {
+        store.add_batch(scope, &texts, chrono::Utc::now()).await.expect("written");
+    });
+    let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" export";
+    let mut shell = Command::new("/bin/sh");
+    shell.env_clear().envs(world.variables()).current_dir(world.home.path()).stdin(Stdio::null());
+    let ran = shell.args(["-c", script, env!("CARGO_BIN_EXE_docdeck")]).output().expect("it ran");
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(0), "{said}");
+    assert!(said.starts_with("Exported 50 jobs.\n"), "{said}");
+    let lines = String::from_utf8(ran.stdout).expect("text");
+    assert_eq!(lines.lines().count(), 52);
+    assert!(lines.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
+}
+
+#[test]
 fn in_a_folder_that_cannot_be_written_nothing_is_sent_and_the_record_is_read() {
     let world = World::new(&[]);
     world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
@@ -147,7 +166,8 @@ fn on_a_disk_that_is_really_full_nothing_is_sent_and_reading_goes_on() {
     }
     world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
     many(&world);
-    let script = "full 0; \"$DOCDECK\" export \"$SMALL/all.jsonl\"; echo \"$?\"; freed
+    let script = "full 0; \"$DOCDECK\" export \"$SMALL/all.jsonl\"; echo \"$?\"
+        \"$DOCDECK\" export | wc -l; \"$DOCDECK\" doctor --offline | grep -c 'full at '; freed
         for left in 0 8 16 28; do
             full $left
             \"$DOCDECK\" new \"$(head -c 3000 /dev/zero | tr '\\0' x)\"; echo \"$?\"
@@ -162,7 +182,7 @@ fn on_a_disk_that_is_really_full_nothing_is_sent_and_reading_goes_on() {
         mount -o remount,rw \"$SMALL\"";
     let output = ended(on_a_small_disk(&world, script));
     let codes = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(codes, "2 2 0 2 2 0 2 2 0 2 2 0 2 0 2 0", "{output:?}");
+    assert_eq!(codes, "2 3 1 2 0 2 2 0 2 2 0 2 2 0 2 0 2 0", "{output:?}");
     let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(err.matches("The disk is full, so nothing was saved or sent").count(), 4, "{err}");
     assert_eq!(err.matches("takes no more, so nothing was changed: free some space").count(), 4, "{err}");

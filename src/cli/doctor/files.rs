@@ -69,16 +69,24 @@ async fn content(report: &mut Report, known: &Known, folder: &Path) -> Option<Co
 fn disk(report: &mut Report, folder: &Path) {
     let there = folder.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("."));
     let Ok(found) = rustix::fs::statvfs(there) else { return };
-    let free = found.f_bavail.saturating_mul(found.f_frsize);
     // Some file systems have no fixed number of files, and give 0 of 0.
     let has_no_file_left = found.f_files > 0 && found.f_favail == 0;
-    let at = there.display();
-    if free < FULL || has_no_file_left {
-        let left =
-            if has_no_file_left { "no more files can be made".to_owned() } else { format!("{} free", size(free)) };
-        report.problem("disk", format!("full at {at} ({left}): nothing can be saved or sent"), "free some space");
+    space(report, there, found.f_bavail.saturating_mul(found.f_frsize), has_no_file_left);
+}
+
+#[cfg(unix)]
+fn space(report: &mut Report, at: &Path, free: u64, has_no_file_left: bool) {
+    let (at, remedy) = (at.display(), "free some space, or choose another folder with --data-dir");
+    if has_no_file_left {
+        report.problem(
+            "disk",
+            format!("full at {at} (no more files can be made): nothing can be saved or sent"),
+            remedy,
+        );
+    } else if free < FULL {
+        report.problem("disk", format!("full at {at} ({} free): nothing can be saved or sent", size(free)), remedy);
     } else if free < NEARLY_FULL {
-        report.warning("disk", format!("nearly full at {at} ({} free)", size(free)), "free some space");
+        report.warning("disk", format!("nearly full at {at} ({} free)", size(free)), remedy);
     } else {
         report.ok("disk", format!("{} free", size(free)));
     }
@@ -275,5 +283,23 @@ fn size(bytes: u64) -> String {
         0..1_000 => format!("{bytes} B"),
         1_000..1_000_000 => format!("{} kB", bytes / 1_000),
         _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::super::report::State;
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_a_problem_and_a_nearly_full_one_a_warning() {
+        let disks = [(0, false), (FULL - 1, false), (1 << 30, true), (FULL, false), (NEARLY_FULL, false)];
+        let states = disks.map(|(free, has_no_file_left)| {
+            let mut report = Report::default();
+            space(&mut report, Path::new("/data"), free, has_no_file_left);
+            report.checks.pop().map(|check| check.state)
+        });
+        let expected = [State::Problem, State::Problem, State::Problem, State::Warning, State::Ok];
+        assert_eq!(states, expected.map(Some));
     }
 }
