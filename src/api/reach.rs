@@ -89,7 +89,9 @@ fn speaks_of_proxy(cause: &(dyn Error + 'static)) -> bool {
     text.starts_with("tunnel error") || text.starts_with("SOCKS error") || text.contains("socks proxy")
 }
 
-fn tls_reason(error: &rustls::Error) -> CleanText {
+/// Why a certificate or a handshake was not accepted, as a phrase.
+pub(super) fn tls_reason(error: &rustls::Error) -> CleanText {
+    use rustls::AlertDescription as Alert;
     use rustls::CertificateError as Bad;
     let reason = match error {
         rustls::Error::InvalidCertificate(bad) => match bad {
@@ -98,17 +100,75 @@ fn tls_reason(error: &rustls::Error) -> CleanText {
             Bad::NotValidForName | Bad::NotValidForNameContext { .. } => "its certificate is for another host",
             Bad::UnknownIssuer => "its certificate comes from an issuer that this computer does not trust",
             Bad::Revoked => "its certificate was revoked",
-            _ => return CleanText::title(&error.to_string(), 120),
+            Bad::BadEncoding => "its certificate can't be read",
+            Bad::BadSignature => "its certificate was not signed by the issuer that it names",
+            Bad::InvalidPurpose | Bad::InvalidPurposeContext { .. } => "its certificate is not for servers",
+            Bad::UnhandledCriticalExtension => "its certificate has a critical extension that docdeck doesn't know",
+            Bad::UnknownRevocationStatus | Bad::ExpiredRevocationList | Bad::ExpiredRevocationListContext { .. } => {
+                "it is not known whether its certificate was revoked"
+            }
+            other => return other_reason(&format!("{other:?}")),
         },
         rustls::Error::InvalidMessage(_) => "what answers there does not speak TLS",
+        rustls::Error::NoCertificatesPresented => "it presents no certificate",
+        rustls::Error::PeerIncompatible(_) => {
+            "it offers no version or cipher of TLS that docdeck accepts (1.2 and 1.3)"
+        }
+        rustls::Error::PeerMisbehaved(_) => "it breaks the rules of TLS",
+        rustls::Error::AlertReceived(Alert::CertificateRequired | Alert::UnknownCA | Alert::BadCertificate) => {
+            "it wants a certificate of the client, which docdeck has not"
+        }
+        rustls::Error::AlertReceived(Alert::HandshakeFailure | Alert::ProtocolVersion) => {
+            "it accepts no version or cipher of TLS that docdeck offers (1.2 and 1.3)"
+        }
+        rustls::Error::AlertReceived(Alert::UnrecognisedName) => "it doesn't serve this host name",
         _ => return CleanText::title(&error.to_string(), 120),
     };
     CleanText::line(reason)
 }
 
+/// Errors of the certificate library have names only.
+fn other_reason(name: &str) -> CleanText {
+    const KNOWN: [(&str, &str); 9] = [
+        (
+            "CaUsedAsEndEntity",
+            "its certificate is that of an authority, as many self-signed ones are; it needs one with CA:FALSE",
+        ),
+        ("EndEntityUsedAsCa", "the issuer of its certificate is no authority"),
+        ("UnsupportedCertVersion", "its certificate is of an old version; it needs X.509 version 3"),
+        (
+            "UnsupportedSignatureAlgorithm",
+            "its certificate is signed in a way that docdeck doesn't accept (such as SHA-1)",
+        ),
+        ("UnsupportedCrlSignatureAlgorithm", "its list of revoked certificates is signed in an unknown way"),
+        ("NameConstraintViolation", "the issuer of its certificate may not issue for this host name"),
+        ("PathLenConstraintViolated", "its chain of certificates is longer than an authority in it allows"),
+        ("MaximumPathDepthExceeded", "its chain of certificates is too long"),
+        ("TrailingData", "its certificate can't be read"),
+    ];
+    match KNOWN.iter().find(|(known, _)| name.contains(known)) {
+        Some((_, reason)) => CleanText::line(reason),
+        None => CleanText::title(&format!("its certificate is not accepted: {name}"), 120),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustls::{CertificateError, OtherError};
+
+    #[test]
+    fn a_certificate_of_an_authority_in_place_of_a_servers_is_told_in_words() {
+        let bad = CertificateError::Other(OtherError(std::sync::Arc::new(io::Error::other("CaUsedAsEndEntity"))));
+        let reason = tls_reason(&rustls::Error::InvalidCertificate(bad));
+        assert!(reason.as_str().contains("CA:FALSE") && !reason.as_str().contains("CaUsed"), "{reason}");
+        let unknown = CertificateError::Other(OtherError(std::sync::Arc::new(io::Error::other("Odd"))));
+        assert!(
+            tls_reason(&rustls::Error::InvalidCertificate(unknown))
+                .as_str()
+                .starts_with("its certificate is not accepted")
+        );
+    }
     use reqwest::dns::{Name, Resolve, Resolving};
 
     struct KnowsNobody;

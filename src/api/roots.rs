@@ -1,6 +1,7 @@
 //! Authorities that the user trusts beside those of the system: a company's own, whose proxy or service no other computer
 //! knows. Read from a file of certificates in PEM form.
 
+use super::reach::tls_reason;
 use crate::model::text::CleanText;
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
@@ -50,7 +51,7 @@ impl ExtraRoots {
         for (number, found) in (1..).zip(CertificateDer::pem_slice_iter(&bytes)) {
             let bad = |why: &str| RootsError::Bad { path: path.into(), number, why: CleanText::title(why, 120) };
             let certificate = found.map_err(|error| bad(&error.to_string()))?;
-            store.add(certificate.clone()).map_err(|error| bad(&error.to_string()))?;
+            store.add(certificate.clone()).map_err(|error| bad(tls_reason(&error).as_str()))?;
             certificates.push(certificate);
         }
         match certificates.is_empty() {

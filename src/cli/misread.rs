@@ -2,9 +2,9 @@
 
 use super::arguments::Arguments;
 use super::code::Code;
-use super::out::Out;
+use super::out::{Out, on_one_line};
 use crate::model::text::CleanText;
-use clap::{CommandFactory as _, Parser as _};
+use clap::Parser as _;
 use std::process::ExitCode;
 
 /// Says what is wrong with the arguments, as JSON as well where that was asked for; or prints help or the version.
@@ -28,9 +28,9 @@ pub(super) fn report(error: clap::Error) -> ExitCode {
 /// The same mistake, or the help that was asked for, with what was typed as text: an argument may come out of a file or
 /// another program.
 fn as_text(error: clap::Error) -> clap::Error {
-    let clean = std::env::args_os().map(|typed| CleanText::line(&typed.to_string_lossy()).to_string());
-    // What is clean may be no mistake any more.
-    let plain = || Arguments::command().error(error.kind(), CleanText::block(&error.render().to_string()).as_str());
+    let clean = std::env::args_os().map(|typed| CleanText::line(&on_one_line(&typed.to_string_lossy())).to_string());
+    // What is clean may be no mistake any more. The text has its usage already.
+    let plain = || clap::Error::raw(error.kind(), CleanText::block(&error.render().to_string()).as_str());
     Arguments::try_parse_from(clean).err().unwrap_or_else(plain)
 }
 

@@ -163,9 +163,10 @@ impl Out {
         }
     }
 
-    /// A line beside the result.
+    /// A line beside the result. Line breaks in what it quotes of the arguments are escaped.
     pub(super) fn note(&mut self, text: &str) {
         self.clear_live();
+        let text = &without_breaks_of(std::env::args_os().filter_map(|typed| typed.into_string().ok()), text);
         let text = self.spelled(text, self.stderr_is_terminal);
         // Nobody may be reading; there is nobody else to tell.
         let _ = writeln!(io::stderr().lock(), "{text}");
@@ -220,6 +221,24 @@ impl Out {
         let text = gated(text);
         if to_ascii && !text.is_ascii() { Cow::Owned(ascii::line(&text)) } else { text }
     }
+}
+
+/// The text with its line breaks and tabs escaped.
+pub(super) fn on_one_line(text: &str) -> String {
+    text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t")
+}
+
+/// The text, in which an argument with line breaks is quoted with these escaped: it could look like another message.
+fn without_breaks_of(arguments: impl Iterator<Item = String>, text: &str) -> String {
+    let has_break = |typed: &String| typed.trim().contains(['\n', '\r']);
+    arguments.filter(has_break).fold(text.to_owned(), |text, typed| {
+        // Of `--option=value` the value alone may be quoted; how it is quoted leaves out blanks at its ends.
+        let value =
+            typed.split_once('=').filter(|_| typed.starts_with("--")).map_or(typed.as_str(), |(_, value)| value);
+        let value = value.trim();
+        let quoted_as_block = value.replace("\r\n", "\n").replace('\r', "\n");
+        text.replace(value, &on_one_line(value)).replace(&quoted_as_block, &on_one_line(value))
+    })
 }
 
 /// A moment for machines: RFC 3339 in UTC, to the second.
@@ -280,6 +299,13 @@ fn colour(colour: Colour, base: u8) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn line_breaks_of_arguments_are_escaped_and_those_of_the_message_stay() {
+        let typed = ["docdeck", "--data-dir=/tmp/a\nb", "x\r\ny"].map(str::to_owned);
+        let text = "No store in /tmp/a\nb/docdeck.db.\nNo file x\ny.";
+        assert_eq!(without_breaks_of(typed.into_iter(), text), "No store in /tmp/a\\nb/docdeck.db.\nNo file x\\r\\ny.");
+    }
 
     #[test]
     fn a_cut_text_ends_in_an_ellipsis_and_keeps_to_its_cells() {

@@ -2,6 +2,7 @@
 //! cut, columns apart by tabs, without a heading.
 
 use super::out::{Out, cut};
+use crate::model::export::guarded;
 use crate::model::palette::Meaning;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -82,7 +83,12 @@ impl Table {
 
     fn joined(&self, out: &Out, row: &[Cell]) -> String {
         let cells = row.iter().zip(&self.columns).filter(|(_, column)| column.set != Set::Seen);
-        let cells = cells.map(|(cell, _)| out.paint(cell.meaning, cell.piped.as_ref().unwrap_or(&cell.text)));
+        let cells = cells.map(|(cell, column)| {
+            let text = cell.piped.as_ref().unwrap_or(&cell.text).replace(['\t', '\r', '\n'], " ");
+            // Text from outside; all else are words, numbers and links that scripts read as they are.
+            let text = if column.set == Set::Flexible { guarded(&text) } else { text };
+            out.paint(cell.meaning, &text)
+        });
         cells.collect::<Vec<_>>().join("\t")
     }
 

@@ -119,9 +119,11 @@ pub fn beside(config: &Path, path: &Path) -> PathBuf {
 pub(super) fn read_file(path: &Path) -> Result<ApiKey, ConfigError> {
     use std::io::Read;
     let unreadable = |error: &std::io::Error| ConfigError::KeyFile { path: path.into(), why: plain(error) };
-    let file = std::fs::File::open(path).map_err(|error| unreadable(&error))?;
-    if file.metadata().is_ok_and(|found| found.is_dir()) {
-        return Err(ConfigError::KeyFile { path: path.into(), why: CleanText::line("it is a folder") });
+    let file = open_at_once(path).map_err(|error| unreadable(&error))?;
+    let kind = file.metadata().map_err(|error| unreadable(&error))?.file_type();
+    if !kind.is_file() {
+        let why = if kind.is_dir() { "it is a folder" } else { "it is a pipe or a device, not a regular file" };
+        return Err(ConfigError::KeyFile { path: path.into(), why: CleanText::line(why) });
     }
     if others_can_read(&file).map_err(|error| unreadable(&error))? {
         return Err(ConfigError::KeyForAll { path: path.into() });
@@ -130,6 +132,19 @@ pub(super) fn read_file(path: &Path) -> Result<ApiKey, ConfigError> {
     let mut text = Zeroizing::new(String::with_capacity(MAX_BYTES));
     file.take(MAX_BYTES as u64).read_to_string(&mut text).map_err(|error| unreadable(&error))?;
     ApiKey::new(&text).ok_or_else(|| ConfigError::NoKey { source_name: path.display().to_string() })
+}
+
+/// Opens a file to read it. A pipe would otherwise be waited for until something writes to it.
+fn open_at_once(path: &Path) -> std::io::Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
+    }
+    options.open(path)
 }
 
 #[cfg(all(test, unix))]
@@ -146,5 +161,21 @@ mod tests {
         assert!(matches!(read_file(&path), Err(ConfigError::KeyForAll { .. })));
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("mode");
         assert_eq!(read_file(&path).expect("a key").expose(), "mint_file");
+    }
+
+    #[test]
+    fn a_key_file_that_is_a_pipe_a_device_or_a_folder_is_refused_at_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg("-m").arg("600").arg(&pipe).status().expect("mkfifo runs");
+        assert!(made.success());
+        for (path, why) in [
+            (pipe.as_path(), "a pipe or a device"),
+            (Path::new("/dev/zero"), "a pipe or a device"),
+            (folder.path(), "a folder"),
+        ] {
+            let error = read_file(path).expect_err("refused").to_string();
+            assert!(error.contains(why) && error.contains("chmod 600"), "{error}");
+        }
     }
 }

@@ -238,6 +238,26 @@ fn a_key_that_others_can_read_is_refused_wherever_it_lies() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn line_breaks_of_an_argument_are_escaped_and_the_usage_comes_once() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let home = Home::new();
+    for words in [&["import", "a\ndocdeck: all is well"][..], &["jobs", "x\ndocdeck: all is well"], &["jo\nbs"]] {
+        let output = home.docdeck(words).output().expect("it runs");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("\\n") && !stderr.lines().any(|line| line.starts_with("docdeck: all")), "{stderr}");
+    }
+    for words in [&["show"][..], &["new"], &["--project"]] {
+        let typed = std::ffi::OsStr::from_bytes(b"\xff");
+        let output = home.docdeck(words).arg(typed).output().expect("it runs");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), stderr.matches("Usage:").count()), (Some(2), 1), "{stderr}");
+        assert!(stderr.starts_with("docdeck: Invalid UTF-8"), "{stderr}");
+    }
+}
+
 #[test]
 fn a_configuration_file_that_is_named_has_to_be_there() {
     let home = Home::new();

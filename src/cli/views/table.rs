@@ -2,7 +2,7 @@
 
 use crate::app::format::{views, views_or_received};
 use crate::cli::out::{Out, cut};
-use crate::model::export::{Extract, received};
+use crate::model::export::{Extract, guarded, guarded_number, received};
 use crate::model::palette::Meaning;
 use crate::model::views::{Counts, ViewCount, as_f64};
 use unicode_width::UnicodeWidthStr as _;
@@ -51,7 +51,8 @@ pub(super) fn write(extract: &Extract<'_>, before: u64, out: &mut Out) {
 
 fn piped(path: &str, counts: &Counts) -> String {
     let share = counts.ai_share().map(|share| format!("{share:.4}")).unwrap_or_default();
-    [path, &received(&counts.human), &received(&counts.ai), &received(&counts.total), &share].join("\t")
+    let number = |count| guarded_number(received(count));
+    [guarded(path), number(&counts.human), number(&counts.ai), number(&counts.total), share].join("\t")
 }
 
 fn heading(extract: &Extract<'_>, out: &Out) -> String {

@@ -42,11 +42,13 @@ pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
 
 fn numbers(counts: Option<&Counts>) -> [String; 3] {
     let Some(counts) = counts else { return Default::default() };
-    [&counts.human, &counts.ai, &counts.total].map(|count| {
-        let text = received(count);
-        // What came in the place of a number is text from outside, as a path is.
-        if is_number(&text) { text } else { guarded(&text) }
-    })
+    [&counts.human, &counts.ai, &counts.total].map(|count| guarded_number(received(count)))
+}
+
+/// A number as it is; what came in its place is text from outside, as a path is.
+#[must_use]
+pub fn guarded_number(text: String) -> String {
+    if is_number(&text) { text } else { guarded(&text) }
 }
 
 /// A number as JSON has it. `-inf` is none: a spreadsheet takes it for a formula.
@@ -55,11 +57,23 @@ fn is_number(text: &str) -> bool {
     is_spelled && !text.starts_with('+') && text.parse::<f64>().is_ok()
 }
 
-/// The text with an apostrophe in front where a spreadsheet would run it as a formula. A text that begins with
-/// apostrophes and such a sign gets one more, so that taking one away always gives back what was there.
-fn guarded(text: &str) -> String {
-    if is_formula(text.trim_start_matches('\'')) { format!("'{text}") } else { text.to_owned() }
+/// The text with an apostrophe before each part that a spreadsheet could run as a formula: at the beginning, and behind
+/// what some spreadsheets take for the end of a cell (semicolon, tab, line break). A part that begins with apostrophes and
+/// such a sign gets one more, so that taking one away always gives back what was there.
+#[must_use]
+pub fn guarded(text: &str) -> String {
+    let mut guarded = String::with_capacity(text.len());
+    for part in text.split_inclusive(ENDS) {
+        if is_formula(part.trim_start_matches('\'')) {
+            guarded.push('\'');
+        }
+        guarded.push_str(part);
+    }
+    guarded
 }
+
+/// What a spreadsheet may take for the end of a cell.
+const ENDS: [char; 4] = [';', '\t', '\r', '\n'];
 
 fn is_formula(text: &str) -> bool {
     // The full-width forms count as formulas too in East Asian settings.
@@ -81,11 +95,20 @@ mod tests {
         reader.records().map(|record| record.expect("a record").iter().map(str::to_owned).collect()).collect()
     }
 
-    fn unguarded(cell: &str) -> &str {
-        match cell.strip_prefix('\'') {
-            Some(rest) if is_formula(rest.trim_start_matches('\'')) => rest,
-            _ => cell,
-        }
+    fn unguarded(cell: &str) -> String {
+        let part = |part: &str| match part.strip_prefix('\'') {
+            Some(rest) if is_formula(rest.trim_start_matches('\'')) => rest.to_owned(),
+            _ => part.to_owned(),
+        };
+        cell.split_inclusive(ENDS).map(part).collect()
+    }
+
+    #[test]
+    fn a_formula_behind_a_separator_of_other_countries_is_none() {
+        assert_eq!(guarded("/a;=1+1"), "/a;'=1+1");
+        assert_eq!(guarded("/a\t@x\r=y\n-z"), "/a\t'@x\r'=y\n'-z");
+        assert_eq!(guarded("/a;b=1;"), "/a;b=1;");
+        assert_eq!(guarded("/guides/a-b"), "/guides/a-b");
     }
 
     #[test]
@@ -138,8 +161,8 @@ mod tests {
             let read = read(&Format::Csv.write(&extract).expect("written"));
             prop_assert_eq!(read.len(), rows.len() + 1);
             for (cells, (path, human, ai)) in read.iter().skip(1).zip(&rows) {
-                prop_assert!(!is_formula(&cells[0]), "{:?}", cells[0]);
-                prop_assert_eq!(unguarded(&cells[0]), path);
+                prop_assert!(!cells[0].split(ENDS).any(is_formula), "{:?}", cells[0]);
+                prop_assert_eq!(&unguarded(&cells[0]), path);
                 prop_assert_eq!(&cells[1], &human.to_string());
                 prop_assert_eq!(&cells[2], &ai.to_string());
                 prop_assert_eq!(&cells[3], &(i64::from(*human) + i64::from(*ai)).to_string());

@@ -7,6 +7,8 @@ mod csv;
 mod json;
 mod markdown;
 
+pub use csv::{guarded, guarded_number};
+
 use super::Time;
 use super::comparison::{ComparedRanges, Comparison};
 use super::period::DateRange;
