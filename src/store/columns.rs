@@ -160,8 +160,12 @@ pub(super) const STATE: &str = "CASE WHEN state = 'queued' AND held = 1 THEN 'pa
 /// When that state began.
 pub(super) const STATE_AT: &str = "iif(state = 'dismissed', discarded_at, state_at)";
 
-/// Reads id, kind, text, [`STATE`], until, reason, written_at, sent_at, [`STATE_AT`],
-/// discarded_from.
+/// Columns of the table `prompt` in the order in which [`prompt`] reads them.
+pub(super) fn prompt_columns() -> String {
+    format!("id, kind, text, {STATE}, until, reason, written_at, sent_at, {STATE_AT}, discarded_from")
+}
+
+/// Reads [`prompt_columns`].
 pub(super) fn prompt(row: &Row<'_>) -> Result<Prompt> {
     Ok(Prompt {
         id: PromptId(row.get(0)?),

@@ -1,7 +1,7 @@
 //! Prompts on disk: written down before anything is sent, and what the user decides about one that docdeck will not
 //! send by itself. The line in which they wait is `queue`'s, sending and its outcomes are `sending`'s.
 
-use super::columns::{self, Ms, STATE, STATE_AT, kind_word, ms, opt_time, text};
+use super::columns::{self, Ms, STATE, kind_word, ms, opt_time, prompt_columns, text};
 use super::error::StoreError;
 use super::{drafts, jobs, pages, scopes};
 use crate::model::Time;
@@ -57,10 +57,8 @@ pub(super) fn thread(connection: &Connection, key: JobKey) -> R<Thread> {
 
 /// As [`thread`], of a row that stands for itself.
 pub(super) fn thread_of_current(connection: &Connection, key: JobKey) -> R<Thread> {
-    let mut ask = connection.prepare_cached(&format!(
-        "SELECT id, kind, text, {STATE}, until, reason, written_at, sent_at, {STATE_AT}, discarded_from FROM prompt
-         WHERE job = ?1 ORDER BY id"
-    ))?;
+    let mut ask =
+        connection.prepare_cached(&format!("SELECT {} FROM prompt WHERE job = ?1 ORDER BY id", prompt_columns()))?;
     let prompts: Vec<Prompt> = ask.query_map([key.0], columns::prompt)?.collect::<rusqlite::Result<_>>()?;
     Ok(Thread { prompts, events: jobs::events(connection, key)? })
 }
@@ -72,9 +70,8 @@ pub(super) fn search_thread(connection: &Connection, key: JobKey) -> R<Option<Th
     let Some(key) = connection.query_row(current, [key.0], |row| row.get::<_, i64>(0)).optional()? else {
         return Ok(None);
     };
-    let mut ask = connection.prepare(&format!(
-        "SELECT id, kind, text, {STATE}, until, reason, written_at, sent_at FROM prompt NOT INDEXED WHERE job = ?1 ORDER BY +id"
-    ))?;
+    let mut ask = connection
+        .prepare(&format!("SELECT {} FROM prompt NOT INDEXED WHERE job = ?1 ORDER BY +id", prompt_columns()))?;
     let prompts: Vec<Prompt> = ask.query_map([key], columns::prompt)?.collect::<rusqlite::Result<_>>()?;
     let mut ask =
         connection.prepare("SELECT at, kind, before, after FROM event NOT INDEXED WHERE job = ?1 ORDER BY at, +id")?;
