@@ -270,9 +270,9 @@ fn while_somebody_else_has_the_record_the_dashboard_takes_keys_and_nothing_typed
     other.busy_timeout(TOO_LONG).expect("set");
     other.execute_batch("BEGIN EXCLUSIVE").expect("locked");
     pty.send("?");
-    pty.wait_for_text("Keys of this moment");
+    pty.wait_for_text("Keyboard shortcuts");
     pty.send("\x1b");
-    pty.wait_for("the list", |screen| !screen.contents().contains("Keys of this moment"));
+    pty.wait_for("the list", |screen| !screen.contents().contains("Keyboard shortcuts"));
     pty.send("nwritten meanwhile [sim:seconds=6000]\x13");
     // Longer than is waited for a lock: the text stays, and it is said that nothing was sent.
     pty.wait_for_text("Not sent: ");

@@ -391,7 +391,7 @@ fn no_screen_title_link_log_or_export_of_the_dashboard_holds_a_control_character
     pty.send("\x13");
     pty.wait_for_quiet();
     pty.send("\x1b");
-    pty.press_until("?", "Keys of this moment");
+    pty.press_until("?", "Keyboard shortcuts");
     pty.quit();
     assert_tame("the dashboard", &pty.sent());
     assert_readable("the screen", &pty.screen().contents());

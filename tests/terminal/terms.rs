@@ -66,12 +66,12 @@ fn colours(sent: &str) -> BTreeSet<&'static str> {
 fn run(setup: Setup) -> String {
     let mut pty = Pty::spawn(setup);
     pty.wait_for_text("NEEDS YOU");
-    for (keys, shown) in [("j", "NEEDS YOU"), ("2", "7 days UTC"), ("3", "Log"), ("?", "Keys of this")] {
+    for (keys, shown) in [("j", "NEEDS YOU"), ("2", "7 days UTC"), ("3", "Log"), ("?", "Keyboard short")] {
         pty.send(keys);
         pty.wait_for_text(shown);
     }
     pty.send("\x1b");
-    pty.wait_for("no layer", |screen| !screen.contents().contains("Keys of this"));
+    pty.wait_for("no layer", |screen| !screen.contents().contains("Keyboard short"));
     pty.send("1");
     pty.wait_for_text("NEEDS YOU");
     pty.resize(120, 40);
