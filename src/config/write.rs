@@ -96,7 +96,11 @@ pub fn save_filter(path: &Path, name: &str, filter: &str, replace: bool) -> Resu
         let exists = || WriteError::FilterExists { path: path.into(), name: CleanText::line(name) };
         if let Some(tables) = filters.as_array_of_tables_mut() {
             if let Some(table) = tables.iter_mut().find(|table| is_it(table.get("name"))) {
-                return if replace { Ok(set(table, "filter", Some(filter.into()))) } else { Err(exists()) };
+                if !replace {
+                    return Err(exists());
+                }
+                set(table, "filter", Some(filter.into()));
+                return Ok(());
             }
             let mut table = Table::new();
             table.decor_mut().set_prefix("\n");
@@ -107,7 +111,11 @@ pub fn save_filter(path: &Path, name: &str, filter: &str, replace: bool) -> Resu
             let is_same = |table: &InlineTable| table.get("name").and_then(Value::as_str) == Some(name);
             let place = array.iter().position(|value| value.as_inline_table().is_some_and(is_same));
             if let Some(table) = place.and_then(|place| array.get_mut(place)).and_then(Value::as_inline_table_mut) {
-                return if replace { Ok(set(table, "filter", Some(filter.into()))) } else { Err(exists()) };
+                if !replace {
+                    return Err(exists());
+                }
+                set(table, "filter", Some(filter.into()));
+                return Ok(());
             }
             array.push(InlineTable::from_iter([("name", Value::from(name)), ("filter", Value::from(filter))]));
         }
