@@ -85,7 +85,8 @@ pub fn certificates(config: &Path, file: &Path) -> Result<(), String> {
     ExtraRoots::read(&beside(config, file)).map(drop).map_err(|error| ConfigError::from(error).to_string())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use crate::model::endpoint::ApiKey;
