@@ -371,7 +371,13 @@ fn odd_fields() -> Vec<Fault> {
         silent("fields of a wrong type", wrong, &totals(r#""many""#), &odd("many")),
         read("numbers as floats", &active(r#""createdAt":1.5"#), "active", &totals("12.0"), "Known(12)"),
         read("numbers with an exponent", &active(r#""createdAt":1e9"#), "active", &totals("1.2e1"), "Known(12)"),
-        read("numbers that are fractions", &active(r#""model":0.5"#), "active", &totals("12.5"), "Fraction(Fraction(12.5))"),
+        read(
+            "numbers that are fractions",
+            &active(r#""model":0.5"#),
+            "active",
+            &totals("12.5"),
+            "Fraction(Fraction(12.5))",
+        ),
         read("numbers negative", &active(r#""createdAt":-1"#), "active", &totals("-3"), "Known(-3)"),
         read(
             "numbers beyond 64 bits",

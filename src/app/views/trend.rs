@@ -75,7 +75,9 @@ impl Totals {
         let mut sums = Sums::default();
         for day in days(range) {
             let counts = &settled(day)?.value;
-            (counts.human.value()?, counts.ai.value()?, counts.total.value()?);
+            if [&counts.human, &counts.ai, &counts.total].iter().any(|count| count.value().is_none()) {
+                return None;
+            }
             sums = sums.with(counts);
         }
         Some(Counts { human: sums.human.into(), ai: sums.ai.into(), total: sums.total.into() })

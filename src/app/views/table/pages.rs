@@ -197,9 +197,7 @@ fn join(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<Places>, Vec<PageR
     let mut absent = Vec::new();
     let mut entries: HashMap<&str, usize> =
         shown.rows.iter().enumerate().map(|(entry, row)| (row.path.as_str(), entry)).collect();
-    let sides: [(&Arc<Report>, fn(&mut Places) -> &mut u32); 2] =
-        [(&comparison.now, |places| &mut places.now), (&comparison.before, |places| &mut places.before)];
-    for (report, side) in sides {
+    for (report, is_now) in [(&comparison.now, true), (&comparison.before, false)] {
         for (place, row) in report.rows.iter().enumerate() {
             let is_same = Arc::ptr_eq(report, shown);
             let known = if is_same { Some(place) } else { entries.get(row.path.as_str()).copied() };
@@ -215,7 +213,7 @@ fn join(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<Places>, Vec<PageR
                 }
             };
             if let Some(kept) = places.get_mut(entry) {
-                *side(kept) = short(place);
+                *(if is_now { &mut kept.now } else { &mut kept.before }) = short(place);
             }
         }
     }
