@@ -152,7 +152,7 @@ async fn judge(desk: &mut Desk, operation: Operation, expected: &Outcome) -> Res
             }
             Outcome::Offline | Outcome::KeyRefused | Outcome::NotFound | Outcome::Service | Outcome::Limited(_) => {
                 look.tells(&notice)?;
-                look.has("3h")?;
+                look.has(if operation == Operation::Views { "3h" } else { "PR 7" })?;
                 if operation == Operation::Views {
                     look.has("as of")?;
                     look.has("ago")?;
