@@ -7,6 +7,7 @@ use super::reach::NotReached;
 use super::retry_after::RetryAfter;
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
+use crate::model::ledger::Wait;
 use crate::model::log::Operation;
 use crate::model::text::CleanText;
 use std::time::Duration;
@@ -66,7 +67,7 @@ pub enum ApiError {
     #[error("{}", not_found(*.operation, .words, *.is_page))]
     NotFound { operation: Operation, words: CleanText, is_page: bool },
     /// 429.
-    #[error("The limit for this hour is used up (429{}), so nothing was done: try again {retry}.", said(.words))]
+    #[error("Limit reached (429{}); the request was not carried out. Try again {retry}.", said(.words))]
     Limited { retry: RetryAfter, words: CleanText },
     /// 408, and 499 as proxies use it: given up while the request was under way.
     #[error("The service gave up waiting ({status}{}); {}.", said(.words), maybe_done(*.operation))]
@@ -131,7 +132,7 @@ impl ApiError {
             Self::Unauthorized { .. } | Self::Forbidden { .. } => FailureKind::KeyRefused,
             // A wrong base URL must not make every job look gone.
             Self::NotFound { is_page: false, .. } => FailureKind::NotFound,
-            Self::Limited { retry, .. } => FailureKind::Limited { until: retry.until(now) },
+            Self::Limited { retry, .. } => FailureKind::Limited(retry.wait(now)),
             Self::NotFound { is_page: true, .. }
             | Self::BadRequest { .. }
             | Self::Rejected { .. }
@@ -143,10 +144,10 @@ impl ApiError {
         Failure::new(kind, &self.to_string())
     }
 
-    /// Some for a 429: until when to rest (service's time).
-    pub fn limited_until(&self, now: Time) -> Option<Time> {
+    /// Some for a 429: until when to send nothing (service's time).
+    pub fn wait(&self, now: Time) -> Option<Wait> {
         match self {
-            Self::Limited { retry, .. } => Some(retry.until(now)),
+            Self::Limited { retry, .. } => Some(retry.wait(now)),
             _ => None,
         }
     }
@@ -163,8 +164,8 @@ impl ApiError {
             Self::Forbidden { .. } => "key may not do this".to_owned(),
             Self::NotFound { is_page: true, .. } => "not found, answered with a web page".to_owned(),
             Self::NotFound { .. } => "not found".to_owned(),
-            Self::Limited { retry: RetryAfter::Unsaid, .. } => "limit used up".to_owned(),
-            Self::Limited { retry, .. } => format!("limit used up, retry {retry}"),
+            Self::Limited { retry: RetryAfter::Unsaid, .. } => "limit reached, retry in about a minute".to_owned(),
+            Self::Limited { retry, .. } => format!("limit reached, retry {retry}"),
             Self::GaveUp { .. } => "service gave up waiting".to_owned(),
             Self::Rejected { operation, words, .. } => quote("refused", *operation, words),
             Self::Failed { operation, words, .. } => quote("service failed", *operation, words),
@@ -343,11 +344,15 @@ mod tests {
         let now = moment("2026-11-20T12:00:00Z");
         let limited = ApiError::Limited { retry: RetryAfter::Seconds(90), words: CleanText::default() };
         let until = moment("2026-11-20T12:01:30Z");
-        assert_eq!(limited.limited_until(now), Some(until));
-        assert_eq!(limited.failure(now).kind, FailureKind::Limited { until });
-        assert_eq!(limited.short().as_str(), "limit used up, retry in 90 s");
+        let wait = Wait { until, is_estimate: false };
+        assert_eq!(limited.wait(now), Some(wait));
+        assert_eq!(limited.failure(now).kind, FailureKind::Limited(wait));
+        assert_eq!(limited.short().as_str(), "limit reached, retry in 90 s");
+        let silent = ApiError::Limited { retry: RetryAfter::Unsaid, words: CleanText::default() };
+        assert!(silent.wait(now).is_some_and(|wait| wait.is_estimate));
+        assert!(silent.to_string().contains("about a minute"), "{silent}");
         let other = ApiError::Unauthorized { words: CleanText::default() };
-        assert_eq!(other.limited_until(now), None);
+        assert_eq!(other.wait(now), None);
     }
 
     #[test]

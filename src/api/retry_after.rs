@@ -1,6 +1,7 @@
 //! How long a 429 asks to wait, in both forms of the header (api.md: limits).
 
 use crate::model::Time;
+use crate::model::ledger::{LONGEST_WAIT, Wait};
 use chrono::{TimeDelta, Utc};
 use std::fmt;
 
@@ -8,8 +9,6 @@ use std::fmt;
 const UNSAID: TimeDelta = TimeDelta::minutes(1);
 /// A `Retry-After: 0`, or a date that has passed, must not become a storm of requests.
 const SHORTEST: TimeDelta = TimeDelta::seconds(1);
-/// Nobody means more than a day; a proxy's nonsense must not put a project to sleep for years.
-const LONGEST: TimeDelta = TimeDelta::hours(24);
 
 /// What the `Retry-After` header said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +28,7 @@ impl RetryAfter {
             return Self::Unsaid;
         };
         if value.bytes().all(|b| b.is_ascii_digit()) {
-            let day = u32::try_from(LONGEST.num_seconds()).unwrap_or(u32::MAX);
+            let day = u32::try_from(LONGEST_WAIT.num_seconds()).unwrap_or(u32::MAX);
             // More digits than fit is more than a day.
             return Self::Seconds(value.parse().unwrap_or(day).min(day));
         }
@@ -39,14 +38,14 @@ impl RetryAfter {
         }
     }
 
-    /// Until when to rest; `now` is the service's time.
-    pub fn until(self, now: Time) -> Time {
+    /// Until when to send nothing; `now` is the service's time.
+    pub fn wait(self, now: Time) -> Wait {
         let pause = match self {
             Self::Seconds(seconds) => TimeDelta::seconds(i64::from(seconds)),
             Self::At(at) => at - now,
             Self::Unsaid => UNSAID,
         };
-        now + pause.clamp(SHORTEST, LONGEST)
+        Wait { until: now + pause.clamp(SHORTEST, LONGEST_WAIT), is_estimate: self == Self::Unsaid }
     }
 }
 
@@ -57,7 +56,7 @@ impl fmt::Display for RetryAfter {
             Self::Seconds(seconds @ 0..120) => write!(f, "in {seconds} s"),
             Self::Seconds(seconds) => write!(f, "in {} min", seconds.div_ceil(60)),
             Self::At(at) => write!(f, "at {} UTC", at.format("%H:%M:%S")),
-            Self::Unsaid => f.write_str("in a minute"),
+            Self::Unsaid => f.write_str("in about a minute (an estimate: the service named no time)"),
         }
     }
 }
@@ -72,7 +71,7 @@ mod tests {
 
     fn pause(value: Option<&str>) -> i64 {
         let now = moment("2026-11-20T12:00:00Z");
-        (RetryAfter::parse(value).until(now) - now).num_seconds()
+        (RetryAfter::parse(value).wait(now).until - now).num_seconds()
     }
 
     #[test]
@@ -87,7 +86,9 @@ mod tests {
     fn silence_and_nonsense_mean_one_minute() {
         for value in [None, Some(""), Some("-5"), Some("soon"), Some("1.5"), Some("Fri, 99 Foo 2026")] {
             assert_eq!(pause(value), 60, "{value:?}");
+            assert!(RetryAfter::parse(value).wait(Time::UNIX_EPOCH).is_estimate, "{value:?}");
         }
+        assert!(!RetryAfter::Seconds(60).wait(Time::UNIX_EPOCH).is_estimate);
     }
 
     #[test]

@@ -85,7 +85,11 @@ pub fn price(jobs: usize, ahead: usize, budget: Budget, now: Time, offset: Fixed
     } else {
         String::new()
     };
-    format!("{all}: {first}, {} from {} on{most}", format::count(later), from.format("%H:%M"))
+    let from = match budget.blocked {
+        Some(wait) if wait.is_estimate => format!("in {} (an estimate)", wait.words(now)),
+        _ => format!("from {} on", from.format("%H:%M")),
+    };
+    format!("{all}: {first}, {} {from}{most}", format::count(later))
 }
 
 impl App {
@@ -251,7 +255,8 @@ impl App {
         match result {
             Ok(rows) => {
                 let first = rows.first().map(|row| row.key);
-                let text = format!("{} queued; they are sent as the limit allows.", format::plural(rows.len(), "job"));
+                let jobs = format::plural(rows.len(), "job");
+                let text = format!("{jobs} queued. Sent as the hourly limit allows, while docdeck is running.");
                 rows.into_iter().for_each(|row| self.put(row));
                 if let Some(key) = first {
                     self.jobs.select(key);
@@ -273,6 +278,7 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::ledger::Wait;
 
     fn now() -> Time {
         "2026-11-20T14:02:30Z".parse().expect("a time")
@@ -280,7 +286,7 @@ mod tests {
 
     fn said(jobs: usize, ahead: usize, used: u32, resets: Option<&str>) -> String {
         let resets_at = resets.map(|at| at.parse().expect("a time"));
-        let budget = Budget { used, limit: 100, resets_at, blocked_until: None };
+        let budget = Budget { used, limit: 100, resets_at, blocked: None };
         price(jobs, ahead, budget, now(), FixedOffset::east_opt(3600).expect("an offset"))
     }
 
@@ -307,7 +313,8 @@ mod tests {
     #[test]
     fn after_a_429_nothing_goes_out_before_its_rest_is_over() {
         let until = Some("2026-11-20T14:03:30Z".parse().expect("a time"));
-        let budget = Budget { used: 3, limit: 100, resets_at: until, blocked_until: until };
+        let blocked = until.map(|until| Wait { until, is_estimate: false });
+        let budget = Budget { used: 3, limit: 100, resets_at: until, blocked };
         let said = price(2, 0, budget, now(), FixedOffset::east_opt(0).expect("UTC"));
         assert_eq!(said, "2 jobs: none now, 2 from 14:03 on");
     }

@@ -2,6 +2,7 @@
 //! nothing else.
 
 use crate::model::Time;
+pub use crate::model::ledger::{until, until_changes};
 use crate::model::views::{Count, ViewCount};
 use chrono::TimeDelta;
 use unicode_segmentation::UnicodeSegmentation;
@@ -97,22 +98,6 @@ pub fn duration(delta: TimeDelta) -> String {
         3600..86_400 => format!("{}h {:02}m", s / 3600, s % 3600 / 60),
         _ => format!("{}d {}h", s / 86_400, s % 86_400 / 3600),
     }
-}
-
-/// Minutes until something, rounded up, for a reset: `22m`; seconds in the last minute, hours beyond two.
-pub fn until(delta: TimeDelta) -> String {
-    let s = delta.num_seconds().max(0);
-    match s {
-        0..60 => format!("{s}s"),
-        60..=7_200 => format!("{}m", (s + 59) / 60),
-        _ => format!("{}h", (s + 3_599) / 3_600),
-    }
-}
-
-/// When [`until`] changes its text.
-pub fn until_changes(end: Time, now: Time) -> Time {
-    let left = (end - now).num_seconds();
-    if left <= 60 { now + TimeDelta::seconds(1) } else { end - TimeDelta::seconds((left - 1) / 60 * 60) }
 }
 
 /// Cells that a text takes. Most text is ASCII, where each byte is one: nothing has to be looked up for it.

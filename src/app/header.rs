@@ -1,4 +1,4 @@
-//! The first line: its words and where they stand. Drawing and the mouse both ask here, so that they agree.
+//! The first line: its words and where they are. Drawing and the mouse both use it, so that they agree.
 
 use super::format::{count, fit, until};
 use super::keymap::{Action, Context};
@@ -16,18 +16,18 @@ pub struct Tab {
     pub screen: Screen,
 }
 
-/// The words of the first line; what has no room is not there.
+/// The words of the first line; what doesn't fit is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     pub program: &'static str,
     /// The profile.
     pub name: Option<String>,
     pub tabs: Vec<Tab>,
-    /// How the talk with the service goes.
+    /// The state of the connection to the service; empty as long as nothing is known of it.
     pub connection: String,
     /// How many jobs the agent works on.
     pub active: Option<String>,
-    /// What was used of the limit that matters on this screen.
+    /// What was used of the limit that is closest to its end.
     pub ledger: Option<String>,
 }
 
@@ -37,8 +37,8 @@ const GAP: usize = 2;
 const NAME: usize = 8;
 
 impl App {
-    /// The first line in so many cells. What has no room is left out, the least important first: the count of active
-    /// jobs, what the ledger is of, the end of the profile's name, the ledger.
+    /// The first line in so many cells. What doesn't fit is left out, the least important first: for whom the limit is
+    /// counted, the count of active jobs, when the limit resets, the end of the profile's name, the limit.
     pub fn header(&self, width: usize, now: Time) -> Header {
         // In a narrow terminal the name gives way to the tabs.
         let welcome = self.screen == Screen::Welcome;
@@ -53,21 +53,19 @@ impl App {
         if tabs + connection.width() + GAP > width {
             connection = self.connection_word().to_owned();
         }
-        let room = width.saturating_sub(tabs + connection.width() + 1 + GAP);
         let name = if self.start.demo { "demo" } else { self.start.profile.as_str() };
-        let short = self.connection_word();
-        let mut parts = name_and_ledger(name, &self.ledger_texts(now), room);
-        // What nobody waits for is said in fewer words before the name goes.
-        if parts.0.is_none() && self.connection == Connection::Unknown && short.width() < connection.width() {
-            parts = name_and_ledger(name, &self.ledger_texts(now), room + connection.width() - short.width());
-            connection = if parts.0.is_some() { short.to_owned() } else { connection };
-        }
-        let (name, ledger) = parts;
-        let taken = [&name, &ledger].into_iter().flatten().map(|text| text.width() + GAP).sum::<usize>();
-        let room = width.saturating_sub(tabs + connection.width() + 1 + GAP + taken);
+        let left = |connection: &str| width.saturating_sub(tabs + connection.width() + 1 + GAP);
+        let ledgers = self.ledger_texts(now);
+        let (name, mut ledger) = name_and_ledger(name, &ledgers, left(&connection));
         let active = self.jobs.active();
         let active = (active > 0).then(|| format!("{} active", count(active)));
-        let active = active.filter(|text| text.width() + GAP <= room);
+        let cells = |text: &Option<String>| text.as_ref().map_or(0, |text| text.width() + GAP);
+        let space = left(&connection).saturating_sub(cells(&name));
+        // For whom the limit is counted gives way to the active jobs.
+        if cells(&ledger) + cells(&active) > space && ledger.as_ref() == ledgers.first() {
+            ledger = ledgers.get(1).cloned();
+        }
+        let active = active.filter(|text| cells(&ledger) + text.width() + GAP <= space);
         let mut at = program.len() + name.as_ref().map_or(0, |name| GAP + name.width());
         let tab = |(text, screen): (String, Screen)| {
             let tab = Tab { at: at + GAP, text, screen };
@@ -94,61 +92,82 @@ impl App {
 
     fn connection_text(&self, now: Time) -> String {
         match &self.connection {
-            Connection::Unknown if self.jobs.active() > 0 => "○ connecting".to_owned(),
-            Connection::Unknown => "○ no answer yet".to_owned(),
-            Connection::Live => format!("{} live", if self.is_beating(now) { "○" } else { "●" }),
-            Connection::Unusable { .. } => "! answers can't be read".to_owned(),
+            Connection::Unknown => String::new(),
+            Connection::Connecting => "… connecting".to_owned(),
+            Connection::Ready => format!("{} ready", if self.is_beating(now) { "◇" } else { "◆" }),
+            Connection::Unusable { .. } => "! unreadable answers".to_owned(),
             Connection::Offline { next_try: Some(next_try), .. } if *next_try > now => {
-                format!("✗ offline, next try in {} s", ((*next_try - now).num_seconds()).max(1))
+                format!("✗ offline, retrying in {} s", ((*next_try - now).num_seconds()).max(1))
             }
             Connection::Offline { next_try: None, .. } => "✗ offline".to_owned(),
-            Connection::Offline { .. } => "✗ offline, trying".to_owned(),
-            Connection::Resting { until: end } => format!("! resting {}", until(*end - now)),
+            Connection::Offline { .. } => "✗ offline, retrying".to_owned(),
+            Connection::Limited(wait) if wait.until > now => format!("! rate limited for {}", wait.words(now)),
+            Connection::Limited(_) => "! rate limited".to_owned(),
             Connection::Refused { .. } => {
-                format!("✗ key refused, {} tries again", self.told(Context::Jobs, Action::Refresh))
+                format!("✗ key refused, {} to retry", self.told(Context::Jobs, Action::Refresh))
             }
         }
     }
 
-    /// The same without what has no room in a narrow terminal.
+    /// The same for a narrow terminal.
     fn connection_word(&self) -> &'static str {
         match &self.connection {
-            Connection::Unknown if self.jobs.active() > 0 => "○ asking",
-            Connection::Unknown => "○ unknown",
-            Connection::Live => "● live",
+            Connection::Unknown => "",
+            Connection::Connecting => "… wait",
+            Connection::Ready => "◆ ready",
             Connection::Unusable { .. } => "! unreadable",
             Connection::Offline { .. } => "✗ offline",
-            Connection::Resting { .. } => "! resting",
+            Connection::Limited(_) => "! limited",
             Connection::Refused { .. } => "✗ refused",
         }
     }
 
-    /// The limit that matters on this screen.
+    /// The limit that is closest to its end; of those that are equally close, the one of this screen.
     pub fn limit_shown(&self) -> Limited {
-        if self.screen == Screen::Views { Limited::Views } else { Limited::Create }
+        let order = match self.screen {
+            Screen::Views => [Limited::Views, Limited::Create, Limited::FollowUp],
+            _ => Limited::ALL,
+        };
+        let [first, others @ ..] = order;
+        others.into_iter().fold(first, |closest, other| {
+            if self.budget(other).is_closer_to_limit(&self.budget(closest)) { other } else { closest }
+        })
     }
 
-    /// What was used of it, as far as this computer knows; then the same without what it is of, which the screen says as
-    /// well. None where nothing is known.
+    /// What this computer used of it, from all that is known to the fewest words. None if nothing is known.
     fn ledger_texts(&self, now: Time) -> Vec<String> {
         let limited = self.limit_shown();
         if !self.knows_budget(limited) {
             return Vec::new();
         }
         let budget = self.budget(limited);
-        let mut text = match budget.blocked_until {
-            Some(_) => "limit reached".to_owned(),
-            None => format!("{}/{} used here", budget.used, budget.limit),
-        };
-        if let Some(at) = budget.resets_at.filter(|at| *at > now) {
-            text.push_str(&format!(" ↺ {}", until(at - now)));
+        let (label, word) = (limited.label(), limited.short_label());
+        if let Some(wait) = budget.blocked.filter(|wait| wait.until > now) {
+            let left = wait.words(now);
+            return vec![
+                format!("{label}: limit reached, next in {left}"),
+                format!("no {label} for {left}"),
+                format!("no {label}"),
+                format!("{word}: limit"),
+            ];
         }
-        vec![format!("{} {text}", limited.word()), text]
+        let share = format!("{}/{}", budget.used, budget.limit);
+        let (resets, sign) = match budget.resets_at.filter(|at| *at > now).map(|at| until(at - now)) {
+            Some(left) => (format!(", resets in {left}"), format!(" ↺ {left}")),
+            None => (" this hour".to_owned(), String::new()),
+        };
+        vec![
+            format!("{label} {share} on this computer{resets}"),
+            format!("{label} {share}{resets}"),
+            format!("{label} {share}{sign}"),
+            format!("{label} {share}"),
+            format!("{word} {share}"),
+        ]
     }
 }
 
-/// The profile's name, cut where it has to be, and the longest of the ledger's texts that leaves room for it. Where there is
-/// room for one of the two alone it is the ledger's: what is spent is to be seen.
+/// The profile's name, cut if it has to be, and the longest of the limit's texts that leaves space for it. If there is space
+/// for one of the two only, it is the limit's.
 fn name_and_ledger(name: &str, ledgers: &[String], room: usize) -> (Option<String>, Option<String>) {
     let cut = |room: usize| {
         let cells = room.saturating_sub(GAP);
@@ -170,8 +189,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_cut_before_it_goes_and_the_ledger_loses_its_first_word_before_that() {
-        let ledgers = ["creates 4/100 used here ↺ 60m".to_owned(), "4/100 used here ↺ 60m".to_owned()];
+    fn a_name_is_cut_before_it_goes_and_the_limit_loses_words_before_that() {
+        let ledgers = ["new jobs 4/100, resets in 60m".to_owned(), "new jobs 4/100, 60 m.".to_owned()];
         let at = |name: &str, room: usize| {
             let (name, ledger) = name_and_ledger(name, &ledgers, room);
             assert!([&name, &ledger].into_iter().flatten().map(|text| text.width() + GAP).sum::<usize>() <= room);

@@ -218,6 +218,11 @@ impl JobList {
         self.working
     }
 
+    /// All rows, in no order.
+    pub fn rows(&self) -> impl Iterator<Item = &JobRow> {
+        self.rows.iter()
+    }
+
     /// A row by its key.
     pub fn get(&self, key: JobKey) -> Option<&JobRow> {
         self.place.get(&key).and_then(|&place| self.rows.get(place))

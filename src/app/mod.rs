@@ -41,6 +41,7 @@ pub mod profiles;
 mod pruned;
 pub mod question;
 mod queue;
+mod quitting;
 mod read_ahead;
 pub mod resolve;
 pub mod said;
@@ -167,6 +168,8 @@ pub struct App {
     elsewhere: HashSet<JobKey>,
     /// To be selected once the record is read.
     goal: Option<JobKey>,
+    /// Whether this instance sends what is queued; assumed until the engine tells.
+    sends_queue: bool,
     pointer: mouse::Pointer,
     panes: geometry::Panes,
     remembered: layout::Remembered,
@@ -193,7 +196,7 @@ impl App {
             views: views::Views::new(now),
             log: log::Log::default(),
             welcome,
-            connection: Connection::Unknown,
+            connection: if start.is_verified { Connection::Ready } else { Connection::Unknown },
             notice: None,
             unrecorded: UnrecordedPrompts::default(),
             budgets: HashMap::new(),
@@ -210,6 +213,7 @@ impl App {
             ahead: ahead::Ahead::default(),
             elsewhere: HashSet::new(),
             goal: None,
+            sends_queue: true,
             pointer: mouse::Pointer::new(start.mouse),
             panes: geometry::Panes::default(),
             remembered: layout::Remembered::default(),

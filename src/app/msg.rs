@@ -393,6 +393,8 @@ pub struct Start {
     pub notice: Option<CleanText>,
     /// Something good to say first, unless there is a notice.
     pub greeting: Option<CleanText>,
+    /// The service has accepted the key already.
+    pub is_verified: bool,
     /// The store can't be written: reading works, sending is refused.
     pub read_only: bool,
     /// Offset of local time, for times of day.
@@ -428,6 +430,7 @@ impl Start {
             layout: None,
             notice: None,
             greeting: None,
+            is_verified: false,
             read_only: false,
             offset,
             welcome: None,

@@ -324,6 +324,8 @@ pub enum Consequence {
     LoadTotals(Vec<DateRange>),
     /// The profile of the welcome page is written, as far as that is allowed.
     SaveProfile(Allowed),
+    /// docdeck ends although prompts are queued.
+    Quit,
     /// A file that is there is written over.
     Overwrite(NewFile),
     /// A saved filter is replaced by this one.

@@ -9,7 +9,7 @@ use super::{App, Effect, Screen, Start, Tone, scroll};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::endpoint::{ApiKey, Scope};
-use crate::model::failure::Failure;
+use crate::model::failure::{Failure, FailureKind};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 
@@ -186,8 +186,9 @@ impl App {
             Ok((key, away)) => {
                 self.turn_to_profile(at, key, now, effects);
                 self.goal = goal;
-                if let Some(failure) = away {
-                    self.turned_unheard(failure, now);
+                match away {
+                    Some(failure) => self.turned_unheard(failure, now),
+                    None => self.connection = Connection::Ready,
                 }
             }
             Err(failure) => self.stay(at, &failure),
@@ -218,11 +219,16 @@ impl App {
         }
     }
 
-    /// On the other profile, whose service could not be asked: what is known here is shown, and that it is away is said.
+    /// On the other profile, whose key could not be checked: stored jobs are shown, and why the check failed.
     fn turned_unheard(&mut self, failure: Failure, now: Time) {
-        let text = format!("Now on {}, with what is known here. {}", self.start.profile, failure.sentence);
+        let text = format!("Now on {}, showing stored jobs. {}", self.start.profile, failure.sentence);
         self.say(Tone::Problem, &text, now);
-        self.connection = Connection::Offline { reason: failure.sentence, next_try: None };
+        self.connection = match failure.kind {
+            FailureKind::Offline => Connection::Offline { reason: failure.sentence, next_try: None },
+            FailureKind::Limited(wait) => Connection::Limited(wait),
+            FailureKind::Service => Connection::Unusable { reason: failure.sentence },
+            _ => Connection::Unknown,
+        };
     }
 
     /// A profile was written: it is switched to if its key is there.
@@ -256,6 +262,7 @@ impl App {
             size: self.size,
             notice: None,
             all_profiles: false,
+            is_verified: false,
             ..self.start.clone()
         };
         effects.extend(self.remember_layout(None));

@@ -202,6 +202,11 @@ fn each_profile_goes_on_as_it_was_left_and_the_mouse_stays_as_the_terminal_has_i
     let left = Layout::parse("{\"jobs\":{\"sort\":{\"by\":\"status\",\"reversed\":false}}}");
     app.update(Msg::Layout(new, Some(left)), at(1));
     assert_eq!((app.jobs.sorting().by.name(), app.geometry().shows_both()), ("status", true));
+    assert_eq!(app.connection, Connection::Ready, "the service took the key");
+    for later in [Connection::Connecting, Connection::Unknown] {
+        app.update(Msg::News(crate::model::news::News::Connection(later)), at(1));
+        assert_eq!(app.connection, Connection::Ready, "and that still holds");
+    }
     app.update(Msg::Loaded(Ok(Box::default())), at(1));
     keys(&mut app, "i");
     assert!(app.update(Msg::Terminate, at(2)).iter().any(|effect| matches!(effect, Effect::RememberLayout { .. })));
@@ -216,7 +221,7 @@ fn a_service_that_could_not_be_asked_is_said_to_be_away_from_the_start() {
     assert!(matches!(app.connection, Connection::Offline { next_try: None, .. }));
     let said = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
     assert!(
-        said.starts_with("Now on ") && said.contains("with what is known here. The service can't be reached"),
+        said.starts_with("Now on ") && said.contains("showing stored jobs. The service can't be reached"),
         "{said}"
     );
 }

@@ -168,11 +168,15 @@ impl Consequence {
             Self::SaveProfile(Allowed::Change) => "change",
             Self::Overwrite(_) => "overwrite",
             Self::ReplaceFilter(_) => "replace",
+            Self::Quit => "quit",
         }
     }
 
     /// What every other key does.
     pub fn cancel_label(&self) -> &'static str {
-        "cancel"
+        match self {
+            Self::Quit => "stay",
+            _ => "cancel",
+        }
     }
 }

@@ -5,8 +5,10 @@ use super::keymap::{Action, Context};
 use super::{App, Effect, Tone, format};
 use crate::model::Time;
 use crate::model::change::QueueChange;
+use crate::model::ledger::{LONGEST_WAIT, Limited, Wait};
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::{JobKey, JobRow};
+use chrono::TimeDelta;
 
 /// Whether a job's prompt waits, held or not.
 pub(super) fn waits(row: &JobRow) -> bool {
@@ -14,6 +16,27 @@ pub(super) fn waits(row: &JobRow) -> bool {
 }
 
 impl App {
+    /// How long the hourly limit still holds back the queued prompts of this job; none if it doesn't.
+    pub fn queue_wait(&self, row: &JobRow, now: Time) -> Option<Wait> {
+        let limited = if row.id.is_none() { Limited::Create } else { Limited::FollowUp };
+        let is_queued = row.undelivered == Some(DeliveryKind::Queued);
+        self.budget(limited).wait().filter(|wait| is_queued && wait.until > now)
+    }
+
+    /// When a prompt is sent that waits until then: `at 17:24`, `in 42s`, or `in about a minute` if that is an estimate.
+    pub fn send_time(&self, wait: Wait, now: Time) -> String {
+        if wait.is_estimate || wait.until - now < TimeDelta::minutes(1) {
+            return format!("in {}", wait.words(now));
+        }
+        format!("at {}", wait.until.with_timezone(&self.start.offset).format("%H:%M"))
+    }
+
+    /// The same for the copy of the wait that a prompt of this job has.
+    pub fn prompt_wait(&self, row: Option<&JobRow>, until: Time, now: Time) -> Wait {
+        let known = row.and_then(|row| self.queue_wait(row, now));
+        Wait { until: until.min(now + LONGEST_WAIT), is_estimate: known.is_some_and(|wait| wait.is_estimate) }
+    }
+
     pub(super) fn change_queue(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
         let targets = self.split_targets(&keys, |row| (!waits(row)).then_some("not queued"));
@@ -42,7 +65,7 @@ impl App {
             let prompts = prompts_of(&targets);
             let text = match change {
                 QueueChange::Pause => format!("Pause {prompts}?"),
-                QueueChange::Release => format!("Release {prompts}?"),
+                QueueChange::Release => format!("Resume {prompts}?"),
                 QueueChange::Up => format!("Move {prompts} one place forward in the queue?"),
                 QueueChange::Down => format!("Move {prompts} one place back in the queue?"),
             };
@@ -50,9 +73,9 @@ impl App {
         }
         let text = match change {
             QueueChange::Pause => {
-                format!("Paused; {} releases it.", self.told(Context::Jobs, Action::QueuePause))
+                format!("Paused. Press {} to resume.", self.told(Context::Jobs, Action::QueuePause))
             }
-            QueueChange::Release => "Released; it goes out when its turn comes.".to_owned(),
+            QueueChange::Release => "Resumed. It is sent in its turn if docdeck is running.".to_owned(),
             QueueChange::Up => "One place forward in the queue.".to_owned(),
             QueueChange::Down => "One place back in the queue.".to_owned(),
         };

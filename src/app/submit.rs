@@ -4,7 +4,7 @@
 use super::editor::{Editor, Saved, joined};
 use super::keymap::{Action, Context};
 use super::overlay::{Ask, Check, Consequence, Overlay, Question, Resolve, Wanted};
-use super::{App, Effect, Record, Screen, SubmitError, Tone, format};
+use super::{App, Effect, Record, Screen, SubmitError, Tone};
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::job::JobId;
@@ -261,8 +261,9 @@ impl App {
                 }
             }
             Delivery::Queued { until: Some(until) } if *until > now => {
-                let wait = format::until(*until - now);
-                self.say(Tone::Info, &format!("On disk, goes out in {wait}: the hour's limit is used up."), now);
+                let when = self.send_time(self.prompt_wait(Some(job), *until, now), now);
+                let text = format!("Hourly limit reached. Will send {when} if docdeck is running.");
+                self.say(Tone::Info, &text, now);
             }
             Delivery::Queued { until: None } => {
                 let waits = self.waits_behind(prompt, job);

@@ -6,6 +6,7 @@ use super::keymap::{Action, Chord, Context};
 use super::overlay::Overlay;
 use super::{App, Effect, Msg, Notice, Pane, Record, Screen, Tone};
 use crate::model::Time;
+use crate::model::connection::Connection;
 use crate::model::failure::Failure;
 use crate::model::ledger::Limited;
 use crate::model::news::News;
@@ -239,10 +240,12 @@ impl App {
         edits || chord.types_text() || is_sent()
     }
 
-    /// What a key does for the terminal whatever lies over the screen: it is no answer to a question, and no text.
+    /// What a key does for the terminal whatever lies over the screen: it is no answer to a question, and no text. The
+    /// second Ctrl-C is none either.
     fn of_the_terminal(&self, chord: Chord) -> Option<Action> {
         let action = self.start.keymap.action(&[Context::Everywhere], chord);
-        action.filter(|action| matches!(action, Action::Repaint | Action::Suspend))
+        let is_again = action == Some(Action::Interrupt) && self.asks_to_quit();
+        action.filter(|action| is_again || matches!(action, Action::Repaint | Action::Suspend))
     }
 
     /// Takes away what was said for information: whatever acts next shows its keys again. A problem stays its time, smaller
@@ -274,11 +277,16 @@ impl App {
             News::Merged { gone, into } => self.merged(gone, into),
             News::Left(left) => self.pruned(&left, now, effects),
             News::OthersWrote => self.refresh_all_jobs(effects),
+            News::SendsQueue(sends) => self.sends_queue = sends,
             News::Loading(progress) => self.loading(progress),
             News::Totals { range, totals } => self.totals_told(range, totals),
             News::Connection(connection) => {
-                self.dirty |= self.connection != connection;
-                self.connection = connection;
+                // What has succeeded before this connection was made counts: a key that was checked, for one.
+                let is_beginning = matches!(connection, Connection::Unknown | Connection::Connecting);
+                if !(is_beginning && self.connection == Connection::Ready) {
+                    self.dirty |= self.connection != connection;
+                    self.connection = connection;
+                }
             }
             News::Budget(limited, budget) => {
                 self.dirty |= self.budgets.insert(limited, budget) != Some(budget);

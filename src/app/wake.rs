@@ -7,6 +7,7 @@ use super::{App, Record, Screen, format};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::failure::FailureKind;
+use crate::model::ledger::{Limited, Wait};
 use chrono::TimeDelta;
 
 /// Half a heartbeat.
@@ -52,7 +53,7 @@ impl App {
     }
 
     fn beat(&self, now: Time) -> Option<Time> {
-        let alive = self.connection == Connection::Live && self.jobs.active() > 0;
+        let alive = self.connection == Connection::Ready && self.jobs.active() > 0;
         (alive && !self.start.calm && self.size.0 > 0).then(|| {
             let into = now.timestamp_millis().rem_euclid(BEAT);
             now + TimeDelta::milliseconds(BEAT - into)
@@ -69,7 +70,8 @@ impl App {
     fn limit_passes(&self, now: Time) -> Option<Time> {
         let failure = self.views.trouble(now).filter(|_| self.screen == Screen::Views)?;
         match failure.kind {
-            FailureKind::Limited { until } => Some(if (until - now).num_seconds() < 60 {
+            FailureKind::Limited(wait) if wait.is_estimate => Some(wait.changes(now)),
+            FailureKind::Limited(Wait { until, .. }) => Some(if (until - now).num_seconds() < 60 {
                 self.next_second(now).min(until)
             } else {
                 (until - TimeDelta::seconds(59)).max(now + TimeDelta::seconds(1))
@@ -81,15 +83,23 @@ impl App {
     fn header_changes(&self, now: Time) -> Option<Time> {
         let connection = match &self.connection {
             Connection::Offline { next_try: Some(next_try), .. } if *next_try > now => Some(self.next_second(now)),
-            Connection::Resting { until } if *until > now => Some(format::until_changes(*until, now)),
+            Connection::Limited(wait) if wait.until > now => Some(wait.changes(now)),
             _ => None,
         };
-        let limited = self.limit_shown();
-        // A reset that has passed wakes at once: another message may have come between it and its wake.
-        let reset = self
-            .budget(limited)
-            .resets_at
-            .map(|at| if at > now { format::until_changes(at, now).min(at) } else { now });
+        // A reset that has passed wakes at once: another message may have come between it and its wake. That of a limit that
+        // is not shown counts as well, since it may be the closest one until then.
+        let shown = self.limit_shown();
+        let changes = |limited: Limited| {
+            let budget = self.budget(limited);
+            let at = budget.resets_at?;
+            Some(match budget.blocked {
+                _ if at <= now => now,
+                _ if limited != shown => at,
+                Some(wait) => wait.changes(now).min(at),
+                None => format::until_changes(at, now).min(at),
+            })
+        };
+        let reset = Limited::ALL.into_iter().filter_map(changes).min();
         connection.into_iter().chain(reset).min()
     }
 

@@ -11,20 +11,19 @@ use super::new::Options;
 use super::out::Out;
 use super::refusal::Refusal;
 use super::wait::again;
-use super::waiting::{Timer, Waiting, connection_words, tell};
-use crate::app::format::{plural, until};
+use super::waiting::{Timer, Waiting, connection_words, tell, when};
+use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::engine::Duties;
-use crate::model::Time;
 use crate::model::change::QueueChange;
 use crate::model::connection::Connection;
-use crate::model::ledger::Limited;
+use crate::model::ledger::{Limited, Wait};
 use crate::model::news::News;
 use crate::model::prompt::{DeliveryKind, Resolution};
 use crate::model::row::{JobKey, JobRow};
 use crate::store::KnownPrompt;
-use chrono::{Local, Utc};
+use chrono::Utc;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -107,7 +106,10 @@ async fn without_sending(
     if options.json {
         out.json(&json!({ "jobs": as_json(store, &rows).await? }));
     }
-    out.note(&format!("{} queued. A dashboard on this computer sends them: `docdeck`.", plural(rows.len(), "job")));
+    out.note(&format!(
+        "{} queued. They are sent only while a dashboard is running on this computer: start `docdeck`.",
+        plural(rows.len(), "job")
+    ));
     Ok(())
 }
 
@@ -137,7 +139,7 @@ async fn send(
         rows.extend(desk.undisturbed(engine.submit_batch(&fresh)).await?);
     }
     let mut batch =
-        Batch { order: rows.iter().map(|row| row.key).collect(), rows: BTreeMap::new(), timer, until: None };
+        Batch { order: rows.iter().map(|row| row.key).collect(), rows: BTreeMap::new(), timer, limit: None };
     batch.rows.extend(rows.into_iter().map(|row| (row.key, row)));
     let end = batch.wait(desk, options.json, out).await?;
     batch.answer(desk, end, options, out).await
@@ -174,8 +176,8 @@ struct Batch {
     order: Vec<JobKey>,
     rows: BTreeMap<JobKey, JobRow>,
     timer: Timer,
-    /// When the limit lets the next one out.
-    until: Option<Time>,
+    /// Until when the limit lets none out.
+    limit: Option<Wait>,
 }
 
 /// Why the wait for the prompts ended.
@@ -234,13 +236,12 @@ impl Batch {
                 self.rows.extend(desk.store.job(into).await?.map(|row| (into, row)));
             }
             News::Budget(Limited::Create, budget) => {
-                let until = budget.wait_until();
+                let limit = budget.wait();
                 let waits = self.rows.values().any(|row| row.undelivered == Some(DeliveryKind::Queued));
-                if let Some(at) = until.filter(|_| self.until.is_none() && waits) {
-                    let left = until_words(at);
-                    tell(&format!("the limit of this hour is used up; it goes on {left}"), out);
+                if let Some(wait) = limit.filter(|_| self.limit.is_none() && waits) {
+                    tell(&format!("hourly limit reached; sending the next {}", when(wait)), out);
                 }
-                self.until = until;
+                self.limit = limit;
             }
             News::Connection(connection @ Connection::Offline { .. }) => {
                 connection_words(&connection).iter().for_each(|words| tell(words.as_str(), out));
@@ -276,7 +277,7 @@ impl Batch {
 
     fn live_line(&self) -> String {
         let open = self.rows.values().filter(|row| is_open(row)).count();
-        let waits = self.until.map(|at| format!(" · limit used up, goes on {}", until_words(at))).unwrap_or_default();
+        let waits = self.limit.map(|wait| format!(" · hourly limit reached, next {}", when(wait))).unwrap_or_default();
         format!(
             "{} of {} sent · {}{waits}",
             self.rows.len() - open,
@@ -374,8 +375,4 @@ impl Batch {
         }
         Some(Refusal::new(code, format!("{begin}{stand}.{hints}")))
     }
-}
-
-fn until_words(at: Time) -> String {
-    format!("at {} (in {})", at.with_timezone(&Local).format("%H:%M:%S"), until(at - Utc::now()))
 }

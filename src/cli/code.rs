@@ -46,7 +46,7 @@ impl From<FailureKind> for Code {
         match kind {
             FailureKind::KeyRefused => Self::KeyRefused,
             FailureKind::Offline | FailureKind::NotFound | FailureKind::Service => Self::Service,
-            FailureKind::Limited { .. } => Self::Limited,
+            FailureKind::Limited(_) => Self::Limited,
             FailureKind::Store | FailureKind::Local => Self::Unusable,
         }
     }

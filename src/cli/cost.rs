@@ -56,7 +56,7 @@ impl Cost {
         {
             text.push_str(&format!("; the last not before {}", last.with_timezone(&Local).format("%Y-%m-%d %H:%M")));
         }
-        format!("{text}. {} of {} creates used here in the last hour.", self.budget.used, self.budget.limit)
+        format!("{text}. New jobs {}/{} this hour on this computer.", self.budget.used, self.budget.limit)
     }
 
     /// For programs; `known` are prompts of the file that are not counted.

@@ -38,6 +38,8 @@ pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code,
 pub(super) struct After {
     pub(super) key: ApiKey,
     pub(super) greeting: CleanText,
+    /// The service has accepted the key.
+    pub(super) is_verified: bool,
 }
 
 /// Runs the dashboard with these settings.
@@ -48,16 +50,16 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
     let commands = own::commands(&settings.own, &keymap, &settings.config)?;
     let kind = terminal(&environment)?.with_titles(settings.own.notify.title);
     // Before the terminal is taken over: a key command may ask for a password in it.
-    let (key, greeting) = match after {
-        Some(after) => (after.key, Some(after.greeting)),
-        None => (settings.key.read().await?, None),
+    let (key, greeting, is_verified) = match after {
+        Some(after) => (after.key, Some(after.greeting), after.is_verified),
+        None => (settings.key.read().await?, None, false),
     };
     let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
         .map_err(|failure| Refusal::unusable(failure.sentence))?;
     // The store is opened on its own thread, and all else made ready meanwhile.
     let no_store = |error| unusable(&settings.data_folder, &error);
     let (store, opening) = Store::begin(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
-    let start = Start { keymap, commands, greeting, ..start(&settings) };
+    let start = Start { keymap, commands, greeting, is_verified, ..start(&settings) };
     let begun = Begun::begin(&store, &start).map_err(no_terminal)?;
     let connection = Some(Connection {
         client,

@@ -44,7 +44,7 @@ pub(super) struct Options {
     /// Only say what the batch costs
     #[arg(long, requires = "batch", conflicts_with_all = ["prompt", "file"])]
     pub(super) dry_run: bool,
-    /// Queue the batch on disk and leave it to a dashboard; needs no key
+    /// Queue the batch and leave sending to a dashboard, which has to be running; needs no key
     #[arg(long, requires = "batch", conflicts_with_all = ["prompt", "file", "dry_run", "wait", "timeout"])]
     pub(super) queue: bool,
     /// Of a batch that was begun before: only what has not gone out

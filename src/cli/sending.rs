@@ -8,19 +8,19 @@ use super::jobs::created_by;
 use super::out::Out;
 use super::refusal::Refusal;
 use super::wait::again;
-use super::waiting::{Timer, Waiting, connection_words, tell};
-use crate::app::format::until;
+use super::waiting::{Timer, Waiting, connection_words, tell, when};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::failure::FailureKind;
 use crate::model::json;
+use crate::model::ledger::{Limited, Wait};
 use crate::model::news::News;
 use crate::model::prompt::{Delivery, Prompt, PromptId, PromptKind};
 use crate::model::row::JobRow;
 use crate::model::text::CleanText;
 use crate::model::unrecorded::Unrecorded;
 use crate::store::StoreError;
-use chrono::{Local, Utc};
+use chrono::Utc;
 use serde_json::Value;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -41,6 +41,8 @@ pub(super) struct Letter {
     pub(super) kind: PromptKind,
     pub(super) row: JobRow,
     delivery: Delivery,
+    /// Whether the wait for the limit is docdeck's guess.
+    is_estimate: bool,
     /// What the record can't do, so that it does not go out.
     unwritten: Option<CleanText>,
     /// Earlier prompts of the job that were discarded for this one, as they were.
@@ -71,7 +73,7 @@ impl Letter {
     /// On disk, and nothing heard of it yet.
     pub(super) fn new(prompt: PromptId, kind: PromptKind, row: JobRow) -> Self {
         let delivery = Delivery::Queued { until: None };
-        Self { prompt, kind, row, delivery, unwritten: None, discarded: Vec::new() }
+        Self { prompt, kind, row, delivery, is_estimate: false, unwritten: None, discarded: Vec::new() }
     }
 
     /// In place of these earlier prompts of its job.
@@ -191,6 +193,10 @@ impl Letter {
                 self.delivery = delivery;
                 self.unwritten = None;
             }
+            News::Budget(limited, budget) if limited == self.limited() => {
+                self.is_estimate = budget.wait().is_some_and(|wait| wait.is_estimate);
+                return None;
+            }
             News::Merged { gone, into } if gone == self.row.key => {
                 self.row.key = into;
                 return None;
@@ -225,7 +231,7 @@ impl Letter {
         match &self.delivery {
             Delivery::Queued { until: None } | Delivery::Sending => None,
             Delivery::Queued { until: Some(until) } if is_patient => {
-                tell(&format!("the limit of this hour is used up; it goes out {}", from_then(*until)), out);
+                tell(&format!("hourly limit reached; sending {}", self.when(*until)), out);
                 None
             }
             Delivery::Queued { .. } => Some(Stop::Limited),
@@ -276,7 +282,12 @@ impl Letter {
     async fn look(&mut self, desk: &Desk) -> Result<(), StoreError> {
         let thread = desk.store.thread(self.row.key).await?;
         if let Some(own) = thread.prompts.into_iter().find(|prompt| prompt.id == self.prompt) {
-            self.delivery = own.delivery;
+            self.delivery = match own.delivery {
+                Delivery::Queued { until } => {
+                    Delivery::Queued { until: until.map(|until| desk.engine.local_of(until)) }
+                }
+                other => other,
+            };
         }
         if let Some(row) = desk.store.job(self.row.key).await? {
             self.row = row;
@@ -292,7 +303,7 @@ impl Letter {
             self.what(),
             match &self.delivery {
                 Delivery::Queued { until: Some(until) } => {
-                    format!("The limit of this hour is used up; there is a place {}.", from_then(*until))
+                    format!("Hourly limit reached; the next request is free {}.", self.when(*until))
                 }
                 _ if self.unwritten.is_some() => {
                     format!(
@@ -313,13 +324,16 @@ impl Letter {
             Ok(Some(row)) => {
                 self.row = row;
                 format!(
-                    "Nothing was sent. The {what} is kept in the queue, paused: `p` on it in the dashboard lets it go out, \
-                     `x` removes it."
+                    "Nothing was sent. The {what} is kept in the queue, paused: `p` on it in the dashboard resumes it, `x` \
+                     removes it."
                 )
             }
             Ok(None) => return None,
             Err(failure) => {
-                format!("The {what} is still queued and goes out when its turn comes. {}", failure.sentence)
+                format!(
+                    "The {what} is still queued and is sent in its turn if a dashboard is running. {}",
+                    failure.sentence
+                )
             }
         };
         let hint = if stop == Stop::Limited { " With --wait docdeck waits for the limit." } else { "" };
@@ -354,6 +368,17 @@ impl Letter {
         )
     }
 
+    fn limited(&self) -> Limited {
+        match self.kind {
+            PromptKind::Create => Limited::Create,
+            PromptKind::FollowUp => Limited::FollowUp,
+        }
+    }
+
+    fn when(&self, until: Time) -> String {
+        when(Wait { until, is_estimate: self.is_estimate })
+    }
+
     fn what(&self) -> &'static str {
         match self.kind {
             PromptKind::Create => "prompt",
@@ -365,7 +390,7 @@ impl Letter {
         match &self.delivery {
             Delivery::Queued { until: None } => "waiting for its turn".to_owned(),
             Delivery::Queued { until: Some(until) } => {
-                format!("the limit of this hour is used up, it goes out {}", from_then(*until))
+                format!("hourly limit reached, sending {}", self.when(*until))
             }
             delivery => delivery.kind().word().to_owned(),
         }
@@ -456,10 +481,4 @@ fn given_up(unrecorded: &Unrecorded, desk: &Desk) -> Refusal {
     };
     let sentence = unrecorded.sentence();
     Refusal::new(code, format!("{sentence} The dashboard will show it as unconfirmed: {next}."))
-}
-
-/// When a place is free: the time of day, and how long that is.
-fn from_then(at: Time) -> String {
-    let left = until(at - Utc::now());
-    format!("at {} (in {left})", CleanText::line(&at.with_timezone(&Local).format("%H:%M:%S").to_string()))
 }

@@ -82,7 +82,7 @@ async fn ask(desk: &mut Desk, ids: Vec<JobId>, out: &mut Out) -> Result<Tracked,
             Err(failure) => {
                 out.note(&format!("docdeck: {}: {}", id.clean(), failure.sentence));
                 // What the service says of one it would say of all.
-                let is_for_all = matches!(failure.kind, FailureKind::KeyRefused | FailureKind::Limited { .. });
+                let is_for_all = matches!(failure.kind, FailureKind::KeyRefused | FailureKind::Limited(_));
                 tracked.failures.push((id, failure));
                 if is_for_all {
                     tracked.left = count - n - 1;

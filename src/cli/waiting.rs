@@ -10,6 +10,7 @@ use crate::app::format::{duration, plural};
 use crate::model::connection::Connection;
 use crate::model::failure::FailureKind;
 use crate::model::job::Status;
+use crate::model::ledger::Wait;
 use crate::model::news::News;
 use crate::model::poll::is_over;
 use crate::model::row::{JobKey, JobRow};
@@ -222,14 +223,26 @@ impl Waiting {
 pub(super) fn connection_words(connection: &Connection) -> Option<CleanText> {
     let moment = |at: &crate::model::Time| at.with_timezone(&Local).format("%H:%M:%S").to_string();
     let words = match connection {
-        Connection::Unknown | Connection::Live => return None,
+        Connection::Unknown | Connection::Connecting | Connection::Ready => return None,
         Connection::Unusable { reason } => format!("no answer could be used: {reason}"),
         Connection::Offline { reason, next_try: Some(at) } => format!("offline, next try at {}: {reason}", moment(at)),
         Connection::Offline { reason, next_try: None } => format!("offline: {reason}"),
-        Connection::Resting { until } => format!("the service asks for a rest: no looks until {}", moment(until)),
+        Connection::Limited(wait) if wait.is_estimate => {
+            "rate limited by the service: checking again in about a minute (an estimate)".to_owned()
+        }
+        Connection::Limited(wait) => format!("rate limited by the service: checking again at {}", moment(&wait.until)),
         Connection::Refused { reason } => reason.to_string(),
     };
     Some(CleanText::line(&words))
+}
+
+/// When a wait is over: the time of day and how long that is, or an estimate.
+pub(super) fn when(wait: Wait) -> String {
+    let left = wait.words(Utc::now());
+    match wait.is_estimate {
+        true => format!("in {left} (an estimate: the service named no time)"),
+        false => format!("at {} (in {left})", wait.until.with_timezone(&Local).format("%H:%M:%S")),
+    }
 }
 
 /// A line of progress with its time: of day on a terminal, else RFC 3339.

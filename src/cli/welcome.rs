@@ -78,7 +78,7 @@ fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Res
 
 /// The dashboard of what was written. What was tried beats the environment, as an option does.
 async fn dashboard(flags: &Flags, ready: Ready, environment: Environment) -> Result<Code, Refusal> {
-    let Ready { profile, key, greeting } = ready;
+    let Ready { profile, key, greeting, is_verified } = ready;
     let scope = profile.scope();
     let flags = Flags {
         profile: Some(profile.name),
@@ -87,7 +87,7 @@ async fn dashboard(flags: &Flags, ready: Ready, environment: Environment) -> Res
         ..flags.clone()
     };
     match resolve(&flags, &environment)? {
-        Setup::Ready(settings) => open(*settings, environment, Some(After { key, greeting })).await,
+        Setup::Ready(settings) => open(*settings, environment, Some(After { key, greeting, is_verified })).await,
         Setup::Missing(missing) => Err(Refusal::unusable(missing.how_to())),
     }
 }

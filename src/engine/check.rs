@@ -18,12 +18,13 @@ pub async fn check(client: &Client) -> Result<CleanText, Failure> {
     let Some(id) = JobId::new(MADE_UP) else {
         return Err(Failure::new(FailureKind::Local, "There is no id to ask for."));
     };
-    match client.get_job(&id).await.result {
+    let answer = client.get_job(&id).await;
+    match answer.result {
         Ok(_) => Ok(CleanText::line("The service takes the key and knows the project.")),
         Err(ApiError::NotFound { words, is_page: false, .. }) => not_found(&words),
         // Some answer came that is a job of another id, whatever the service means by it.
         Err(ApiError::OtherJob { .. }) => Ok(CleanText::line("The service takes the key and answers with a job.")),
-        Err(error) => Err(error.failure(Utc::now())),
+        Err(error) => Err(error.failure(answer.date.unwrap_or_else(Utc::now))),
     }
 }
 

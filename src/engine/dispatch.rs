@@ -35,6 +35,8 @@ const RECORD_PAUSE: Duration = Duration::from_secs(1);
 struct Dispatcher {
     inner: Arc<Inner>,
     sends: JoinSet<PromptId>,
+    /// Whether this instance was last told to be the one that sends what is queued.
+    led: Option<bool>,
 }
 
 /// A prompt whose turn it is.
@@ -55,10 +57,10 @@ pub(super) async fn run(inner: Arc<Inner>, trouble: Option<Failure>) {
         inner.trouble(error.failure()).await;
     }
     inner.report_budgets().await;
-    let mut dispatcher = Dispatcher { inner, sends: JoinSet::new() };
+    let mut dispatcher = Dispatcher { inner, sends: JoinSet::new(), led: None };
     loop {
         let wake = dispatcher.pass().await;
-        let Dispatcher { inner, sends } = &mut dispatcher;
+        let Dispatcher { inner, sends, .. } = &mut dispatcher;
         tokio::select! {
             () = inner.dispatch_wake.notified() => {}
             Some(done) = sends.join_next() => match done {
@@ -76,6 +78,9 @@ impl Dispatcher {
     /// Gives every prompt that may go out its turn. Returns when to look again without being told.
     async fn pass(&mut self) -> Option<Instant> {
         let leads = self.inner.leases.holds(Duty::Dispatch);
+        if self.led.replace(leads) != Some(leads) {
+            self.inner.tell(News::SendsQueue(leads)).await;
+        }
         let own: HashMap<PromptId, JobKey> = lock(&self.inner.own).clone();
         if !leads && own.is_empty() {
             return None;
@@ -109,8 +114,12 @@ impl Dispatcher {
                 break;
             }
             let now = self.inner.clock.now();
-            if let Some(until) = until.filter(|until| *until > now) {
-                wake = Some(wake.map_or(until, |wake| wake.min(until)));
+            // The ledger decides; the prompt repeats what the ledger said last.
+            if until.is_some_and(|until| until > now)
+                && let Some(wait) = self.inner.store.budget(&self.inner.scope, limited(kind), now).await?.wait()
+                && until == Some(wait.until)
+            {
+                wake = Some(wake.map_or(wait.until, |wake| wake.min(wait.until)));
                 full.push(kind);
                 continue;
             }
@@ -126,7 +135,7 @@ impl Dispatcher {
                     wake = Some(wake.map_or(until, |wake| wake.min(until)));
                     full.push(kind);
                     match own.get(&prompt) {
-                        Some(job) => self.tell_waiting(prompt, *job, until).await?,
+                        Some(job) => self.tell_waiting(prompt, kind, *job, until).await?,
                         None => strangers_wait = true,
                     }
                 }
@@ -139,7 +148,15 @@ impl Dispatcher {
         Ok(wake)
     }
 
-    async fn tell_waiting(&self, prompt: PromptId, job: JobKey, until: Time) -> Result<(), StoreError> {
+    async fn tell_waiting(
+        &self,
+        prompt: PromptId,
+        kind: PromptKind,
+        job: JobKey,
+        until: Time,
+    ) -> Result<(), StoreError> {
+        // First, because it says whether the wait is an estimate.
+        self.inner.report_budget(limited(kind)).await;
         if let Some(row) = self.inner.store.job(job).await? {
             self.inner.tell_step(prompt, Delivery::Queued { until: Some(until) }, row).await;
         }
@@ -162,6 +179,7 @@ impl Inner {
     async fn deliver(self: &Arc<Self>, letter: Letter) {
         let Letter { prompt, kind, text, job, id } = letter;
         let limited = limited(kind);
+        let _in_flight = self.in_flight();
         let sending = self.sending();
         if let Ok(Some(row)) = self.store.job(job).await {
             self.tell_step(prompt, Delivery::Sending, row).await;
@@ -215,8 +233,8 @@ impl Inner {
             Err(error) => error,
         };
         let now = self.clock.now();
-        if let Some(until) = error.limited_until(now) {
-            return Settled::Limited { until };
+        if let Some(wait) = error.wait(now) {
+            return Settled::Limited { wait, at: now };
         }
         let sentence = error.failure(now).sentence;
         match error.reached() {
@@ -278,11 +296,18 @@ impl Inner {
             self.order(Order::Heard(Heard::well()));
         }
         let key = row.key;
+        let waits = matches!(delivery, Delivery::Queued { .. });
+        if waits {
+            // First, because it says whether the wait is an estimate.
+            self.report_budget(limited).await;
+        }
         self.tell_step(prompt, delivery, row).await;
         if accepted && limited == Limited::Create {
             self.tell_merged(key).await;
         }
-        self.report_budget(limited).await;
+        if !waits {
+            self.report_budget(limited).await;
+        }
     }
 }
 
@@ -292,7 +317,7 @@ fn delivery(how: Settled) -> Delivery {
         Settled::NotSent(reason) => Delivery::NotSent(reason),
         Settled::Rejected(reason) => Delivery::Rejected(reason),
         Settled::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
-        Settled::Limited { until } => Delivery::Queued { until: Some(until) },
+        Settled::Limited { wait, .. } => Delivery::Queued { until: Some(wait.until) },
     }
 }
 

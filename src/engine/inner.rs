@@ -151,7 +151,7 @@ impl Inner {
         match &mut news {
             News::Budget(_, budget) => {
                 local(&mut budget.resets_at);
-                local(&mut budget.blocked_until);
+                budget.blocked = budget.blocked.map(|wait| wait.with(self.clock.local_of(wait.until)));
             }
             News::Prompt { delivery: Delivery::Queued { until }, .. } => local(until),
             News::Totals { totals, .. } => totals.as_of = self.clock.local_of(totals.as_of),
@@ -315,6 +315,12 @@ impl Inner {
         let _ = self.orders.send(order);
     }
 
+    /// Tells the poller that a request which it did not start is on its way, for as long as the guard lives.
+    pub(super) fn in_flight(&self) -> InFlight<'_> {
+        self.order(Order::RequestStarted);
+        InFlight(self)
+    }
+
     /// Counts a request that sends a prompt, for as long as the guard lives.
     pub(super) fn sending(self: &Arc<Self>) -> Sending {
         self.sending.fetch_add(1, Ordering::Relaxed);
@@ -343,6 +349,16 @@ impl Inner {
 
     pub(super) fn is_sending(&self) -> bool {
         self.sending.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// See [`Inner::in_flight`].
+#[derive(Debug)]
+pub(super) struct InFlight<'a>(&'a Inner);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.order(Order::RequestEnded);
     }
 }
 

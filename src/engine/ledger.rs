@@ -5,7 +5,7 @@
 use super::inner::{Inner, lock};
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::ledger::{Budget, Limited, WINDOW};
+use crate::model::ledger::{Budget, Limited, WINDOW, Wait};
 use crate::model::news::News;
 
 impl Inner {
@@ -39,7 +39,7 @@ impl Inner {
                 self.tell(News::Budget(Limited::Views, self.with_unwritten(budget, now))).await;
                 Ok(now)
             }
-            Ok(Err(until)) => Err(self.no_place(until, now).await),
+            Ok(Err(wait)) => Err(self.no_place(wait, now).await),
             Err(error) => {
                 // Reading goes on while the store can't be written.
                 self.trouble(error.failure()).await;
@@ -67,8 +67,8 @@ impl Inner {
     async fn spend_unwritten(&self, now: Time) -> Result<Time, Failure> {
         let written = self.store.budget(&self.scope, Limited::Views, now).await;
         let budget = written.unwrap_or_else(|_| Budget::unused(Limited::Views));
-        if let Some(until) = self.with_unwritten(budget, now).wait_until() {
-            return Err(self.no_place(until, now).await);
+        if let Some(wait) = self.with_unwritten(budget, now).wait() {
+            return Err(self.no_place(wait, now).await);
         }
         lock(&self.unwritten_spends).push(now);
         self.tell(News::Budget(Limited::Views, self.with_unwritten(budget, now))).await;
@@ -78,40 +78,42 @@ impl Inner {
     /// The budget with the requests that are counted here alone.
     fn with_unwritten(&self, budget: Budget, now: Time) -> Budget {
         let mut spends = lock(&self.unwritten_spends);
+        // One of a clock that was ahead counts as made now.
+        spends.iter_mut().for_each(|at| *at = (*at).min(now));
         spends.retain(|at| *at + WINDOW > now);
         let Some(first) = spends.iter().min() else { return budget };
         let more = u32::try_from(spends.len()).unwrap_or(u32::MAX);
         let frees = *first + WINDOW;
-        let resets_at = match budget.blocked_until {
-            Some(until) => Some(until),
+        let resets_at = match budget.blocked {
+            Some(wait) => Some(wait.until),
             None => Some(budget.resets_at.map_or(frees, |at| at.min(frees))),
         };
         Budget { used: budget.used.saturating_add(more), resets_at, ..budget }
     }
 
-    async fn no_place(&self, until: Time, now: Time) -> Failure {
+    async fn no_place(&self, wait: Wait, now: Time) -> Failure {
         let blocked = match self.store.budget(&self.scope, Limited::Views, now).await {
             Ok(budget) => {
                 self.tell(News::Budget(Limited::Views, self.with_unwritten(budget, now))).await;
-                budget.blocked_until.is_some()
+                budget.blocked.is_some()
             }
             Err(_) => false,
         };
-        no_place_sentence(blocked, until, now)
+        no_place_sentence(blocked, wait, now)
     }
 }
 
-fn no_place_sentence(blocked: bool, until: Time, now: Time) -> Failure {
-    let seconds = (until - now).num_seconds().max(1);
-    let wait = if seconds < 60 { format!("{seconds} s") } else { format!("{} min", (seconds + 59) / 60) };
-    let when = until.format("%H:%M:%S UTC");
-    let why = if blocked {
-        "The service said that its limit is used up".to_owned()
-    } else {
-        format!("The {} page-view requests of this hour are used up here", Limited::Views.limit())
+fn no_place_sentence(blocked: bool, wait: Wait, now: Time) -> Failure {
+    let when = match wait.is_estimate {
+        true => format!("in {}", wait.words(now)),
+        false => format!("in {}, at {}", wait.words(now), wait.until.format("%H:%M:%S UTC")),
     };
-    let sentence = format!("{why}, so nothing was asked: try again in {wait}, at {when}.");
-    Failure::new(FailureKind::Limited { until }, &sentence)
+    let why = if blocked {
+        "The service reported that the limit is reached".to_owned()
+    } else {
+        format!("All {} page-view requests of this hour are used on this computer", Limited::Views.limit())
+    };
+    Failure::new(FailureKind::Limited(wait), &format!("{why}, so no request was made. Try again {when}."))
 }
 
 #[cfg(test)]
@@ -122,13 +124,19 @@ mod tests {
     fn a_full_ledger_says_why_nothing_was_asked_and_when_to_try_again() {
         let now: Time = "2026-11-20T14:29:00Z".parse().expect("a time");
         let until: Time = "2026-11-20T14:41:00Z".parse().expect("a time");
-        let failure = no_place_sentence(false, until, now);
-        assert_eq!(failure.kind, FailureKind::Limited { until });
+        let wait = Wait { until, is_estimate: false };
+        let failure = no_place_sentence(false, wait, now);
+        assert_eq!(failure.kind, FailureKind::Limited(wait));
         assert_eq!(
             failure.sentence.as_str(),
-            "The 100 page-view requests of this hour are used up here, so nothing was asked: try again in 12 min, at \
-             14:41:00 UTC."
+            "All 100 page-view requests of this hour are used on this computer, so no request was made. Try again in \
+             12m, at 14:41:00 UTC."
         );
-        assert!(no_place_sentence(true, until, now).sentence.as_str().starts_with("The service said"));
+        let guessed =
+            no_place_sentence(true, Wait { until: now + chrono::TimeDelta::minutes(1), is_estimate: true }, now);
+        assert_eq!(
+            guessed.sentence.as_str(),
+            "The service reported that the limit is reached, so no request was made. Try again in about a minute."
+        );
     }
 }

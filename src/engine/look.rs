@@ -4,9 +4,9 @@
 use super::clock::local_now;
 use super::inner::Inner;
 use super::poll::Order;
-use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::{Job, JobId};
+use crate::model::ledger::Wait;
 use crate::model::link;
 use crate::model::log::{LogKind, Operation};
 use crate::model::news::News;
@@ -24,8 +24,8 @@ pub(super) enum Health {
     Odd(CleanText),
     /// No network, or the service is unwell.
     Down(CleanText),
-    /// 429: rest until then, in the service's time.
-    Resting(Time),
+    /// 429; in the service's time.
+    Limited(Wait),
     /// 401 or 403.
     Refused(CleanText),
     /// The store could not take the answer in.
@@ -116,6 +116,7 @@ impl Inner {
 
     /// A look that the user asked for; the poller hears of it.
     pub(super) async fn refresh(&self, key: JobKey) -> Result<JobRow, Failure> {
+        let _in_flight = self.in_flight();
         let (result, heard) = self.look(key).await;
         if !heard.asked {
             self.order(Order::Retry);
@@ -138,6 +139,7 @@ impl Inner {
     pub(super) async fn fetch(&self, id: &JobId) -> Result<Job, Failure> {
         // Never closed.
         let _place = self.asking.acquire().await;
+        let _in_flight = self.in_flight();
         let (result, health) = self.get(id).await;
         self.order(Order::Heard(Heard { key: None, seen: Seen::Nothing, health, asked: true }));
         result
@@ -192,7 +194,7 @@ fn unknown_job() -> Failure {
 fn health(failure: &Failure) -> Health {
     let sentence = || failure.sentence.clone();
     match failure.kind {
-        FailureKind::Limited { until } => Health::Resting(until),
+        FailureKind::Limited(wait) => Health::Limited(wait),
         FailureKind::KeyRefused => Health::Refused(sentence()),
         FailureKind::NotFound => Health::Good,
         FailureKind::Offline => Health::Down(sentence()),

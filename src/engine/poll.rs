@@ -31,6 +31,10 @@ pub(super) enum Order {
     Rows { rows: Vec<JobRow>, by_others: bool },
     /// Which jobs are on screen.
     OnScreen(Vec<JobKey>),
+    /// A request that the poller did not start is on its way.
+    RequestStarted,
+    /// It has ended; its outcome, if it says anything about the connection, came before.
+    RequestEnded,
     /// The outcome of a request that the poller did not start.
     Heard(Heard),
     /// The user wants to know: what stopped polling is forgotten.
@@ -70,6 +74,8 @@ struct Poller {
     /// Whether all jobs that are not over are in the scheduler; only with the lease.
     loaded: bool,
     gets: JoinSet<Heard>,
+    /// Requests on their way that the poller did not start.
+    others_in_flight: usize,
     told: Connection,
     /// When the mode last changed, local wall time.
     since: Time,
@@ -87,6 +93,7 @@ pub(super) async fn run(inner: Arc<Inner>, mut orders: mpsc::UnboundedReceiver<O
         mode: Mode::Running,
         loaded: false,
         gets: JoinSet::new(),
+        others_in_flight: 0,
         told: Connection::Unknown,
         since: local_now(),
         odd: 0,
@@ -99,6 +106,7 @@ pub(super) async fn run(inner: Arc<Inner>, mut orders: mpsc::UnboundedReceiver<O
             poller.obey(order).await;
         }
         poller.start_due().await;
+        poller.tell_connecting().await;
         let now = poller.inner.clock.steady();
         let wake = poller.next_wake(now).map(|at| poller.inner.clock.instant_of(at));
         tokio::select! {
@@ -214,6 +222,8 @@ impl Poller {
                 }
             }
             Order::OnScreen(jobs) => self.scheduler.set_on_screen(jobs),
+            Order::RequestStarted => self.others_in_flight += 1,
+            Order::RequestEnded => self.others_in_flight = self.others_in_flight.saturating_sub(1),
             Order::Heard(heard) => {
                 if heard.asked {
                     self.scheduler.spend(self.inner.clock.steady());
@@ -243,7 +253,7 @@ impl Poller {
                 let how = match heard.health {
                     Health::Good | Health::Odd(_) => Ended::Answered,
                     Health::Down(_) => Ended::Failed,
-                    Health::Resting(_) | Health::Refused(_) | Health::Unwritten(_) => Ended::Postponed,
+                    Health::Limited(_) | Health::Refused(_) | Health::Unwritten(_) => Ended::Postponed,
                 };
                 self.hear(heard, is_probe).await;
                 if let Some(key) = key {
@@ -287,7 +297,7 @@ impl Poller {
                     self.inner.take_leases();
                 }
                 if !matches!(self.mode, Mode::Resting { .. }) {
-                    self.tell(Connection::Live).await;
+                    self.tell(Connection::Ready).await;
                 }
             }
             Health::Odd(reason) => {
@@ -295,17 +305,17 @@ impl Poller {
                 match self.mode {
                     Mode::Down { .. } => self.go_down(heard.key, reason, decides, now).await,
                     // One job that is asked for in vain says nothing of a service that answers for others.
-                    Mode::Running if self.told != Connection::Live || self.odd >= ODD_ANSWERS => {
+                    Mode::Running if self.told != Connection::Ready || self.odd >= ODD_ANSWERS => {
                         self.tell(Connection::Unusable { reason }).await;
                     }
                     _ => {}
                 }
             }
             Health::Down(reason) => self.go_down(heard.key, reason, decides, now).await,
-            Health::Resting(until) => {
-                let until = self.inner.clock.steady_of(until);
+            Health::Limited(wait) => {
+                let until = self.inner.clock.steady_of(wait.until);
                 self.enter(Mode::Resting { until });
-                self.tell(Connection::Resting { until: self.inner.clock.wall_of(until) }).await;
+                self.tell(Connection::Limited(wait.with(self.inner.clock.wall_of(until)))).await;
             }
             Health::Refused(reason) => {
                 self.enter(Mode::Refused);
@@ -373,7 +383,7 @@ impl Poller {
             return;
         }
         match connection {
-            Connection::Live if self.mode != Mode::Running => self.enter(Mode::Running),
+            Connection::Ready if self.mode != Mode::Running => self.enter(Mode::Running),
             // It has only begun.
             Connection::Unknown if !self.told.is_trouble() => return,
             // Only a later look says that it is over.
@@ -389,7 +399,17 @@ impl Poller {
             if self.mode != Mode::Running {
                 self.enter(Mode::Running);
             }
-            self.tell(Connection::Live).await;
+            self.tell(Connection::Ready).await;
+        }
+    }
+
+    /// Until something is known of the connection, whether a request is on its way is all there is to tell.
+    async fn tell_connecting(&mut self) {
+        let is_asking = self.others_in_flight > 0 || !self.gets.is_empty();
+        match self.told {
+            Connection::Unknown if is_asking => self.tell(Connection::Connecting).await,
+            Connection::Connecting if !is_asking => self.tell(Connection::Unknown).await,
+            _ => {}
         }
     }
 

@@ -130,6 +130,7 @@ impl Inner {
 
     /// One request; a request that never reached the service has cost nothing.
     async fn ask_paid_views(&self, query: ViewsQuery, paid_at: Time, purpose: Purpose) -> Answered {
+        let _in_flight = self.in_flight();
         let answer = self.client.views(&query).await;
         let subject = CleanText::line(&format!("{}, page {}", query.range, query.page));
         let result = self.account(Operation::Views, subject, answer).await;
@@ -137,8 +138,8 @@ impl Inner {
         let page = match result {
             Ok(page) => page,
             Err(error) => {
-                if let Some(until) = error.limited_until(now) {
-                    if let Err(error) = self.store.mark_full(&self.scope, Limited::Views, until).await {
+                if let Some(wait) = error.wait(now) {
+                    if let Err(error) = self.store.mark_full(&self.scope, Limited::Views, wait, now).await {
                         self.trouble(error.failure()).await;
                     }
                     self.report_budget(Limited::Views).await;

@@ -1,6 +1,6 @@
 //! A failure as the user meets it: one sentence, and the kind that decides what is offered next.
 
-use super::Time;
+use super::ledger::Wait;
 use super::text::CleanText;
 
 /// What failed and why, said in one sentence: what happened, what it means, what to do.
@@ -19,8 +19,8 @@ pub enum FailureKind {
     KeyRefused,
     /// The service does not know it.
     NotFound,
-    /// The limit is used up until then.
-    Limited { until: Time },
+    /// The limit is reached.
+    Limited(Wait),
     /// The service refused the request or answered what can't be read.
     Service,
     /// The store on this computer can't do it.

@@ -36,6 +36,8 @@ pub enum News {
     Connection(Connection),
     /// A ledger moved.
     Budget(Limited, Budget),
+    /// Whether this instance is the one that sends what is queued.
+    SendsQueue(bool),
     /// A request was made or a change seen.
     Logged(LogEntry),
     /// Something went wrong beside any request: the store can't write, the poller can't read.

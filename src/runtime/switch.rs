@@ -135,8 +135,8 @@ impl Dashboard {
     }
 }
 
-/// One GET. Only a key that is refused, and an address that is none, are reasons to stay: without the service there is
-/// still the record. Why it was not heard of is told.
+/// One GET. Only a refused key and an unusable address are reasons to stay with the present profile: without the service
+/// there is still the store. Returns why the check did not succeed, if it did not.
 async fn is_taken(client: &Client) -> Result<Option<Failure>, Failure> {
     let Some(id) = JobId::new(NOBODYS) else { return Ok(None) };
     let Ok(answer) = tokio::time::timeout(PATIENCE, client.get_job(&id)).await else {
@@ -145,11 +145,11 @@ async fn is_taken(client: &Client) -> Result<Option<Failure>, Failure> {
     };
     let failure = match answer.result {
         Ok(_) => return Ok(None),
-        Err(error) => error.failure(Utc::now()),
+        Err(error) => error.failure(answer.date.unwrap_or_else(Utc::now)),
     };
     match failure.kind {
         FailureKind::KeyRefused => Err(failure),
-        FailureKind::Offline => Ok(Some(failure)),
-        _ => Ok(None),
+        FailureKind::NotFound => Ok(None),
+        _ => Ok(Some(failure)),
     }
 }

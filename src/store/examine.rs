@@ -115,5 +115,5 @@ fn budgets(connection: &Connection, scope: &Scope, now: Time) -> R<Vec<(Limited,
     let offset = remembered.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
     let service_now = offset.and_then(|offset| now.checked_add_signed(offset)).unwrap_or(now);
     let all = Limited::ALL.into_iter();
-    all.map(|limited| Ok((limited, ledgers::budget(connection, scope, limited, service_now)?))).collect()
+    all.map(|limited| Ok((limited, ledgers::budget(connection, scope, limited, service_now)?.0))).collect()
 }

@@ -6,7 +6,7 @@ use super::columns::{Ms, opt_time, time};
 use super::error::StoreError;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::ledger::{self, Budget, Limited};
+use crate::model::ledger::{self, Block, Budget, LONGEST_WAIT, LedgerEntry, Limited, Wait};
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 type R<T> = Result<T, StoreError>;
@@ -23,18 +23,45 @@ pub(super) fn owner(scope: &Scope, limited: Limited) -> &str {
     }
 }
 
-/// What the ledger says at that moment of the service's time.
-pub(super) fn budget(connection: &Connection, scope: &Scope, limited: Limited, now: Time) -> R<Budget> {
-    match find(connection, scope, limited)? {
-        Some((id, blocked_until)) => Ok(ledger::budget(limited, &uses(connection, id)?, blocked_until, now)),
-        None => Ok(Budget::unused(limited)),
-    }
+/// What the ledger says at that moment of the service's time; and whether [`mark_ahead`] has something to write down.
+pub(super) fn budget(connection: &Connection, scope: &Scope, limited: Limited, now: Time) -> R<(Budget, bool)> {
+    let Some((id, block)) = find(connection, scope, limited)? else { return Ok((Budget::unused(limited), false)) };
+    let entries = entries(connection, id)?;
+    let is_unmarked = block.is_some_and(|block| block.needs_mark(now))
+        || entries.iter().any(|entry| entry.needs_mark(now) || entry.is_spent(now));
+    Ok((ledger::budget(limited, &entries, block, now), is_unmarked))
 }
 
-/// Writes one use down and gives the budget after it; or the moment at which there may be a place.
-pub(super) fn spend(tx: &Transaction<'_>, scope: &Scope, limited: Limited, now: Time) -> R<Result<Budget, Time>> {
-    if let Some(until) = budget(tx, scope, limited, now)?.wait_until() {
-        return Ok(Err(until));
+/// Writes down that the clock reads `now` while something in the ledger is ahead of it, so that it can run out; and drops
+/// what ran out that way.
+pub(super) fn mark_ahead(tx: &Transaction<'_>, scope: &Scope, limited: Limited, now: Time) -> R<()> {
+    let Some((id, block)) = find(tx, scope, limited)? else { return Ok(()) };
+    tx.prepare_cached("DELETE FROM ledger_use WHERE ledger = ?1 AND at > ?2 AND seen <= ?3")?.execute(params![
+        id,
+        Ms(now),
+        Ms(now - ledger::WINDOW)
+    ])?;
+    tx.prepare_cached("UPDATE ledger_use SET seen = ?2 WHERE ledger = ?1 AND at > ?2 AND coalesce(seen, at) > ?2")?
+        .execute(params![id, Ms(now)])?;
+    if block.is_some_and(|block| block.needs_mark(now)) {
+        tx.prepare_cached("UPDATE ledger SET blocked_seen = ?2 WHERE id = ?1")?.execute(params![id, Ms(now)])?;
+    }
+    Ok(())
+}
+
+/// As [`budget`], with everything ahead of the clock marked.
+fn marked_budget(tx: &Transaction<'_>, scope: &Scope, limited: Limited, now: Time) -> R<Budget> {
+    let (found, is_unmarked) = budget(tx, scope, limited, now)?;
+    if is_unmarked {
+        mark_ahead(tx, scope, limited, now)?;
+    }
+    Ok(found)
+}
+
+/// Writes one use down and gives the budget after it; or how long to wait before there may be a request left.
+pub(super) fn spend(tx: &Transaction<'_>, scope: &Scope, limited: Limited, now: Time) -> R<Result<Budget, Wait>> {
+    if let Some(wait) = marked_budget(tx, scope, limited, now)?.wait() {
+        return Ok(Err(wait));
     }
     let id = ensure(tx, scope, limited)?;
     tx.prepare_cached("INSERT INTO ledger_use (ledger, at) VALUES (?1, ?2)")?.execute(params![id, Ms(now)])?;
@@ -43,7 +70,7 @@ pub(super) fn spend(tx: &Transaction<'_>, scope: &Scope, limited: Limited, now: 
          AND at < (SELECT at FROM ledger_use WHERE ledger = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)",
     )?
     .execute(params![id, KEPT - 1])?;
-    budget(tx, scope, limited, now).map(Ok)
+    budget(tx, scope, limited, now).map(|(after, _)| Ok(after))
 }
 
 /// Takes one use of that moment back: its request never reached the service, so nothing was used.
@@ -57,19 +84,31 @@ pub(super) fn refund(tx: &Transaction<'_>, scope: &Scope, limited: Limited, at: 
     Ok(())
 }
 
-/// A 429: nothing goes out before `until`, nor before a later moment that was said already.
-pub(super) fn mark_full(tx: &Transaction<'_>, scope: &Scope, limited: Limited, until: Time) -> R<()> {
+/// A 429: nothing goes out before the wait is over, nor before the end of a longer one that is known already.
+pub(super) fn mark_full(tx: &Transaction<'_>, scope: &Scope, limited: Limited, wait: Wait, now: Time) -> R<()> {
     let id = ensure(tx, scope, limited)?;
-    tx.prepare_cached("UPDATE ledger SET blocked_until = max(coalesce(blocked_until, ?2), ?2) WHERE id = ?1")?
-        .execute(params![id, Ms(until)])?;
+    let known = find(tx, scope, limited)?.and_then(|(_, block)| block?.wait(now));
+    let wait = known.filter(|known| known.until > wait.until).unwrap_or(wait);
+    let until = wait.until.min(now + LONGEST_WAIT);
+    tx.prepare_cached(
+        "UPDATE ledger SET blocked_until = ?2, blocked_at = ?3, blocked_seen = NULL, is_estimate = ?4 WHERE id = ?1",
+    )?
+    .execute(params![id, Ms(until), Ms(now), wait.is_estimate])?;
     Ok(())
 }
 
-fn find(connection: &Connection, scope: &Scope, limited: Limited) -> R<Option<(i64, Option<Time>)>> {
-    let mut ask = connection
-        .prepare_cached("SELECT id, blocked_until FROM ledger WHERE base_url = ?1 AND owner = ?2 AND operation = ?3")?;
+fn find(connection: &Connection, scope: &Scope, limited: Limited) -> R<Option<(i64, Option<Block>)>> {
+    let mut ask = connection.prepare_cached(
+        "SELECT id, blocked_until, blocked_at, blocked_seen, is_estimate FROM ledger
+         WHERE base_url = ?1 AND owner = ?2 AND operation = ?3",
+    )?;
     let names = [scope.base_url.as_str(), owner(scope, limited), limited.word()];
-    Ok(ask.query_row(names, |row| Ok((row.get(0)?, opt_time(row, 1)?))).optional()?)
+    let found = ask.query_row(names, |row| {
+        let (learned_at, seen_ahead, is_estimate) = (opt_time(row, 2)?, opt_time(row, 3)?, row.get(4)?);
+        let block = opt_time(row, 1)?.map(|until| Block { until, is_estimate, learned_at, seen_ahead });
+        Ok((row.get(0)?, block))
+    });
+    Ok(found.optional()?)
 }
 
 fn ensure(tx: &Transaction<'_>, scope: &Scope, limited: Limited) -> R<i64> {
@@ -84,8 +123,9 @@ fn ensure(tx: &Transaction<'_>, scope: &Scope, limited: Limited) -> R<i64> {
     Ok(tx.last_insert_rowid())
 }
 
-fn uses(connection: &Connection, ledger: i64) -> R<Vec<Time>> {
-    let mut ask = connection.prepare_cached("SELECT at FROM ledger_use WHERE ledger = ?1")?;
-    let uses = ask.query_map([ledger], |row| time(row, 0))?;
-    Ok(uses.collect::<rusqlite::Result<_>>()?)
+fn entries(connection: &Connection, ledger: i64) -> R<Vec<LedgerEntry>> {
+    let mut ask = connection.prepare_cached("SELECT at, seen FROM ledger_use WHERE ledger = ?1")?;
+    let entries =
+        ask.query_map([ledger], |row| Ok(LedgerEntry { at: time(row, 0)?, seen_ahead: opt_time(row, 1)? }))?;
+    Ok(entries.collect::<rusqlite::Result<_>>()?)
 }

@@ -57,7 +57,7 @@ use crate::model::Time;
 use crate::model::change::{Discarded, LocalChange, QueueChange};
 use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobId};
-use crate::model::ledger::{Budget, Limited};
+use crate::model::ledger::{Budget, Limited, Wait};
 use crate::model::load::Stamped;
 use crate::model::log::LogEntry;
 use crate::model::period::DateRange;
@@ -131,8 +131,8 @@ pub enum Settled {
     Rejected(CleanText),
     /// Nobody knows.
     Unconfirmed(CleanText),
-    /// 429: queued again until then (the service's time), and the ledger is marked full.
-    Limited { until: Time },
+    /// 429, learned at `at`: queued again, and the ledger is marked full. All in the service's time.
+    Limited { wait: Wait, at: Time },
 }
 
 /// What a GET said.
@@ -638,14 +638,22 @@ impl Store {
         self.handle.write(move |tx| drafts::delete(tx, &scope, slot)).await
     }
 
-    /// What the ledger says at that moment of the service's time.
+    /// What the ledger says at that moment of the service's time. If something in it is ahead of that moment, the moment is
+    /// written down.
     pub async fn budget(&self, scope: &Scope, limited: Limited, service_now: Time) -> R<Budget> {
-        let scope = scope.clone();
-        self.handle.read(move |db| ledgers::budget(db, &scope, limited, service_now)).await
+        let reader = scope.clone();
+        let (budget, is_unmarked) =
+            self.handle.read(move |db| ledgers::budget(db, &reader, limited, service_now)).await?;
+        if is_unmarked {
+            let scope = scope.clone();
+            // Lost in a store that can't be written: the next reading counts as the first one.
+            let _ = self.handle.write(move |tx| ledgers::mark_ahead(tx, &scope, limited, service_now)).await;
+        }
+        Ok(budget)
     }
 
-    /// Writes one use down if there is a place; `Err(until)` inside `Ok` when there is none.
-    pub async fn spend(&self, scope: &Scope, limited: Limited, service_now: Time) -> R<Result<Budget, Time>> {
+    /// Writes one use down if a request is left; `Err` inside `Ok` is how long to wait for one.
+    pub async fn spend(&self, scope: &Scope, limited: Limited, service_now: Time) -> R<Result<Budget, Wait>> {
         let scope = scope.clone();
         self.handle.write(move |tx| ledgers::spend(tx, &scope, limited, service_now)).await
     }
@@ -657,10 +665,10 @@ impl Store {
         self.handle.write(move |tx| ledgers::refund(tx, &scope, limited, at)).await
     }
 
-    /// A 429: nothing goes out before `until`.
-    pub async fn mark_full(&self, scope: &Scope, limited: Limited, until: Time) -> R<()> {
+    /// A 429: nothing goes out before the wait is over.
+    pub async fn mark_full(&self, scope: &Scope, limited: Limited, wait: Wait, service_now: Time) -> R<()> {
         let scope = scope.clone();
-        self.handle.write(move |tx| ledgers::mark_full(tx, &scope, limited, until)).await
+        self.handle.write(move |tx| ledgers::mark_full(tx, &scope, limited, wait, service_now)).await
     }
 
     /// The last answer to this question, with its time.

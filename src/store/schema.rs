@@ -12,7 +12,7 @@ use std::time::Duration;
 const JOB_STATES: &str = include_str!("../../assets/schema/0009_job_states.sql");
 
 /// All migrations, oldest first: the first one makes schema 1.
-pub(super) const MIGRATIONS: [&str; 9] = [
+pub(super) const MIGRATIONS: [&str; 10] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
@@ -22,6 +22,7 @@ pub(super) const MIGRATIONS: [&str; 9] = [
     include_str!("../../assets/schema/0007_loading.sql"),
     include_str!("../../assets/schema/0008_whole_order.sql"),
     JOB_STATES,
+    include_str!("../../assets/schema/0010_clock_ahead.sql"),
 ];
 
 /// What a sound file of the known schema has.

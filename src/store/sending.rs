@@ -9,7 +9,7 @@ use super::{Applied, Settled, Turn, jobs, ledgers, merge, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobId, Status};
-use crate::model::ledger::Limited;
+use crate::model::ledger::{Limited, Wait};
 use crate::model::prompt::{Delivery, DeliveryKind, PromptId, PromptKind};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
@@ -43,14 +43,14 @@ pub(super) fn take_turn(tx: &Transaction<'_>, id: PromptId, instance: &str, now:
     if has_nowhere_to_go || prompts::is_behind(tx, &prompt)? {
         return Ok(Turn::Behind);
     }
-    if let Some(until) = prompt.until.filter(|&until| until > service_now) {
-        return Ok(Turn::Wait { until });
-    }
     // Projects alone own the ledgers of prompts; the organization plays no part.
     let scope = scope_of(tx, row.key)?;
-    if let Err(until) = ledgers::spend(tx, &scope, limited(prompt.kind), service_now)? {
-        prompts::wait_until(tx, id, until)?;
-        jobs::touch(tx, row.key)?;
+    if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, limited(prompt.kind), service_now)? {
+        // The prompt repeats what the ledger says, for the screen.
+        if prompt.until != Some(until) {
+            prompts::wait_until(tx, id, until)?;
+            jobs::touch(tx, row.key)?;
+        }
         return Ok(Turn::Wait { until });
     }
     let text = tx
@@ -82,9 +82,9 @@ pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: Settled, now: Time
         }
         Settled::Rejected(reason) => Delivery::Rejected(reason),
         Settled::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
-        Settled::Limited { until } => {
-            ledgers::mark_full(tx, &scope_of(tx, prompt.job)?, limited(prompt.kind), until)?;
-            Delivery::Queued { until: Some(until) }
+        Settled::Limited { wait, at } => {
+            ledgers::mark_full(tx, &scope_of(tx, prompt.job)?, limited(prompt.kind), wait, at)?;
+            Delivery::Queued { until: Some(wait.until) }
         }
     };
     prompts::set(tx, id, &to, now)?;

@@ -231,6 +231,9 @@ fn state(view: View<'_>, job: &JobRow) -> (String, Style) {
             DeliveryKind::NotSent => format!("prompt not sent{}", duration_since(", tried", job, now)),
             DeliveryKind::Rejected => format!("prompt rejected{}", duration_since("", job, now)),
             DeliveryKind::Sending => "sending…".to_owned(),
+            DeliveryKind::Queued if view.app.queue_wait(job, now).is_some() => {
+                "prompt queued: hourly limit reached".to_owned()
+            }
             DeliveryKind::Queued => format!("prompt queued{}", duration_since(" for", job, now)),
             DeliveryKind::Paused => format!("prompt paused{}", duration_since(" for", job, now)),
             DeliveryKind::Discarded => format!("discarded{}", duration_since("", job, now)),
@@ -272,14 +275,12 @@ fn checked(view: View<'_>, job: &JobRow) -> String {
     let View { app, now, .. } = view;
     let last = job.checked_at.map_or_else(|| "not yet".to_owned(), |at| ago_exact(at, now, job.is_working()));
     let next = match (&app.connection, next_poll(job)) {
-        (Connection::Live | Connection::Unknown | Connection::Unusable { .. }, Some(at)) if at > now => {
-            format!(", next look in {}", duration(at - now))
-        }
-        (Connection::Live | Connection::Unknown | Connection::Unusable { .. }, Some(_)) => {
-            ", next look is due".to_owned()
-        }
-        (_, Some(_)) => ", next look when the service answers again".to_owned(),
         (_, None) => String::new(),
+        (Connection::Offline { .. } | Connection::Limited(_) | Connection::Refused { .. }, Some(_)) => {
+            ", next look when the service answers again".to_owned()
+        }
+        (_, Some(at)) if at > now => format!(", next look in {}", duration(at - now)),
+        (_, Some(_)) => ", next look is due".to_owned(),
     };
     format!("{last}{next}")
 }
@@ -340,11 +341,29 @@ fn delivery_text(view: View<'_>, delivery: &Delivery, room: usize) -> (String, S
     };
     let decide = view.app.told(Context::Detail, Action::Resolve);
     match delivery {
-        Delivery::Queued { until: Some(until) } if *until > view.now => {
-            (format!("… queued, goes out at {}", local(view, *until).format("%H:%M")), theme.muted)
+        Delivery::Queued { until } => {
+            let (app, now) = (view.app, view.now);
+            let job = app.jobs.selected();
+            // Only the first ones in the queue know when they are sent; the others are behind them.
+            let known = until.filter(|until| *until > now).map(|until| app.prompt_wait(job, until, now));
+            let text = match (known, job.and_then(|job| app.queue_wait(job, now))) {
+                (Some(wait), _) => {
+                    let when = app.send_time(wait, now);
+                    let long = format!("queued, will send {when} if docdeck is running");
+                    fitting("… ", [&long, &format!("sends {when} if docdeck runs"), &format!("sends {when}")])
+                }
+                (None, Some(wait)) => {
+                    let when = app.send_time(wait, now);
+                    let long = format!("queued behind others, the next is sent {when} if docdeck is running");
+                    fitting("… ", [&long, "sends after others if docdeck runs", "queued"])
+                }
+                (None, None) => {
+                    fitting("… ", ["queued, will send in its turn if docdeck is running", "queued", "queued"])
+                }
+            };
+            (text, theme.muted)
         }
-        Delivery::Paused => ("‖ paused: not sent until released".to_owned(), theme.muted),
-        Delivery::Queued { .. } => ("… queued".to_owned(), theme.muted),
+        Delivery::Paused => ("‖ paused: not sent until resumed".to_owned(), theme.muted),
         Delivery::Sending => ("↑ sending".to_owned(), theme.working),
         Delivery::Accepted => (String::new(), theme.text),
         Delivery::NotSent(_) => {

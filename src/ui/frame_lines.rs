@@ -48,10 +48,10 @@ pub(super) fn header(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
 fn connection_style(view: View<'_>) -> Style {
     let theme = view.theme;
     match &view.app.connection {
-        Connection::Unknown => theme.muted,
-        Connection::Live => theme.good,
+        Connection::Unknown | Connection::Connecting => theme.muted,
+        Connection::Ready => theme.good,
         Connection::Offline { .. } | Connection::Refused { .. } => theme.bad,
-        Connection::Unusable { .. } | Connection::Resting { .. } => theme.warning,
+        Connection::Unusable { .. } | Connection::Limited(_) => theme.warning,
     }
 }
 

@@ -16,6 +16,7 @@ use crate::model::Time;
 use crate::model::job::Status;
 use crate::model::job_state::{JobState, MARKED, NEEDS_YOU, NOT_OPENED, SELECTED, list_word};
 use crate::model::row::{Group, JobRow};
+use chrono::TimeDelta;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -157,7 +158,15 @@ fn job_line<'a>(view: View<'_>, job: &'a JobRow, width: usize) -> Line<'a> {
     let tags = tags(job, title_width);
     row.left(job.title.as_str(), title_width.saturating_sub(tags.width()), title_style);
     row.add(tags, theme.muted).add("  ", theme.text);
-    let (info, info_style) = info(view, job);
+    let (info, info_style) = match app.queue_wait(job, now) {
+        // All that is queued waits until then at least.
+        Some(wait) if wait.is_estimate => ("about 1 min".into(), theme.muted),
+        Some(wait) if wait.until - now >= TimeDelta::minutes(1) => {
+            let clock = wait.until.with_timezone(&app.start.offset).format("%H:%M");
+            (format!("after {clock}").into(), theme.muted)
+        }
+        _ => info(view, job),
+    };
     row.left(info, INFO, if is_quiet && !selected { theme.muted } else { info_style });
     row.right(age(job, now), AGE + 1, theme.muted);
     row.line()

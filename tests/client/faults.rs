@@ -102,9 +102,10 @@ async fn a_limit_is_read_in_both_forms_and_without() {
         let error = error(follow_up(Reply::with(429, header, br#"{"error":"Rate limit exceeded"}"#)).await);
         assert!(matches!(&error, ApiError::Limited { retry: read, .. } if *read == retry), "{header}: {error:?}");
         assert_eq!(error.reached(), Reached::Refused);
-        let until = error.limited_until(now()).expect("a limit");
-        assert_eq!((until - now()).num_seconds(), pause, "{header}");
-        assert_eq!(error.failure(now()).kind, FailureKind::Limited { until });
+        let wait = error.wait(now()).expect("a limit");
+        assert_eq!((wait.until - now()).num_seconds(), pause, "{header}");
+        assert_eq!(wait.is_estimate, retry == RetryAfter::Unsaid, "{header}");
+        assert_eq!(error.failure(now()).kind, FailureKind::Limited(wait));
     }
 }
 

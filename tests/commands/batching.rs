@@ -41,7 +41,7 @@ fn the_price_is_said_without_a_key_a_request_or_a_store() {
             .run_with(&[&["new", "--batch", &file, "--dry-run"], words].concat(), &[("DOCDECK_API_KEY", "")], "")
             .ends(0)
     };
-    assert_eq!(dry(&[]).out, "3 jobs: all now. 0 of 100 creates used here in the last hour.\n");
+    assert_eq!(dry(&[]).out, "3 jobs: all now. New jobs 0/100 this hour on this computer.\n");
     assert!(!world.data().exists());
     leave(&world, 1);
     let json = dry(&["--json"]).json();
@@ -148,7 +148,7 @@ fn beside_another_docdeck_that_sends_it_says_so_and_hears_of_its_own() {
     leave(&world, 1);
     let file = batch(&world, &["one [sim:seconds=6000]", "two"]);
     let first = world.start(&["new", "--batch", &file]);
-    first.err_line("the limit of this hour is used up; it goes on at");
+    first.err_line("hourly limit reached; sending the next at");
     let other = world.home.path().join("other.txt");
     std::fs::write(&other, "three").expect("written");
     let second = world.start(&["new", "--batch", "other.txt"]);
@@ -167,7 +167,7 @@ fn left_to_a_dashboard_they_are_queued_without_a_key_and_nothing_is_sent() {
     let file = batch(&world, &["one", "two"]);
     let ran = world.run_with(&["new", "--batch", &file, "--queue", "--json"], &[("DOCDECK_API_KEY", "")], "").ends(0);
     assert_eq!(ran.json()["jobs"].as_array().map(Vec::len), Some(2));
-    assert!(ran.err.contains("2 jobs queued. A dashboard"), "{}", ran.err);
+    assert!(ran.err.contains("2 jobs queued. They are sent only while a dashboard is running"), "{}", ran.err);
     assert_eq!(undelivered(&world), [Some(DeliveryKind::Queued); 2]);
     assert_eq!(world.sim.requests(Operation::Create), 0);
 }

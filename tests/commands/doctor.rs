@@ -3,7 +3,7 @@
 use assert_cmd::Command;
 use docdeck::model::change::QueueChange;
 use docdeck::model::endpoint::Scope;
-use docdeck::model::ledger::Limited;
+use docdeck::model::ledger::{Limited, Wait};
 use docdeck::model::log::Operation;
 use docdeck::sim::{Sim, SimOptions};
 use docdeck::store::Store;
@@ -210,7 +210,8 @@ async fn the_store_is_counted_and_left_as_it_is() {
     let (_, held) = store.add_new_job(&scope, "Fix the menu", now).await.expect("stored");
     store.change_queue(&[held.key], QueueChange::Pause, now).await.expect("paused");
     store.spend(&scope, Limited::Views, now).await.expect("written").expect("a place");
-    store.mark_full(&scope, Limited::Create, now + chrono::TimeDelta::minutes(5)).await.expect("written");
+    let wait = Wait { until: now + chrono::TimeDelta::minutes(5), is_estimate: false };
+    store.mark_full(&scope, Limited::Create, wait, now).await.expect("written");
     store.close().await;
     let before = home.inventory();
     let mut command = with_sim(home.docdeck(&["doctor", "--json"]), &sim);
@@ -227,10 +228,10 @@ async fn the_store_is_counted_and_left_as_it_is() {
     );
     let (state, _, remedy) = check(&report, "Budgets", "creates");
     assert!(
-        state == "warning" && remedy.is_some_and(|remedy| remedy.ends_with("; what is paused stays")),
+        state == "warning" && remedy.is_some_and(|remedy| remedy.ends_with("if docdeck is running; paused ones stay")),
         "{remedy:?}"
     );
-    assert!(check(&report, "Budgets", "views").1.starts_with("1 of 100, the next place is free at "));
+    assert!(check(&report, "Budgets", "views").1.starts_with("1 of 100, the next request is free at "));
     assert_eq!(home.inventory(), before);
 }
 

@@ -128,7 +128,7 @@ fn a_service_that_is_not_there_ends_with_4_and_the_prompt_is_kept_as_not_sent() 
 fn when_the_limit_is_used_up_it_ends_with_5_and_the_prompt_waits_paused() {
     let world = World::new(&["create=429-1"]);
     let ran = new(&world, &["Later", "--json"]).ends(5);
-    for part in ["The limit of this hour is used up", "kept in the queue, paused", "With --wait"] {
+    for part in ["Hourly limit reached; the next request is free at", "kept in the queue, paused", "With --wait"] {
         assert!(ran.err.contains(part), "{part:?} in {}", ran.err);
     }
     assert_eq!(ran.json()["delivery"], "paused");
@@ -144,7 +144,7 @@ fn when_the_limit_is_used_up_it_ends_with_5_and_the_prompt_waits_paused() {
 fn with_wait_it_waits_for_the_limit() {
     let world = World::new(&["create=429-2"]);
     let running = world.start(&["new", "Later [sim:seconds=60] [sim:fail]", "--wait"]);
-    running.err_line("the limit of this hour is used up; it goes out at");
+    running.err_line("hourly limit reached; sending at");
     world.faults(&[]);
     let ran = running.end().ends(1);
     assert_eq!(world.sim.carried_out(Operation::Create), 1, "{ran:?}");
@@ -154,7 +154,7 @@ fn with_wait_it_waits_for_the_limit() {
 fn a_wait_for_the_limit_that_times_out_ends_with_124_and_leaves_the_prompt_paused() {
     let world = World::new(&["create=429-3600"]);
     let ran = new(&world, &["Later", "--wait", "--timeout", "1", "--json"]).ends(124);
-    assert!(ran.err.contains("Timed out. The limit") && ran.err.contains("paused"), "{}", ran.err);
+    assert!(ran.err.contains("Timed out. Hourly limit reached") && ran.err.contains("paused"), "{}", ran.err);
     assert_eq!((ran.json()["delivery"].as_str(), ran.json()["exitCode"].as_i64()), (Some("paused"), Some(124)));
     assert_eq!(deliveries(&world), [DeliveryKind::Paused]);
 }
@@ -181,7 +181,7 @@ fn a_signal_while_the_job_works_leaves_it_alone() {
 fn a_signal_while_the_limit_is_waited_for_pauses_the_prompt() {
     let world = World::new(&["create=429-3600"]);
     let running = world.start(&["new", "Later", "--wait"]);
-    running.err_line("it goes out at");
+    running.err_line("sending at");
     running.signal(Signal::TERM);
     let ran = running.end().ends(130);
     assert!(ran.err.contains("Interrupted.") && ran.err.contains("paused"), "{}", ran.err);

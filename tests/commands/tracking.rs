@@ -49,7 +49,7 @@ fn a_refused_key_ends_with_3_and_asks_no_further() {
 fn a_limit_ends_with_5_and_a_missing_key_with_2() {
     let world = World::new(&["get=429-30"]);
     let ran = world.run(&["track", "a"]).ends(5);
-    assert!(ran.err.contains("The limit for this hour is used up"), "{}", ran.err);
+    assert!(ran.err.contains("Limit reached (429"), "{}", ran.err);
     let ran = world.run_with(&["track", "a"], &[("DOCDECK_API_KEY", "")], "").ends(2);
     assert!(ran.err.contains("The API key is not set yet."), "{}", ran.err);
 }

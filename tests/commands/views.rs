@@ -151,7 +151,7 @@ fn when_the_hour_is_used_up_what_came_is_marked_and_the_next_time_goes_on_from_t
     let ran = world.run(&["views", "--all", "--format", "json"]).ends(5);
     let read = ran.json_of_many_lines();
     assert_eq!((paths(&read).len(), &read["complete"], &read["exitCode"]), (500, &json!(false), &json!(5)));
-    assert!(read["error"].as_str().is_some_and(|error| error.contains("used up here")), "{read}");
+    assert!(read["error"].as_str().is_some_and(|error| error.contains("used on this computer")), "{read}");
     assert!(ran.err.contains("at least 1 request, 2 left here."), "{ran:?}");
     let table = world.run(&["views", "--all"]).ends(5);
     assert_eq!((table.out.lines().count(), asked(&world)), (500, 2));

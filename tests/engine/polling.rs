@@ -11,7 +11,7 @@ use std::time::Duration;
 
 fn connection(news: &News) -> Option<Connection> {
     match news {
-        News::Connection(connection) => Some(connection.clone()),
+        News::Connection(connection) => Some(connection.clone()).filter(|state| *state != Connection::Connecting),
         _ => None,
     }
 }
@@ -31,15 +31,36 @@ async fn a_service_that_fails_is_offline_until_one_probe_succeeds() {
     faults(&sim, &["get=503"]);
     let failure = desk.engine.refresh(last.expect("a job")).await.expect_err("down");
     assert_eq!(failure.kind, FailureKind::Offline);
-    let state = desk.until("offline", |news| connection(news).filter(|c| *c != Connection::Live)).await;
+    let state = desk.until("offline", |news| connection(news).filter(|c| *c != Connection::Ready)).await;
     assert!(matches!(state, Connection::Offline { .. }), "{state:?}");
     let asked = sim.requests(Operation::Get);
     faults(&sim, &[]);
-    assert_eq!(desk.until("live again", connection).await, Connection::Live);
+    assert_eq!(desk.until("live again", connection).await, Connection::Ready);
     assert_eq!(sim.requests(Operation::Get), asked + 1);
     // With the service well, the others get their look too.
     desk.look().await;
     desk.look().await;
+}
+
+#[tokio::test]
+async fn a_connection_is_coming_about_only_while_the_first_request_is_on_its_way() {
+    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let any = |news: &News| match news {
+        News::Connection(connection) => Some(connection.clone()),
+        _ => None,
+    };
+    assert_eq!(desk.within(Duration::from_millis(200), any).await, None, "nothing was asked");
+    faults(&sim, &["create=400"]);
+    desk.engine.submit_new_job("One").await.expect("written");
+    assert_eq!(desk.until("a request", any).await, Connection::Connecting);
+    assert_eq!(desk.until("its end", any).await, Connection::Unknown, "a refusal says nothing");
+    faults(&sim, &[]);
+    desk.engine.submit_new_job("Two [sim:seconds=6000]").await.expect("written");
+    assert_eq!(desk.until("a request", any).await, Connection::Connecting);
+    assert_eq!(desk.until("its end", any).await, Connection::Ready);
+    desk.look().await;
+    assert_eq!(desk.within(Duration::from_millis(200), any).await, None, "it stays ready");
 }
 
 #[tokio::test]
@@ -83,7 +104,7 @@ async fn each_failure_in_a_row_doubles_the_pause_before_the_next_try() {
     let mut pauses = Vec::new();
     for _ in 0..3 {
         desk.engine.refresh(row.key).await.expect_err("down");
-        let state = desk.until("offline", |news| connection(news).filter(|c| *c != Connection::Live)).await;
+        let state = desk.until("offline", |news| connection(news).filter(|c| *c != Connection::Ready)).await;
         let Connection::Offline { next_try: Some(next_try), .. } = state else { panic!("{state:?}") };
         pauses.push((next_try - chrono::Utc::now()).as_seconds_f64().round());
     }
@@ -97,13 +118,13 @@ async fn a_refused_key_stops_polling_until_the_user_asks_again() {
     let (_, row) = desk.accepted("One [sim:seconds=6000]").await;
     faults(&sim, &["get=401"]);
     assert_eq!(desk.engine.refresh(row.key).await.expect_err("refused").kind, FailureKind::KeyRefused);
-    let state = desk.until("refused", |news| connection(news).filter(|c| *c != Connection::Live)).await;
+    let state = desk.until("refused", |news| connection(news).filter(|c| *c != Connection::Ready)).await;
     assert!(matches!(state, Connection::Refused { .. }), "{state:?}");
     faults(&sim, &[]);
     assert_eq!(desk.within(Duration::from_millis(2500), connection).await, None);
     assert_eq!(sim.requests(Operation::Get), 1, "though its first look was due");
     desk.engine.refresh(row.key).await.expect("a row");
-    assert_eq!(desk.until("live again", connection).await, Connection::Live);
+    assert_eq!(desk.until("live again", connection).await, Connection::Ready);
 }
 
 #[tokio::test]
@@ -113,12 +134,12 @@ async fn a_429_lets_polling_rest_until_the_service_says() {
     let (_, row) = desk.accepted("One [sim:seconds=6000]").await;
     faults(&sim, &["get=429-3"]);
     desk.engine.refresh(row.key).await.expect_err("limited");
-    let state = desk.until("rest", |news| connection(news).filter(|c| *c != Connection::Live)).await;
-    assert!(matches!(state, Connection::Resting { .. }), "{state:?}");
+    let state = desk.until("rest", |news| connection(news).filter(|c| *c != Connection::Ready)).await;
+    assert!(matches!(state, Connection::Limited(_)), "{state:?}");
     faults(&sim, &[]);
     assert_eq!(desk.within(Duration::from_millis(2400), connection).await, None);
     assert_eq!(sim.requests(Operation::Get), 1, "though its first look was due");
-    assert_eq!(desk.until("live again", connection).await, Connection::Live);
+    assert_eq!(desk.until("live again", connection).await, Connection::Ready);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use crate::desk::Desk;
 use chrono::{Days, TimeDelta};
 use docdeck::model::connection::Connection;
 use docdeck::model::failure::FailureKind;
-use docdeck::model::ledger::Limited;
+use docdeck::model::ledger::{Limited, Wait};
 use docdeck::model::log::Operation;
 use docdeck::model::news::News;
 use docdeck::model::period::DateRange;
@@ -163,7 +163,7 @@ async fn a_429_half_way_keeps_what_came_and_the_next_load_costs_only_the_rest() 
     let load = desk.half_way(past(&sim), 2).await;
     faults(&sim, &["views=429-1"]);
     let end = load.await.expect("an end");
-    let (FailureKind::Limited { until }, _) = failed(&end) else { panic!("{end:?}") };
+    let (FailureKind::Limited(Wait { until, .. }), _) = failed(&end) else { panic!("{end:?}") };
     let kept = report(&end).answers;
     assert!(!report(&end).complete && (2..ALL).contains(&kept), "{kept}");
     assert_eq!((end.requests, asked(&sim)), (kept + 1, u64::from(kept) + 1));
@@ -263,7 +263,7 @@ async fn an_answer_costs_two_transactions_one_before_its_request_and_one_for_all
     let mut desk = Desk::begin(&sim, folder.path()).await;
     desk.engine.load_all(LoadOrder { at_most: 2, ..order(past(&sim)) }).await;
     // What the first answer of all says of the service is written down as well.
-    desk.until("live", |news| matches!(news, News::Connection(Connection::Live)).then_some(())).await;
+    desk.until("live", |news| matches!(news, News::Connection(Connection::Ready)).then_some(())).await;
     let before = transactions(folder.path());
     let end = desk.loads(past(&sim)).await;
     assert_eq!((&end.ended, end.requests), (&LoadEnded::Complete, ALL - 2));

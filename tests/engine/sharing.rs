@@ -119,7 +119,10 @@ async fn jobs_that_another_process_lets_go_of_are_told_as_what_is_left() {
 
 fn trouble(news: &News) -> Option<Connection> {
     match news {
-        News::Connection(connection) => Some(connection.clone()).filter(|connection| *connection != Connection::Live),
+        News::Connection(connection) => {
+            let is_trouble = connection.is_trouble() || matches!(connection, Connection::Refused { .. });
+            is_trouble.then(|| connection.clone())
+        }
         _ => None,
     }
 }
@@ -143,7 +146,7 @@ async fn an_instance_that_does_not_poll_is_told_that_the_service_is_away_and_whe
     assert!(matches!(three.until("word of it", trouble).await, Connection::Offline { .. }));
     faults(&sim, &[]);
     for desk in [&mut two, &mut three] {
-        let live = |news: &News| matches!(news, News::Connection(Connection::Live)).then_some(());
+        let live = |news: &News| matches!(news, News::Connection(Connection::Ready)).then_some(());
         desk.until("the service is back", live).await;
         assert_eq!(desk.requests_of(Operation::Get), 0);
     }
@@ -188,7 +191,7 @@ async fn an_instance_whose_key_is_refused_leaves_polling_to_one_with_another_key
     let mut good = Desk::begin(&sim, folder.path()).await;
     good.look().await;
     good.look().await;
-    let seen = |news: &News| matches!(news, News::Connection(Connection::Live)).then_some(());
+    let seen = |news: &News| matches!(news, News::Connection(Connection::Ready)).then_some(());
     refused.until("the other one's answers", seen).await;
     assert_eq!((refused.requests_of(Operation::Get), same.requests_of(Operation::Get)), (1, 1));
 }

@@ -92,14 +92,16 @@ async fn a_429_is_the_one_answer_after_which_a_prompt_goes_out_again_by_itself()
     let (sim, folder) = (sim(&["create=429-1"]).await, tempfile::tempdir().expect("a folder"));
     let mut desk = Desk::begin(&sim, folder.path()).await;
     let (prompt, _) = desk.engine.submit_new_job("Wait for me").await.expect("on disk");
+    // The ledger comes first: whoever hears that the prompt waits knows then whether the wait is an estimate.
+    let blocked = desk.until("the ledger marked full", |news| match news {
+        News::Budget(Limited::Create, budget) => budget.blocked,
+        News::Prompt { delivery: Delivery::Queued { until: Some(_) }, .. } => panic!("too early"),
+        _ => None,
+    });
+    assert!(!blocked.await.is_estimate, "the service named a time");
     let (delivery, row) = desk.outcome(prompt).await;
     assert!(matches!(delivery, Delivery::Queued { until: Some(_) }), "{delivery:?}");
     assert_eq!(row.undelivered, Some(DeliveryKind::Queued));
-    let blocked = desk.until("the ledger marked full", |news| match news {
-        News::Budget(Limited::Create, budget) => Some(budget.blocked_until.is_some()),
-        _ => None,
-    });
-    assert!(blocked.await);
     sim.set_faults(Vec::new());
     assert_eq!(desk.outcome(prompt).await.0, Delivery::Accepted);
     assert_eq!((sim.requests(Operation::Create), sim.prompts().len()), (2, 1));

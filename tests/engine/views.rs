@@ -3,7 +3,7 @@
 use crate::desk::{Desk, scope_of, sim};
 use docdeck::model::connection::Connection;
 use docdeck::model::failure::FailureKind;
-use docdeck::model::ledger::Limited;
+use docdeck::model::ledger::{Limited, Wait};
 use docdeck::model::log::Operation;
 use docdeck::model::news::News;
 use docdeck::model::period::DateRange;
@@ -53,7 +53,7 @@ async fn a_full_ledger_refuses_without_a_request_and_says_until_when() {
     }
     let failure = desk.engine.load_views(week(&sim, 1), false).await.expect_err("full");
     let until = start + chrono::TimeDelta::hours(1);
-    let FailureKind::Limited { until: said } = failure.kind else { panic!("{failure:?}") };
+    let FailureKind::Limited(Wait { until: said, .. }) = failure.kind else { panic!("{failure:?}") };
     assert!((said - until).abs() < chrono::TimeDelta::seconds(1), "{said}");
     assert_eq!(sim.requests(Operation::Views), 0);
 }
@@ -131,7 +131,7 @@ async fn a_load_that_never_reached_the_service_says_offline_until_one_does() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut desk = Desk::begin(&sim, folder.path()).await;
     desk.engine.load_views(week(&sim, 1), false).await.expect("views");
-    desk.until("live", |news| matches!(news, News::Connection(Connection::Live)).then_some(())).await;
+    desk.until("live", |news| matches!(news, News::Connection(Connection::Ready)).then_some(())).await;
 }
 
 #[tokio::test]

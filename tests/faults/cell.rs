@@ -164,7 +164,7 @@ impl Desk {
         let limited = if operation == Operation::FollowUp { Limited::FollowUp } else { Limited::Create };
         let budget = self.store.budget(&self.scope, limited, now).await.expect("read");
         let used = u32::from(!matches!(delivery, Delivery::NotSent(_)));
-        check(budget.used == used || budget.blocked_until.is_some(), || format!("{} used in the ledger", budget.used))?;
+        check(budget.used == used || budget.blocked.is_some(), || format!("{} used in the ledger", budget.used))?;
         if let Some(reason) = delivery.reason() {
             said(reason)?;
         }
@@ -182,7 +182,9 @@ impl Desk {
                 Outcome::Accepted(id, row.status.as_ref().map_or_else(String::new, Status::to_string))
             }
             Delivery::Queued { until: Some(until) } => {
-                check(budget.blocked_until == Some(until), || format!("the ledger says {:?}", budget.blocked_until))?;
+                check(budget.blocked.map(|wait| wait.until) == Some(until), || {
+                    format!("the ledger says {:?}", budget.blocked)
+                })?;
                 Outcome::Limited(pause(before, until, now)?)
             }
             other => return Err(format!("ended as {other:?}")),
@@ -224,7 +226,7 @@ impl Desk {
             }
             Err(failure) => {
                 check(kept == self.views, || format!("kept is {kept:?}"))?;
-                check(budget.used <= 1 || budget.blocked_until.is_some(), || format!("{} used", budget.used))?;
+                check(budget.used <= 1 || budget.blocked.is_some(), || format!("{} used", budget.used))?;
                 self.failed(before, &failure)
             }
         }
@@ -237,7 +239,7 @@ impl Desk {
             FailureKind::KeyRefused => Outcome::KeyRefused,
             FailureKind::NotFound => Outcome::NotFound,
             FailureKind::Service => Outcome::Service,
-            FailureKind::Limited { until } => Outcome::Limited(pause(before, until, self.engine.service_now())?),
+            FailureKind::Limited(wait) => Outcome::Limited(pause(before, wait.until, self.engine.service_now())?),
             FailureKind::Store | FailureKind::Local => return Err(format!("ended as {failure:?}")),
         })
     }

@@ -6,7 +6,7 @@ use crate::world::World;
 use docdeck::model::prompt::DeliveryKind;
 use rusqlite::Connection;
 
-const SCHEMAS: [&str; 9] = [
+const SCHEMAS: [&str; 10] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
@@ -16,6 +16,7 @@ const SCHEMAS: [&str; 9] = [
     include_str!("../../assets/schema/0007_loading.sql"),
     include_str!("../../assets/schema/0008_whole_order.sql"),
     include_str!("../../assets/schema/0009_job_states.sql"),
+    include_str!("../../assets/schema/0010_clock_ahead.sql"),
 ];
 /// Jobs in an old record, each with a prompt.
 const JOBS: i64 = 600;

@@ -73,7 +73,7 @@ fn has_settled(desk: &Desk, operation: Operation, expected: &Outcome) -> bool {
     let is_known = match (operation, expected) {
         (_, Outcome::Offline | Outcome::NotSent) => matches!(desk.app.connection, Connection::Offline { .. }),
         (_, Outcome::KeyRefused) => matches!(desk.app.connection, Connection::Refused { .. }),
-        (Operation::Get, Outcome::Limited(_)) => matches!(desk.app.connection, Connection::Resting { .. }),
+        (Operation::Get, Outcome::Limited(_)) => matches!(desk.app.connection, Connection::Limited(_)),
         _ => true,
     };
     if !is_known {
@@ -137,7 +137,7 @@ async fn judge(desk: &mut Desk, operation: Operation, expected: &Outcome) -> Res
             Outcome::Limited(_) if is_prompt => {
                 look.has("QUEUED 1")?;
                 look.tells(&notice)?;
-                look.means(&notice, &["limit is used up"])?;
+                look.means(&notice, &["Hourly limit reached"])?;
                 look.has_not(&["Accepted", "accepted", "sending now", "unconfirmed", "not sent"])?;
             }
             Outcome::Accepted(..) => {
@@ -145,10 +145,10 @@ async fn judge(desk: &mut Desk, operation: Operation, expected: &Outcome) -> Res
                 look.has_not(&["unconfirmed", "not sent", "rejected", "QUEUED"])?;
             }
             Outcome::Gone => look.has("gone")?,
-            Outcome::Row(_) => look.has_not(&["offline", "refused", "resting", "gone"])?,
+            Outcome::Row(_) => look.has_not(&["offline", "refused", "limited", "gone"])?,
             Outcome::Loaded(_) => {
                 look.has("as of")?;
-                look.has_not(&["ago", "offline", "refused", "resting", "/kept"])?;
+                look.has_not(&["ago", "offline", "refused", "limited", "/kept"])?;
             }
             Outcome::Offline | Outcome::KeyRefused | Outcome::NotFound | Outcome::Service | Outcome::Limited(_) => {
                 look.tells(&notice)?;
@@ -162,7 +162,7 @@ async fn judge(desk: &mut Desk, operation: Operation, expected: &Outcome) -> Res
         look.has(match expected {
             Outcome::Offline | Outcome::NotSent => "offline",
             Outcome::KeyRefused => "refused",
-            Outcome::Limited(_) if operation == Operation::Get => "resting",
+            Outcome::Limited(_) if operation == Operation::Get => "limited",
             _ => "Jobs",
         })?;
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Queues so many new jobs as a user does.
 async fn queue(desk: &mut Desk, count: usize) {
-    desk.until_shown("creates 0/100 used here").await;
+    desk.until_shown("new jobs 0/100").await;
     let texts: Vec<String> = (0..count).map(|n| format!("Page {n:02} [sim:seconds=6000]")).collect();
     desk.keys("b");
     desk.paste(&texts.join("\n\n"));
@@ -62,7 +62,7 @@ async fn a_429_in_the_middle_of_a_batch_is_said_and_the_rest_goes_out_once_when_
     queue(&mut desk, 12).await;
     desk.until("some of it", |_| sim.carried_out(Operation::Create) >= 2).await;
     faults(&sim, &["create=429-1"]);
-    desk.until_shown("creates limit reached").await;
+    desk.until_shown("new jobs: limit reached, next in").await;
     let before = sim.carried_out(Operation::Create);
     assert!(before < 12, "{before}");
     desk.assert_shows("QUEUED");
@@ -93,7 +93,7 @@ async fn with_a_clock_set_back_an_hour_nothing_is_freed_sent_twice_or_missed() {
     store.close().await;
 
     let mut desk = Desk::begin(&sim, folder.path()).await;
-    desk.until_shown("creates 100/100 used here").await;
+    desk.until_shown("new jobs 100/100").await;
     desk.send_new("Too early");
     desk.until("the prompt in the line", |desk| desk.app.overlays.is_empty() && desk.shows("QUEUED 1")).await;
     // It is finished by now. Its next look is at most a minute away, whatever the clock says; here the user asks.

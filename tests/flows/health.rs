@@ -11,12 +11,12 @@ async fn a_service_that_fails_is_offline_with_its_next_try_and_recovers_by_itsel
     desk.accepted("One [sim:seconds=6000]").await;
     faults(&sim, &["get=500"]);
     desk.keys("r");
-    desk.until_shown("✗ offline, next try in").await;
+    desk.until_shown("✗ offline, retrying in").await;
     desk.assert_shows("One");
     desk.assert_shows("WORKING 1");
     let asked = sim.requests(Operation::Get);
     faults(&sim, &[]);
-    desk.until_shown(" live").await;
+    desk.until_shown(" ready").await;
     assert_eq!(sim.requests(Operation::Get), asked + 1, "one probe was enough");
 }
 
@@ -27,13 +27,13 @@ async fn a_refused_key_stops_polling_and_r_tries_again() {
     desk.accepted("One [sim:seconds=6000]").await;
     faults(&sim, &["get=401"]);
     desk.keys("r");
-    desk.until_shown("✗ key refused, r tries again").await;
+    desk.until_shown("✗ key refused, r to retry").await;
     faults(&sim, &[]);
     desk.go_on_for(Duration::from_millis(2500)).await;
     assert_eq!(sim.requests(Operation::Get), 1, "though its first look was due");
-    desk.assert_shows("✗ key refused, r tries again");
+    desk.assert_shows("✗ key refused, r to retry");
     desk.keys("r");
-    desk.until_shown(" live").await;
+    desk.until_shown(" ready").await;
     assert!(sim.requests(Operation::Get) >= 2);
 }
 
@@ -63,19 +63,19 @@ async fn answers_of_no_use_are_no_answers_not_yet_there_and_one_that_can_be_read
     desk.terminate().await;
     faults(&sim, &["get=html"]);
     let mut desk = Desk::begin(&sim, folder.path()).await;
-    desk.until_shown("! answers can't be read").await;
+    desk.until_shown("! unreadable answers").await;
     desk.assert_shows("WORKING 1");
     faults(&sim, &[]);
     desk.keys("r");
-    desk.until_shown(" live").await;
+    desk.until_shown(" ready").await;
     // A service that answered well before is not judged by one answer.
     faults(&sim, &["get=malformed"]);
     for _ in 0..2 {
         desk.keys("r");
         desk.until_shown("not a JSON object").await;
-        desk.assert_shows(" live");
+        desk.assert_shows(" ready");
         desk.keys("Esc");
     }
     desk.keys("r");
-    desk.until_shown("! answers can't be read").await;
+    desk.until_shown("! unreadable answers").await;
 }

@@ -32,7 +32,7 @@ fn click(desk: &mut Desk, column: u16, row: u16) {
 async fn a_job_is_written_sent_and_opened_by_clicks() {
     let (folder, sim) = (folder(), sim(&[]).await);
     let mut desk = Desk::begin(&sim, folder.path()).await;
-    click_on(&mut desk, "new");
+    click_on(&mut desk, "n new");
     desk.keys("Fix the links");
     click_on(&mut desk, "send");
     desk.pause();

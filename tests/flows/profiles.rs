@@ -121,13 +121,13 @@ async fn two_profiles_of_one_project_share_rows_ledger_and_lease() {
     let mut desk = Desk::begin(&sim, folder.path()).await;
     desk.know(&[("acme", scope_of(&sim), sim.api_key()), ("same", scope_of(&sim), sim.api_key())]);
     desk.accepted("Work for both [sim:seconds=900000]").await;
-    desk.until_shown("creates 1/100 used here").await;
+    desk.until_shown("new jobs 1/100").await;
     choose(&mut desk, 1);
     turned_to(&mut desk, "same").await;
-    desk.until_shown("creates 1/100 used here").await;
+    desk.until_shown("new jobs 1/100").await;
     desk.assert_shows("Work for both");
     desk.accepted("A second one [sim:seconds=50] [sim:pr]").await;
-    desk.until_shown("creates 2/100 used here").await;
+    desk.until_shown("new jobs 2/100").await;
     // The lease was given over: somebody polls.
     desk.until_shown("NEEDS YOU 1").await;
     assert_eq!(desk.app.budget(Limited::Create).used, 2);

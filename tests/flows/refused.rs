@@ -82,7 +82,7 @@ async fn after_a_429_a_prompt_waits_and_goes_out_by_itself_once() {
     let (sim, folder) = (sim(&["create=429-1"]).await, folder());
     let mut desk = Desk::begin(&sim, folder.path()).await;
     desk.send_new("Wait for me [sim:seconds=6000]");
-    desk.until_shown("creates limit reached").await;
+    desk.until_shown("new jobs: limit reached, next in").await;
     desk.until_shown("QUEUED 1").await;
     assert_eq!(sim.carried_out(Operation::Create), 0);
     faults(&sim, &[]);

@@ -19,12 +19,12 @@ async fn a_prompt_becomes_a_job_with_a_pull_request_that_needs_a_look_and_wakes_
     let key = desk.accepted(text).await;
     assert_eq!((sim.requests(Operation::Create), sim.carried_out(Operation::Create)), (2, 2));
     assert_eq!(sim.prompts().last().map(|(_, sent)| sent.as_str()), Some(text));
-    desk.until_shown("creates 2/100 used here").await;
+    desk.until_shown("new jobs 2/100").await;
     desk.assert_shows("WORKING 2");
 
     desk.until("the pull request", |desk| desk.app.jobs.get(key).is_some_and(|row| row.pr_link.is_some())).await;
     desk.until_shown("agent  completed").await;
-    for shown in ["NEEDS YOU 1", "● ✓ Fix the links", "PR 14", " live", "1 active", "you    Fix the links"] {
+    for shown in ["NEEDS YOU 1", "● ✓ Fix the links", "PR 14", " ready", "1 active", "you    Fix the links"] {
         desk.assert_shows(shown);
     }
     desk.keys("3");
@@ -148,10 +148,10 @@ async fn the_hundred_and_first_create_of_an_hour_waits_and_is_not_sent() {
         desk.store.spend(&desk.scope, Limited::Create, sim.now()).await.expect("written").expect("a place");
     }
     desk.accepted("The hundredth [sim:seconds=6000]").await;
-    desk.until_shown("creates 100/100 used here ↺").await;
+    desk.until_shown("new jobs 100/100").await;
     desk.send_new("One too many");
     desk.until_shown("QUEUED 1").await;
-    desk.until_shown("… queued, goes out at").await;
+    desk.until_shown("… queued, will send at").await;
     desk.go_on_for(std::time::Duration::from_millis(100)).await;
     assert_eq!((sim.requests(Operation::Create), sim.prompts().len()), (1, 1));
 }

@@ -29,7 +29,7 @@ fn answer(desk: &mut Desk, text: &str) {
 async fn the_first_look_at_views_costs_one_request_and_coming_back_none() {
     let folder = folder();
     let (sim, mut desk) = looking(&folder).await;
-    desk.until_shown("views 1/100 used here").await;
+    desk.until_shown("view requests 1/100").await;
     for shown in ["7 days UTC, today partial", "[7d]", "as of"] {
         desk.assert_shows(shown);
     }
@@ -138,11 +138,11 @@ async fn a_429_says_when_to_come_back_and_nothing_is_asked_before() {
     let mut desk = Desk::begin(&sim, folder.path()).await;
     desk.keys("2");
     desk.until_shown("Not loaded.").await;
-    desk.until_shown("views limit reached ↺").await;
-    desk.assert_shows("so nothing was done: try again in 10 min.");
+    desk.until_shown("view requests: limit reached, next in").await;
+    desk.assert_shows("Try again in 10 min.");
     faults(&sim, &[]);
     desk.keys("r");
     desk.until("the second failure", |desk| !desk.app.views.load().is_loading()).await;
-    desk.assert_shows("so nothing was asked: try again in 10 min, at");
+    desk.assert_shows("so no request was made. Try again in 10m, at");
     assert_eq!(sim.requests(Operation::Views), 1);
 }

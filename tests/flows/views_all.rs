@@ -188,7 +188,7 @@ async fn after_a_429_half_way_loading_goes_on_where_it_stopped() {
     faults(&sim, &[]);
     desk.until("the limit in the ledger", |desk| desk.app.budget(Limited::Views).left() == 0).await;
     desk.keys("a");
-    desk.assert_shows("No requests for page views are left here, the next is free in");
+    desk.assert_shows("No requests for page views are left on this computer this hour; the next is free in");
     assert_eq!(asked(&sim), so_far);
     desk.until("requests to be possible again", |desk| desk.app.budget(Limited::Views).left() > 0).await;
     agree(&mut desk, "a", "going on after").await;
@@ -437,9 +437,9 @@ async fn with_no_requests_left_the_screen_says_what_can_still_be_seen() {
     desk.keys("2");
     desk.until_shown("Not loaded.").await;
     desk.assert_shows("The trend (t), what is kept (H) and");
-    desk.assert_shows("every cached range can still be seen.");
+    desk.assert_shows("cached range can still be seen.");
     desk.until("the limit in the ledger", |desk| desk.app.budget(Limited::Views).left() == 0).await;
     desk.keys("a");
-    desk.until_shown("No requests for page views are left here, the next is free in 10m").await;
+    desk.until_shown("this computer this hour; the next is free in 10m").await;
     assert_eq!(asked(&sim), 1);
 }

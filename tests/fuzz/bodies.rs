@@ -102,8 +102,8 @@ fn assert_error(error: &ApiError) {
         assert!(!said.contains(KEY), "{said}");
     }
     assert!(!format!("{error:?} {failure:?}").contains(KEY), "{error:?}");
-    if let Some(until) = error.limited_until(now()) {
-        assert!((1..=24 * 3600).contains(&(until - now()).num_seconds()), "{until}");
+    if let Some(wait) = error.wait(now()) {
+        assert!((1..=24 * 3600).contains(&(wait.until - now()).num_seconds()), "{wait:?}");
     }
 }
 
@@ -226,14 +226,14 @@ fn refusal(bytes: &[u8]) {
 
 fn retry_after(raw: &str) {
     let retry = RetryAfter::parse(Some(raw));
-    let pause = retry.until(now()) - now();
+    let pause = retry.wait(now()).until - now();
     assert!((1..=24 * 3600).contains(&pause.num_seconds()), "{pause}");
     assert_line(&retry.to_string());
     // Whatever the service's clock says.
     for now in
         [Time::MIN_UTC + Duration::from_secs(90_000), Time::default(), Time::MAX_UTC - Duration::from_secs(90_000)]
     {
-        let _ = retry.until(now);
+        let _ = retry.wait(now);
     }
 }
 

@@ -1,10 +1,12 @@
-//! Whatever the service's clock does between two requests, and however often docdeck is begun anew: no rolling hour of its time
-//! holds more requests than are allowed.
+//! Whatever the clock does between two requests, and however often docdeck is started again: no rolling hour holds more
+//! requests than are allowed, and no wait is longer than an hour, or a day after a 429.
+//!
+//! An hour is what the clock counted: setting it back takes nothing off, setting it forward is time that has passed.
 
 use chrono::TimeDelta;
 use docdeck::model::Time;
 use docdeck::model::endpoint::Scope;
-use docdeck::model::ledger::{Limited, WINDOW};
+use docdeck::model::ledger::{LONGEST_WAIT, Limited, WINDOW, Wait};
 use docdeck::store::Store;
 use proptest::prelude::*;
 
@@ -13,8 +15,10 @@ use proptest::prelude::*;
 enum Step {
     /// As many requests as may go out, this far apart (ms).
     Burst(usize, i64),
-    /// The service's clock goes on, or is set, by so many seconds.
+    /// The clock goes on by so many seconds or, if negative, is set back.
     Clock(i64),
+    /// Somebody looks at the ledger.
+    Look,
     /// The last request never reached the service.
     Refund,
     /// A 429, for so many seconds.
@@ -26,6 +30,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         5 => (1_usize..140, 0_i64..40_000).prop_map(|(n, apart)| Step::Burst(n, apart)),
         5 => clock.prop_map(Step::Clock),
+        2 => Just(Step::Look),
         1 => Just(Step::Refund),
         1 => (1_i64..4000).prop_map(Step::Limited),
     ];
@@ -33,50 +38,82 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// The most requests in any hour that ends with one of them.
-fn most_in_an_hour(granted: &[Time]) -> usize {
-    let inside = |end: Time| granted.iter().filter(|at| **at <= end && end - **at < WINDOW).count();
+fn most_in_an_hour(granted: &[i64]) -> usize {
+    let hour = WINDOW.num_milliseconds();
+    let inside = |end: i64| granted.iter().filter(|at| **at <= end && end - **at < hour).count();
     granted.iter().map(|end| inside(*end)).max().unwrap_or(0)
+}
+
+/// A clock that can be set.
+struct Clock {
+    now: Time,
+    /// What it counted in all, in ms.
+    counted: i64,
+}
+
+impl Clock {
+    fn go(&mut self, by: TimeDelta) {
+        self.now += by;
+        self.counted += by.num_milliseconds().max(0);
+    }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_hour_of_the_services_time_holds_more_than_the_limit_whatever_the_order_of_times(steps in steps()) {
+    fn no_hour_holds_more_than_the_limit_and_no_wait_is_too_long_however_the_clock_is_set(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let store = Store::in_memory().expect("a store");
             let scope = Scope { base_url: "https://docs.example".to_owned(), project: "p".to_owned(), organization: None };
             let limited = Limited::Views;
-            let (mut now, mut granted, mut rests) = (Time::from_timestamp(1_800_000_000, 0).expect("a time"), vec![], None);
+            let mut clock = Clock { now: Time::from_timestamp(1_800_000_000, 0).expect("a time"), counted: 0 };
+            let (mut granted, mut blocked): (Vec<(Time, i64)>, i64) = (vec![], 0);
             for step in steps {
                 match step {
                     Step::Burst(n, apart) => for _ in 0..n {
-                        now += TimeDelta::milliseconds(apart);
-                        match store.spend(&scope, limited, now).await.expect("an answer") {
+                        clock.go(TimeDelta::milliseconds(apart));
+                        match store.spend(&scope, limited, clock.now).await.expect("an answer") {
                             Ok(budget) => {
-                                assert!(rests.is_none_or(|until| until <= now), "a 429 outranks the count");
+                                assert!(blocked <= clock.counted, "a 429 outranks the count");
                                 assert!(budget.used >= 1 && budget.used <= budget.limit, "{budget:?}");
-                                granted.push(now);
+                                granted.push((clock.now, clock.counted));
                             }
-                            Err(until) => {
-                                assert!(until > now, "there is something to wait for");
+                            Err(wait) => {
+                                let longest = if blocked > 0 { LONGEST_WAIT } else { WINDOW };
+                                assert!(wait.until > clock.now && wait.until <= clock.now + longest, "{wait:?}");
                                 break;
                             }
                         }
                     },
-                    Step::Clock(seconds) => now += TimeDelta::seconds(seconds),
-                    Step::Refund => if let Some(at) = granted.pop() {
+                    Step::Clock(seconds) => clock.go(TimeDelta::seconds(seconds)),
+                    Step::Look => {
+                        let budget = store.budget(&scope, limited, clock.now).await.expect("read");
+                        let latest = clock.now + if blocked > 0 { LONGEST_WAIT } else { WINDOW };
+                        assert!(budget.resets_at.is_none_or(|at| at > clock.now && at <= latest), "{budget:?}");
+                    }
+                    Step::Refund => if let Some((at, _)) = granted.pop() {
                         store.refund(&scope, limited, at).await.expect("given back");
                     },
                     Step::Limited(seconds) => {
-                        let until = now + TimeDelta::seconds(seconds);
-                        store.mark_full(&scope, limited, until).await.expect("kept");
-                        rests = rests.max(Some(until));
+                        let wait = Wait { until: clock.now + TimeDelta::seconds(seconds), is_estimate: false };
+                        store.mark_full(&scope, limited, wait, clock.now).await.expect("kept");
+                        blocked = blocked.max(clock.counted + 1000 * seconds);
                     }
                 }
-                assert!(most_in_an_hour(&granted) <= limited.limit() as usize, "{granted:?}");
+                let counted: Vec<i64> = granted.iter().map(|(_, counted)| *counted).collect();
+                assert!(most_in_an_hour(&counted) <= limited.limit() as usize, "{granted:?}");
             }
+            // Once the clock is left alone, two hours or the end of a 429 free everything.
+            store.budget(&scope, limited, clock.now).await.expect("read");
+            let mut after = clock.now;
+            for _ in 0..25 {
+                after += TimeDelta::hours(1);
+                store.budget(&scope, limited, after).await.expect("read");
+            }
+            assert_eq!(store.budget(&scope, limited, after).await.expect("read").used, 0);
+            assert!(store.spend(&scope, limited, after).await.expect("an answer").is_ok());
             store.close().await;
         });
     }

@@ -519,7 +519,7 @@ impl Play {
                 let reason = CleanText::line("no network");
                 let next_try = self.now + TimeDelta::seconds(8);
                 let offline = Connection::Offline { reason, next_try: Some(next_try) };
-                self.tell(Msg::News(News::Connection(if live { Connection::Live } else { offline })));
+                self.tell(Msg::News(News::Connection(if live { Connection::Ready } else { offline })));
             }
             Step::Later(millis) => {
                 self.now += TimeDelta::milliseconds(millis);

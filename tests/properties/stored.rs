@@ -9,7 +9,7 @@ use docdeck::model::change::LocalChange;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::job::{Job, JobId, Status};
 use docdeck::model::layout::{JobsLayout, Layout, Place, Shown, SortBy, ViewsLayout};
-use docdeck::model::ledger::Limited;
+use docdeck::model::ledger::{Limited, Wait};
 use docdeck::model::load::Stamped;
 use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{Delivery, DeliveryKind, DraftSlot, EventKind, JobEvent, PromptKind};
@@ -316,7 +316,7 @@ proptest! {
                     1 => Settled::NotSent(why),
                     2 => Settled::Rejected(why),
                     3 => Settled::Unconfirmed(why),
-                    _ => Settled::Limited { until: now() + TimeDelta::hours(1) },
+                    _ => Settled::Limited { wait: Wait { until: now() + TimeDelta::hours(1), is_estimate: false }, at: now() },
                 };
                 store.settle(first, how.clone(), now()).await.expect("kept");
                 (how, row.key, store.thread(row.key).await.expect("read"))
@@ -333,7 +333,7 @@ proptest! {
             Settled::NotSent(why) => Delivery::NotSent(why),
             Settled::Rejected(why) => Delivery::Rejected(why),
             Settled::Unconfirmed(why) => Delivery::Unconfirmed(why),
-            Settled::Limited { until } => Delivery::Queued { until: Some(until) },
+            Settled::Limited { wait, .. } => Delivery::Queued { until: Some(wait.until) },
         };
         prop_assert_eq!(&after.prompts[0].delivery, &expected);
         prop_assert!(pages.iter().all(|page| row.pages.contains(page)), "{:?}", row.pages);
@@ -380,7 +380,8 @@ proptest! {
                     store.spend(&scope(), Limited::FollowUp, at).await.expect("kept").expect("a place");
                 }
                 if let Some(until) = until {
-                    store.mark_full(&scope(), Limited::FollowUp, until).await.expect("kept");
+                    let wait = Wait { until, is_estimate: true };
+                    store.mark_full(&scope(), Limited::FollowUp, wait, now()).await.expect("kept");
                 }
                 store.budget(&scope(), Limited::FollowUp, now()).await.expect("read")
             },
@@ -388,7 +389,8 @@ proptest! {
         );
         prop_assert_eq!(before, after);
         prop_assert_eq!(after.used as usize, spent.len());
-        prop_assert_eq!(after.blocked_until, until);
+        prop_assert_eq!(after.blocked.map(|wait| wait.until), until);
+        prop_assert!(after.blocked.is_none_or(|wait| wait.is_estimate));
     }
 
     #[test]

@@ -108,7 +108,8 @@ fn q_closes_a_dialog_in_which_no_text_is_typed_and_does_not_quit() {
         world.effects.clear();
         world.keys("q");
         assert!(world.app.overlays.is_empty() && !world.effects.contains(&Effect::Quit), "{keys}");
-        world.keys("q");
+        // A prompt is queued, so it asks.
+        world.keys("q y");
         assert!(world.effects.contains(&Effect::Quit), "{keys}");
     }
 }

@@ -6,7 +6,7 @@ use chrono::{Days, TimeDelta};
 use docdeck::app::{Effect, Msg};
 use docdeck::model::Time;
 use docdeck::model::failure::{Failure, FailureKind};
-use docdeck::model::ledger::{Budget, Limited};
+use docdeck::model::ledger::{Budget, Limited, Wait};
 use docdeck::model::load::Stamped;
 use docdeck::model::news::News;
 use docdeck::model::period::DateRange;
@@ -166,7 +166,7 @@ fn all_pages_of_which_a_limit_kept_some_back() {
         let mut part = report(range, 45, 0, now());
         part.complete = false;
         let failure = Failure::new(
-            FailureKind::Limited { until: now() + TimeDelta::minutes(10) },
+            limited(now() + TimeDelta::minutes(10)),
             "429 Too Many Requests: the limit is used up, so nothing was done: try again in 10 min.",
         );
         let end = LoadEnd { report: Some(Arc::new(part)), ended: LoadEnded::Failed(failure), requests: 2 };
@@ -198,13 +198,17 @@ fn nothing_to_see_and_no_requests_left() {
     snapshots("all_none_left", |world| {
         world.jobs();
         let until = now() + TimeDelta::minutes(22);
-        let budget = Budget { used: 100, limit: 100, resets_at: Some(until), blocked_until: None };
+        let budget = Budget { used: 100, limit: 100, resets_at: Some(until), blocked: None };
         world.tell(Msg::News(News::Budget(Limited::Views, budget)));
         world.keys("2");
         let sentence = "The limit of 100 requests for page views an hour is used up, so nothing was asked: try again in 22 min, at 14:24.";
-        let failure = Failure::new(FailureKind::Limited { until }, sentence);
+        let failure = Failure::new(limited(until), sentence);
         world.tell(Msg::Views { query: world.app.views.query(), result: Err(failure), old: None });
     });
+}
+
+fn limited(until: Time) -> FailureKind {
+    FailureKind::Limited(Wait { until, is_estimate: false })
 }
 
 /// The week before is asked for and does not come: what is listed is still the first one.
@@ -334,8 +338,9 @@ fn how_old_the_views_are_and_why_is_never_cut() {
         (FailureKind::Offline, "offline"),
         (FailureKind::KeyRefused, "key refused"),
         (FailureKind::NotFound, "not found"),
-        (FailureKind::Limited { until: now() + TimeDelta::minutes(10) }, "14:12"),
-        (FailureKind::Limited { until: now() + TimeDelta::seconds(50) }, "50s"),
+        (limited(now() + TimeDelta::minutes(10)), "14:12"),
+        (limited(now() + TimeDelta::seconds(50)), "50s"),
+        (FailureKind::Limited(Wait { until: now() + TimeDelta::minutes(1), is_estimate: true }), "about"),
         (FailureKind::Service, "no usable answer"),
         (FailureKind::Store, "record failed"),
         (FailureKind::Local, "failed here"),

@@ -2,6 +2,7 @@
 
 use crate::world::World;
 use crate::{SIZES, render, snapshots, text};
+use chrono::TimeDelta;
 use crossterm::event::{Event, KeyCode};
 use docdeck::app::{Effect, Msg, SubmitError};
 use docdeck::model::failure::{Failure, FailureKind};
@@ -287,6 +288,24 @@ fn the_question_before_sending_again() {
         world.unconfirmed_selected();
         world.keys("! s");
     });
+}
+
+#[test]
+fn the_question_before_quitting_with_a_queued_prompt() {
+    snapshots("quit_question", |world| {
+        world.jobs();
+        world.keys("q");
+    });
+}
+
+#[test]
+fn a_prompt_that_waits_for_the_hourly_limit() {
+    snapshots("queued_until", |world| world.limit_reached(TimeDelta::minutes(22), false));
+}
+
+#[test]
+fn a_prompt_that_waits_after_a_429_that_named_no_time() {
+    snapshots("queued_estimate", |world| world.limit_reached(TimeDelta::minutes(1), true));
 }
 
 #[test]

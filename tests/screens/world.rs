@@ -11,7 +11,7 @@ use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::job::{JobId, Status};
-use docdeck::model::ledger::{Budget, Limited};
+use docdeck::model::ledger::{Budget, Limited, Wait};
 use docdeck::model::load::Stamped;
 use docdeck::model::log::{LogEntry, LogKind, Operation};
 use docdeck::model::news::News;
@@ -231,7 +231,7 @@ impl World {
     fn budgets(&mut self) {
         let resets_at = Some(now() + TimeDelta::minutes(22));
         for (limited, used) in [(Limited::Create, 37), (Limited::FollowUp, 4), (Limited::Views, 12)] {
-            let budget = Budget { used, limit: 100, resets_at, blocked_until: None };
+            let budget = Budget { used, limit: 100, resets_at, blocked: None };
             self.tell(Msg::News(News::Budget(limited, budget)));
         }
     }
@@ -249,7 +249,7 @@ impl World {
     pub(crate) fn jobs(&mut self) {
         self.tell(Msg::Loaded(Ok(Box::new(Known { jobs: rows(), ..Known::default() }))));
         self.budgets();
-        self.tell(Msg::News(News::Connection(Connection::Live)));
+        self.tell(Msg::News(News::Connection(Connection::Ready)));
         // From the newest among those that need the user to the first one in the pictures.
         self.app.jobs.select(JobKey(1));
         self.tell(Msg::News(News::Thread(JobKey(1))));
@@ -333,6 +333,22 @@ impl World {
         self.thread = Thread { prompts: vec![lost], events: Vec::new() };
         self.app.jobs.select(JobKey(2));
         self.tell(Msg::News(News::Thread(JobKey(2))));
+    }
+
+    /// New jobs wait for so long; the queued prompt is selected.
+    pub(crate) fn limit_reached(&mut self, left: TimeDelta, is_estimate: bool) {
+        self.jobs();
+        let wait = Wait { until: now() + left, is_estimate };
+        let blocked = is_estimate.then_some(wait);
+        let budget = Budget { used: 100, limit: 100, resets_at: Some(wait.until), blocked };
+        self.tell(Msg::News(News::Budget(Limited::Create, budget)));
+        let delivery = Delivery::Queued { until: Some(wait.until) };
+        let queued = prompt(9, PromptKind::Create, "Explain rate limits", delivery.clone(), 1);
+        self.thread = Thread { prompts: vec![queued], events: Vec::new() };
+        self.app.jobs.select(JobKey(7));
+        self.tell(Msg::News(News::Thread(JobKey(7))));
+        let job = Box::new(self.app.jobs.get(JobKey(7)).expect("the job").clone());
+        self.tell(Msg::News(News::Prompt { prompt: PromptId(9), delivery, job }));
     }
 
     pub(crate) fn undelivered_follow_up(&mut self, kind: DeliveryKind) {

@@ -6,7 +6,7 @@ use crate::app::msg::Start;
 use crate::model::comparison::ComparedRanges;
 use crate::model::endpoint::Scope;
 use crate::model::failure::FailureKind;
-use crate::model::ledger::{Budget, Limited};
+use crate::model::ledger::{Budget, Limited, Wait};
 use crate::model::load::Stamped;
 use crate::model::news::News;
 use crate::model::text::CleanText;
@@ -114,7 +114,7 @@ impl Seat {
 
     fn left(&mut self, left: u32) {
         let resets_at = Some(now() + TimeDelta::minutes(22));
-        let budget = Budget { used: 100 - left, limit: 100, resets_at, blocked_until: None };
+        let budget = Budget { used: 100 - left, limit: 100, resets_at, blocked: None };
         self.tell(Msg::News(News::Budget(Limited::Views, budget)));
     }
 
@@ -233,12 +233,9 @@ fn a_fresh_first_answer_at_the_largest_size_is_free_and_asking_again_says_so() {
 #[test]
 fn a_limit_that_is_told_of_wakes_the_screen_each_second_of_its_last_minute_and_at_its_end() {
     let mut seat = Seat::looking(Recalled::default());
-    seat.tell(Msg::News(News::Budget(
-        Limited::Views,
-        Budget { used: 1, limit: 100, resets_at: None, blocked_until: None },
-    )));
+    seat.tell(Msg::News(News::Budget(Limited::Views, Budget { used: 1, limit: 100, resets_at: None, blocked: None })));
     let until = now() + TimeDelta::minutes(5);
-    let failure = Failure::new(FailureKind::Limited { until }, "the limit is used up");
+    let failure = Failure::new(FailureKind::Limited(Wait { until, is_estimate: false }), "the limit is used up");
     seat.tell(Msg::Views { query: seat.app.views.query(), result: Err(failure), old: None });
     seat.app.notice = None;
     assert_eq!(seat.app.next_wake(now()), Some(until - TimeDelta::seconds(59)));
@@ -319,8 +316,8 @@ fn with_fewer_requests_left_than_it_takes_the_rest_is_offered_and_with_none_a_re
     seat.left(0);
     seat.keys("a");
     assert!(seat.app.overlays.is_empty(), "nothing to agree to");
-    let text = "No requests for page views are left here, the next is free in 22m. The trend (t), what is kept (H) and \
-                every cached range can still be seen.";
+    let text = "No requests for page views are left on this computer this hour; the next is free in 22m. The trend (t), \
+                what is kept (H) and every cached range can still be seen.";
     assert_eq!(seat.said(), text);
     assert_eq!(seat.orders().len(), 1);
 }
@@ -361,7 +358,10 @@ fn the_same_key_and_esc_stop_a_load_and_it_goes_on_from_there() {
 fn a_failure_half_way_says_when_and_keeps_what_came() {
     let mut seat = Seat::with_an_answer();
     seat.keys("ay");
-    let failure = Failure::new(FailureKind::Limited { until: now() + TimeDelta::minutes(10) }, "429: in 10 min.");
+    let failure = Failure::new(
+        FailureKind::Limited(Wait { until: now() + TimeDelta::minutes(10), is_estimate: false }),
+        "429: in 10 min.",
+    );
     seat.end(week(), Some(report(week(), 250, 1, false, now())), LoadEnded::Failed(failure.clone()), 1);
     assert_eq!(seat.said(), "429: in 10 min. a goes on where it stopped.");
     assert_eq!(seat.listed(), Some((week(), 250, false)));

@@ -114,7 +114,7 @@ impl Views {
 
     /// Why there is nothing newer of what is asked for. A limit that has passed is no reason any more.
     pub fn trouble(&self, now: Time) -> Option<&Failure> {
-        let holds = |failure: &&Failure| !matches!(failure.kind, FailureKind::Limited { until } if until <= now);
+        let holds = |failure: &&Failure| !matches!(failure.kind, FailureKind::Limited(wait) if wait.until <= now);
         let of_all = self.all.trouble(self.query.range).filter(holds);
         of_all.or_else(|| self.load.failure().filter(holds))
     }
@@ -327,7 +327,10 @@ mod tests {
         let mut views = Views::new(now());
         views.shown_first();
         let until = now() + TimeDelta::minutes(5);
-        let failure = Failure::new(FailureKind::Limited { until }, "the limit is used up");
+        let failure = Failure::new(
+            FailureKind::Limited(crate::model::ledger::Wait { until, is_estimate: false }),
+            "the limit is used up",
+        );
         views.take(views.query(), Err(failure), None, now());
         assert!(views.trouble(now()).is_some());
         assert!(views.trouble(until).is_none());

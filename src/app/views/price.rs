@@ -143,11 +143,11 @@ impl App {
 
     /// Why nothing can be asked of the service now, and what can be seen all the same.
     pub(in crate::app) fn nothing_left(&self, now: Time) -> String {
-        let when = match self.budget(Limited::Views).wait_until().filter(|at| *at > now) {
-            Some(at) => format!("the next is free in {}", format::until(at - now)),
-            None => "a place is free in a moment".to_owned(),
+        let when = match self.budget(Limited::Views).wait().filter(|wait| wait.until > now) {
+            Some(wait) => format!("the next is free in {}", wait.words(now)),
+            None => "the next is free in a moment".to_owned(),
         };
-        format!("No requests for page views are left here, {when}. {STILL_SEEN}")
+        format!("No requests for page views are left on this computer this hour; {when}. {STILL_SEEN}")
     }
 }
 

@@ -67,6 +67,8 @@ struct Tried {
     profile: NewProfile,
     /// None where it could not be read.
     key: Option<ApiKey>,
+    /// The service has accepted the key.
+    is_verified: bool,
 }
 
 /// What the page leads to.
@@ -86,6 +88,8 @@ pub struct Ready {
     pub key: ApiKey,
     /// What is to be said there first.
     pub greeting: CleanText,
+    /// The service has accepted the key.
+    pub is_verified: bool,
 }
 
 /// Why the configuration was not written.
@@ -113,10 +117,10 @@ impl Welcome {
 
     /// What follows, once a profile with a key was written.
     pub fn ready(&self) -> Option<Ready> {
-        let Tried { profile, key: Some(key) } = self.tried.clone()? else { return None };
+        let Tried { profile, key: Some(key), is_verified } = self.tried.clone()? else { return None };
         let how = self.said.as_ref().map_or("", |said| said.text.as_str());
         let greeting = CleanText::line(&format!("Saved in {}. {how}", self.config));
-        Some(Ready { profile, key, greeting })
+        Some(Ready { profile, key, greeting, is_verified })
     }
 
     /// The context whose keys hold.
@@ -345,6 +349,9 @@ impl App {
         match result {
             Ok(said) => {
                 welcome.say(true, said.as_str());
+                if let Some(tried) = &mut welcome.tried {
+                    tried.is_verified = true;
+                }
                 if welcome.saves {
                     return welcome.write(Allowed::Nothing);
                 }
@@ -362,7 +369,7 @@ impl App {
         welcome.step = Step::Filling;
         match result {
             Ok(()) if welcome.form.purpose == Purpose::AnotherProfile => {
-                let Tried { profile, key } = welcome.tried.take()?;
+                let Tried { profile, key, .. } = welcome.tried.take()?;
                 return Some(Effect::AddProfile(Box::new(profile), key));
             }
             Ok(()) if welcome.tried.as_ref().is_some_and(|tried| tried.key.is_some()) => {
@@ -439,7 +446,7 @@ impl Welcome {
             return None;
         }
         self.saves = saves;
-        self.tried = Some(Tried { profile: profile.clone(), key: None });
+        self.tried = Some(Tried { profile: profile.clone(), key: None, is_verified: false });
         self.step = Step::Checking;
         Some(Effect::CheckProfile { attempt: self.attempt, profile: Box::new(profile) })
     }

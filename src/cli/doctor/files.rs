@@ -250,22 +250,25 @@ fn budgets(report: &mut Report, content: Option<&Content>) {
         return report.skipped("budgets", "without a store and a project nothing is known of them");
     };
     for (limited, budget) in &content.budgets {
-        let Budget { used, limit, resets_at, blocked_until } = budget;
-        let frees =
-            resets_at.map_or_else(String::new, |at| format!(", the next place is free at {}", at.format("%H:%M UTC")));
+        let Budget { used, limit, resets_at, blocked } = budget;
+        let frees = resets_at
+            .map_or_else(String::new, |at| format!(", the next request is free at {}", at.format("%H:%M UTC")));
         let name = limited_name(*limited);
-        match blocked_until {
-            Some(until) => {
-                let says = format!("{used} of {limit}, and the service said that the limit is used up");
-                let at = until.format("%H:%M:%S UTC");
-                let goes = format!("what is queued goes out from {at} on, while a docdeck runs; what is paused stays");
+        match blocked {
+            Some(wait) => {
+                let says = format!("{used} of {limit}, and the service reported that the limit is reached");
+                let when = match wait.is_estimate {
+                    true => "in about a minute (an estimate: the service named no time)".to_owned(),
+                    false => format!("at {}", wait.until.format("%H:%M:%S UTC")),
+                };
+                let goes = format!("queued prompts are sent {when} if docdeck is running; paused ones stay");
                 report.warning(name, says, goes);
             }
             None if budget.left() == 0 => {
                 report.warning(
                     name,
                     format!("{used} of {limit}{frees}"),
-                    "what is queued goes out when a place is free, while a docdeck runs; what is paused stays",
+                    "queued prompts are sent then if docdeck is running; paused ones stay",
                 );
             }
             None => report.ok(name, format!("{used} of {limit}{frees}")),

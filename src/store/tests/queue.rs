@@ -1,5 +1,6 @@
 use super::*;
 use crate::model::change::{Discarded, QueueChange};
+use crate::model::ledger::Wait;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, PromptKind};
 use crate::model::row::Group;
 use std::time::{Duration, Instant};
@@ -129,7 +130,7 @@ async fn a_prompt_that_waits_for_the_limit_keeps_its_place() {
     queue(&store, &[keys[1]], QueueChange::Up).await;
     let prompt = store.told(keys[1]).await.prompts[0].id;
     store.turn(prompt, at(1)).await;
-    store.end(prompt, Settled::Limited { until: at(60) }, at(2)).await;
+    store.end(prompt, Settled::Limited { wait: Wait { until: at(60), is_estimate: false }, at: at(0) }, at(2)).await;
     assert_eq!(line_up(&store).await, ["b", "a"]);
 }
 
@@ -162,7 +163,7 @@ async fn a_removed_prompt_is_put_back_at_its_place_with_what_it_waits_for() {
     queue(&store, &[keys[0]], QueueChange::Pause).await;
     let limited = store.told(keys[1]).await.prompts[0].id;
     store.turn(limited, at(2)).await;
-    store.end(limited, Settled::Limited { until: at(900) }, at(3)).await;
+    store.end(limited, Settled::Limited { wait: Wait { until: at(900), is_estimate: false }, at: at(3) }, at(3)).await;
     let before: Vec<_> =
         store.jobs(&scope()).await.expect("rows").into_iter().map(|row| (row.place, row.group())).collect();
     let prompts = store.told(keys[1]).await.prompts;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::ledger::{Budget, Limited};
+use crate::model::ledger::{Budget, Limited, Wait};
 use crate::model::period::DateRange;
 use crate::model::prompt::DraftSlot;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
@@ -101,7 +101,8 @@ async fn spending_stops_at_the_limit_and_says_until_when() {
         let budget = store.spend(&scope(), Limited::Views, at(n)).await.expect("written").expect("a place");
         assert_eq!(i64::from(budget.used), n + 1);
     }
-    assert_eq!(store.spend(&scope(), Limited::Views, at(100)).await.expect("read"), Err(at(3600)));
+    let wait = Wait { until: at(3600), is_estimate: false };
+    assert_eq!(store.spend(&scope(), Limited::Views, at(100)).await.expect("read"), Err(wait));
     assert_eq!(store.budget(&scope(), Limited::Views, at(100)).await.expect("a budget").used, 100);
 }
 
@@ -119,12 +120,12 @@ async fn two_processes_share_one_ledger() {
 #[tokio::test]
 async fn a_429_closes_a_ledger_and_a_shorter_one_does_not_open_it_sooner() {
     let store = memory();
-    store.mark_full(&scope(), Limited::Views, at(60)).await.expect("marked");
-    store.mark_full(&scope(), Limited::Views, at(30)).await.expect("marked");
+    let (long, short) = (Wait { until: at(60), is_estimate: true }, Wait { until: at(30), is_estimate: false });
+    store.mark_full(&scope(), Limited::Views, long, at(0)).await.expect("marked");
+    store.mark_full(&scope(), Limited::Views, short, at(0)).await.expect("marked");
     let budget = store.budget(&scope(), Limited::Views, at(0)).await.expect("a budget");
-    let expected = Budget { used: 0, limit: 100, resets_at: Some(at(60)), blocked_until: Some(at(60)) };
-    assert_eq!(budget, expected);
-    assert_eq!(store.spend(&scope(), Limited::Views, at(59)).await.expect("read"), Err(at(60)));
+    assert_eq!(budget, Budget { used: 0, limit: 100, resets_at: Some(at(60)), blocked: Some(long) });
+    assert_eq!(store.spend(&scope(), Limited::Views, at(59)).await.expect("read"), Err(long));
     assert!(store.spend(&scope(), Limited::Views, at(60)).await.expect("written").is_ok());
 }
 
@@ -140,6 +141,54 @@ async fn old_uses_are_dropped_but_never_so_many_that_a_clock_set_back_frees_plac
     assert_eq!(kept, 200);
     let budget = store.budget(&scope(), Limited::Views, at(0)).await.expect("a budget");
     assert_eq!(budget.left(), 0);
+}
+
+#[tokio::test]
+async fn what_a_clock_ten_days_ahead_has_spent_counts_for_an_hour_and_does_not_come_back() {
+    let store = memory();
+    let ahead = 240 * 3600;
+    for n in 0..100 {
+        store.spend(&scope(), Limited::Create, at(ahead + n)).await.expect("written").expect("a request left");
+    }
+    // The clock is put right. The first reading begins the hour, the later ones don't.
+    for now in [0, 1800, 3599] {
+        let budget = store.budget(&scope(), Limited::Create, at(now)).await.expect("a budget");
+        assert_eq!((budget.left(), budget.resets_at), (0, Some(at(3600))), "at {now}");
+    }
+    assert!(store.spend(&scope(), Limited::Create, at(3599)).await.expect("read").is_err());
+    let budget = store.spend(&scope(), Limited::Create, at(3600)).await.expect("written").expect("a request left");
+    assert_eq!(budget.used, 1);
+    let later = store.budget(&scope(), Limited::Create, at(ahead + 100)).await.expect("a budget");
+    assert_eq!(later.used, 0, "its own time has come, and it was counted already");
+}
+
+#[tokio::test]
+async fn a_short_429_of_a_clock_ten_days_ahead_stays_short() {
+    let store = memory();
+    let ahead = 240 * 3600;
+    let wait = Wait { until: at(ahead + 10), is_estimate: false };
+    store.mark_full(&scope(), Limited::Create, wait, at(ahead)).await.expect("marked");
+    for now in [0, 4, 9] {
+        let budget = store.budget(&scope(), Limited::Create, at(now)).await.expect("a budget");
+        assert_eq!(budget.wait().map(|wait| wait.until), Some(at(10)), "at {now}");
+    }
+    assert!(store.spend(&scope(), Limited::Create, at(10)).await.expect("written").is_ok());
+}
+
+#[tokio::test]
+async fn a_429_without_the_time_at_which_it_came_blocks_for_a_day_at_most() {
+    let store = memory();
+    let wait = Wait { until: at(60), is_estimate: false };
+    store.mark_full(&scope(), Limited::Create, wait, at(0)).await.expect("marked");
+    // As an earlier version has written it, with its clock ahead.
+    let until = at(240 * 3600).timestamp_millis();
+    store
+        .raw(move |db| db.execute("UPDATE ledger SET blocked_until = ?1, blocked_at = NULL", [until]).expect("set"))
+        .await;
+    for now in [0, 3600] {
+        let budget = store.budget(&scope(), Limited::Create, at(now)).await.expect("a budget");
+        assert_eq!(budget.wait().map(|wait| wait.until), Some(at(24 * 3600)), "at {now}");
+    }
 }
 
 fn query(page: u32, limit: u32) -> ViewsQuery {

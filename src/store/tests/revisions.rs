@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::model::change::QueueChange;
+use crate::model::ledger::Wait;
 use std::collections::HashMap;
 
 /// The record, and all that was last known of it.
@@ -55,7 +56,7 @@ async fn sending_and_deciding_give_the_row_another_revision() {
     let mut watched = Watched::new(store.clone()).await;
     let prompt = store.follow_up(job, "more", at(10)).await;
     watched.changed("a follow-up").await;
-    watched.sent(prompt, Settled::Limited { until: at(30) }, 20).await;
+    watched.sent(prompt, Settled::Limited { wait: Wait { until: at(30), is_estimate: false }, at: at(0) }, 20).await;
     watched.sent(prompt, Settled::NotSent(line("no network")), 4000).await;
     store.requeue(prompt, Some("more of it"), at(4010)).await.expect("queued");
     watched.changed("an edited prompt").await;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::change::QueueChange;
-use crate::model::ledger::Limited;
+use crate::model::ledger::{Limited, Wait};
 use crate::model::prompt::{Delivery, DeliveryKind, PromptKind};
 use crate::model::row::Group;
 use chrono::TimeDelta;
@@ -197,14 +197,17 @@ async fn a_429_queues_the_prompt_again_and_closes_the_ledger_for_the_others() {
     let (first, _) = store.new_job("first", at(0)).await;
     let (second, _) = store.new_job("second", at(0)).await;
     store.turn(first, at(1)).await;
-    let row = store.end(first, Settled::Limited { until: at(61) }, at(2)).await;
+    let limited = Settled::Limited { wait: Wait { until: at(61), is_estimate: false }, at: at(1) };
+    let row = store.end(first, limited, at(2)).await;
     assert_eq!(row.undelivered, Some(DeliveryKind::Queued));
     assert_eq!(delivery(&store, row.key, first).await, Delivery::Queued { until: Some(at(61)) });
     assert_eq!(store.turn(second, at(3)).await, Turn::Wait { until: at(61) });
     assert_eq!(store.turn(first, at(60)).await, Turn::Wait { until: at(61) });
-    // The prompt's own wait holds by itself.
-    store.raw(|db| db.execute("UPDATE ledger SET blocked_until = NULL", []).expect("opened")).await;
+    // The prompt's copy of the wait decides nothing.
+    let late = at(240 * 3600).timestamp_millis();
+    store.raw(move |db| db.execute("UPDATE prompt SET until = ?1", [late]).expect("set")).await;
     assert_eq!(store.turn(first, at(60)).await, Turn::Wait { until: at(61) });
+    assert_eq!(delivery(&store, row.key, first).await, Delivery::Queued { until: Some(at(61)) });
     assert!(matches!(store.turn(first, at(61)).await, Turn::Go { .. }));
 }
 
@@ -431,7 +434,7 @@ async fn each_delivery_state_has_the_time_at_which_it_began() {
     assert_eq!(since().await, Some(at(0)), "queued");
     store.turn(prompt, at(10)).await;
     assert_eq!(since().await, Some(at(10)), "sending");
-    store.end(prompt, Settled::Limited { until: at(90) }, at(20)).await;
+    store.end(prompt, Settled::Limited { wait: Wait { until: at(90), is_estimate: false }, at: at(20) }, at(20)).await;
     assert_eq!(since().await, Some(at(20)), "queued again");
     store.turn(prompt, at(95)).await;
     store.end(prompt, Settled::NotSent(line("no network")), at(100)).await;
@@ -548,7 +551,7 @@ async fn a_reserved_prompt_is_paused_for_all_but_its_instance() {
     let turn = store.take_turn(prompt, "command", at(1), at(1)).await.expect("an answer");
     assert!(matches!(turn, Turn::Go { .. }), "{turn:?}");
     // A 429: it waits, and is still nobody else's.
-    store.end(prompt, Settled::Limited { until: at(60) }, at(2)).await;
+    store.end(prompt, Settled::Limited { wait: Wait { until: at(60), is_estimate: false }, at: at(2) }, at(2)).await;
     assert_eq!(store.queued(&scope()).await.expect("read"), []);
     assert_eq!(store.queued_for(&scope(), "command").await.expect("read").len(), 1);
     let turn = store.take_turn(prompt, "command", at(3), at(3)).await.expect("an answer");

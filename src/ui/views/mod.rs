@@ -57,7 +57,7 @@ fn nothing_yet(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let (text, style) = match (views.load(), views.trouble(view.now)) {
         (Load::Failed { .. }, Some(failure)) => {
             let still = match failure.kind {
-                FailureKind::Limited { .. } | FailureKind::Offline => format!(" {STILL_SEEN}"),
+                FailureKind::Limited(_) | FailureKind::Offline => format!(" {STILL_SEEN}"),
                 _ => String::new(),
             };
             (format!("Not loaded. {}{still}", failure.sentence), theme.warning)

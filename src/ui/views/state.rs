@@ -250,40 +250,49 @@ fn dates(view: View<'_>, range: DateRange, width: usize) -> String {
     format!("{}{gap}{}", from.format(format), to.format(format))
 }
 
-/// When requests are possible again, while they are not: `from 14:12 on`, `until 14:12`, or `in 50s`, `for 50s`.
+/// When requests are possible again, while they are not: `from 14:12 on`, `until 14:12`, or `in 50s`, `for 50s`; the last one
+/// for the fewest cells.
 struct Limit {
     from: String,
     until: String,
+    short: String,
 }
 
 fn limit_of(view: View<'_>, failure: &Failure) -> Option<Limit> {
-    let FailureKind::Limited { until: at } = failure.kind else { return None };
-    let left = at - view.now;
+    let FailureKind::Limited(wait) = failure.kind else { return None };
+    let (at, left) = (wait.until, wait.until - view.now);
+    if wait.is_estimate {
+        let words = wait.words(view.now);
+        let (from, until) = (format!("in {words}"), format!("for {words}"));
+        return (at > view.now).then_some(Limit { from, until, short: "about 1 min".to_owned() });
+    }
     if left.num_seconds() >= 60 {
         let clock = at.with_timezone(&view.app.start.offset).format("%H:%M");
-        return Some(Limit { from: format!("from {clock} on"), until: format!("until {clock}") });
+        let until = format!("until {clock}");
+        return Some(Limit { from: format!("from {clock} on"), short: until.clone(), until });
     }
     let seconds = until(left);
-    (at > view.now).then(|| Limit { from: format!("in {seconds}"), until: format!("for {seconds}") })
+    let until = format!("for {seconds}");
+    (at > view.now).then(|| Limit { from: format!("in {seconds}"), short: until.clone(), until })
 }
 
 /// Why there is nothing newer, from the whole sentence to what has room anywhere; the footer has said the sentence.
 fn failure_words(view: View<'_>, failure: &Failure, gap: &str) -> String {
     let r = ask_key(view);
-    if let Some(Limit { until, .. }) = limit_of(view, failure) {
+    if let Some(Limit { until, short, .. }) = limit_of(view, failure) {
         let told = |action| view.app.told(Context::Views, action);
         let (trend, kept) = (told(Action::Trend), told(Action::ListKept));
-        let used_up = format!("{gap}limit used up {until}");
+        let reached = format!("{gap}limit reached {until}");
         return format!(
-            "{used_up}; {trend}, {kept} and what is cached can still be seen\n{used_up}, {r} asks then\n{used_up}\n\
-             {gap}limited {until}"
+            "{reached}; {trend}, {kept} and what is cached can still be seen\n{reached}, {r} asks then\n{reached}\n\
+             {gap}limited {short}"
         );
     }
     let kind = match failure.kind {
         FailureKind::Offline => "offline",
         FailureKind::KeyRefused => "key refused",
         FailureKind::NotFound => "not found",
-        FailureKind::Limited { .. } => "limit used up",
+        FailureKind::Limited(_) => "limit reached",
         FailureKind::Service => "no usable answer",
         FailureKind::Store => "record failed",
         FailureKind::Local => "failed here",

@@ -1,0 +1,164 @@
+//! Quitting. Queued prompts are sent only while docdeck is running, so the user is asked first if no other instance is there
+//! to send them.
+
+use super::format::{count, fit};
+use super::overlay::{Consequence, Overlay, Question};
+use super::{App, Effect};
+use crate::model::prompt::DeliveryKind;
+use crate::model::row::JobRow;
+
+/// Titles that are named, and the cells that each may take.
+const NAMED: usize = 3;
+const TITLE: usize = 40;
+
+/// Whether docdeck will send a prompt of this job by itself.
+fn is_queued(row: &JobRow) -> bool {
+    match row.undelivered {
+        Some(DeliveryKind::Queued) => true,
+        // One behind the prompt that is on its way.
+        Some(DeliveryKind::Sending) => row.place.is_some(),
+        _ => false,
+    }
+}
+
+impl App {
+    /// Quits, or asks first.
+    pub(super) fn quit(&mut self, effects: &mut Vec<Effect>) {
+        let queued: Vec<&JobRow> = match self.sends_queue {
+            true => self.jobs.rows().filter(|row| is_queued(row)).collect(),
+            false => Vec::new(),
+        };
+        if queued.is_empty() || self.asks_to_quit() {
+            self.leave(effects);
+            return;
+        }
+        let text = question(&queued);
+        self.overlays.push(Overlay::Question(Question { text, yes: Consequence::Quit }));
+    }
+
+    /// Whether the question is open.
+    pub(super) fn asks_to_quit(&self) -> bool {
+        matches!(self.overlays.last(), Some(Overlay::Question(Question { yes: Consequence::Quit, .. })))
+    }
+}
+
+fn question(queued: &[&JobRow]) -> String {
+    let mut titles: Vec<String> = queued.iter().take(NAMED).map(|row| fit(row.title.as_str(), TITLE)).collect();
+    if queued.len() > NAMED {
+        titles.push(format!("and {} more", count(queued.len() - NAMED)));
+    }
+    let who = match queued.len() {
+        1 => "1 job has a queued prompt, which is".to_owned(),
+        n => format!("{} jobs have queued prompts, which are", count(n)),
+    };
+    format!("{who} sent only while docdeck is running: {}.", titles.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::{Msg, Start};
+    use crate::model::Time;
+    use crate::model::endpoint::Scope;
+    use crate::model::news::News;
+    use crate::model::row::JobKey;
+    use crate::model::text::CleanText;
+    use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+    fn at(seconds: i64) -> Time {
+        Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range")
+    }
+
+    /// A job for each state.
+    fn app(states: &[Option<DeliveryKind>]) -> App {
+        let scope = Scope { base_url: "https://a.example".into(), project: "p".into(), organization: None };
+        let start = Start::new(scope, chrono::FixedOffset::east_opt(0).expect("UTC"));
+        let (mut app, _) = App::new(Start { size: (80, 24), ..start }, at(0));
+        let row = |(n, state): (usize, &Option<DeliveryKind>)| {
+            let title = CleanText::line(&format!("Prompt {n}"));
+            let key = JobKey(i64::try_from(n).expect("small"));
+            JobRow { undelivered: *state, revision: 1, ..JobRow::new(key, title, at(0)) }
+        };
+        let jobs = states.iter().enumerate().map(row).collect();
+        app.update(Msg::Loaded(Ok(Box::new(crate::app::Known { jobs, ..Default::default() }))), at(0));
+        app
+    }
+
+    /// Whether the key ends the program.
+    fn press(app: &mut App, code: KeyCode, modifiers: KeyModifiers) -> bool {
+        app.update(Msg::Input(Event::Key(KeyEvent::new(code, modifiers))), at(1)).contains(&Effect::Quit)
+    }
+
+    fn q(app: &mut App) -> bool {
+        press(app, KeyCode::Char('q'), KeyModifiers::NONE)
+    }
+
+    fn ctrl_c(app: &mut App) -> bool {
+        press(app, KeyCode::Char('c'), KeyModifiers::CONTROL)
+    }
+
+    fn asked(app: &App) -> &str {
+        match app.overlays.last() {
+            Some(Overlay::Question(question)) => &question.text,
+            _ => "",
+        }
+    }
+
+    const QUEUED: Option<DeliveryKind> = Some(DeliveryKind::Queued);
+
+    #[test]
+    fn queued_prompts_are_named_with_an_exact_count_before_docdeck_quits() {
+        let mut one = app(&[QUEUED, Some(DeliveryKind::Paused), None]);
+        assert!(!q(&mut one));
+        let text = "1 job has a queued prompt, which is sent only while docdeck is running: Prompt 0.";
+        assert_eq!(asked(&one), text);
+        let mut many = app(&[QUEUED; 5]);
+        assert!(!ctrl_c(&mut many));
+        assert!(asked(&many).starts_with("5 jobs have queued prompts"), "{}", asked(&many));
+        assert!(asked(&many).ends_with(": Prompt 0, Prompt 1, Prompt 2, and 2 more."), "{}", asked(&many));
+        assert!(press(&mut many, KeyCode::Char('y'), KeyModifiers::NONE));
+    }
+
+    #[test]
+    fn a_prompt_behind_the_one_on_its_way_counts() {
+        let mut app = app(&[Some(DeliveryKind::Sending)]);
+        assert!(q(&mut app), "a prompt on its way is waited for anyhow");
+        let mut row = app.jobs.get(JobKey(0)).expect("the job").clone();
+        (row.place, row.revision) = (Some(9), 2);
+        app.update(Msg::News(News::Job(Box::new(row))), at(1));
+        assert!(!q(&mut app));
+    }
+
+    #[test]
+    fn no_and_any_other_key_stay_and_the_next_q_asks_again() {
+        for code in [KeyCode::Char('n'), KeyCode::Esc, KeyCode::Char('x'), KeyCode::Char('q')] {
+            let mut app = app(&[QUEUED]);
+            assert!(!q(&mut app));
+            assert!(!press(&mut app, code, KeyModifiers::NONE));
+            assert_eq!(asked(&app), "", "{code:?}");
+            assert!(!q(&mut app));
+            assert!(!asked(&app).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_second_ctrl_c_quits() {
+        let mut app = app(&[QUEUED]);
+        assert!(!ctrl_c(&mut app));
+        assert!(ctrl_c(&mut app));
+    }
+
+    #[test]
+    fn nothing_is_asked_without_queued_prompts_by_a_signal_or_if_another_instance_sends_them() {
+        assert!(q(&mut app(&[Some(DeliveryKind::Paused), Some(DeliveryKind::Unconfirmed), None])));
+        let ended = app(&[QUEUED]).update(Msg::Terminate, at(1));
+        assert!(ended.contains(&Effect::Quit));
+        let mut second = app(&[QUEUED]);
+        second.update(Msg::News(News::SendsQueue(false)), at(1));
+        assert!(q(&mut second));
+        let mut alone = app(&[QUEUED]);
+        alone.update(Msg::News(News::SendsQueue(false)), at(1));
+        alone.update(Msg::News(News::SendsQueue(true)), at(1));
+        assert!(!q(&mut alone));
+    }
+}

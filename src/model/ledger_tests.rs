@@ -1,0 +1,127 @@
+use super::*;
+use proptest::prelude::*;
+
+fn at(seconds: i64) -> Time {
+    Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range")
+}
+
+fn entries(times: impl IntoIterator<Item = i64>) -> Vec<LedgerEntry> {
+    times.into_iter().map(|seconds| LedgerEntry { at: at(seconds), seen_ahead: None }).collect()
+}
+
+fn block(until: i64, learned_at: Option<i64>) -> Block {
+    Block { until: at(until), is_estimate: false, learned_at: learned_at.map(at), seen_ahead: None }
+}
+
+fn until_of(budget: Budget) -> Option<Time> {
+    budget.wait().map(|wait| wait.until)
+}
+
+#[test]
+fn a_request_is_free_again_one_hour_after_its_use() {
+    let uses = entries([0, 10]);
+    assert_eq!(budget(Limited::Create, &uses, None, at(3599)).used, 2);
+    let later = budget(Limited::Create, &uses, None, at(3600));
+    assert_eq!((later.used, later.resets_at), (1, Some(at(3610))));
+}
+
+#[test]
+fn a_429_outranks_the_count() {
+    let told = budget(Limited::Views, &[], Some(block(60, Some(0))), at(0));
+    assert_eq!((told.used, told.left(), until_of(told)), (0, 0, Some(at(60))));
+    assert_eq!(budget(Limited::Views, &[], Some(block(60, Some(0))), at(60)).left(), 100);
+}
+
+#[test]
+fn entries_ahead_of_the_clock_count_as_made_now_and_for_an_hour_at_most() {
+    let ten_days = 240 * 3600;
+    let mut uses = entries(ten_days..ten_days + 100);
+    let first = budget(Limited::Create, &uses, None, at(0));
+    assert_eq!((first.left(), until_of(first)), (0, Some(at(3600))));
+    assert!(uses.iter().all(|entry| entry.needs_mark(at(0)) && !entry.is_spent(at(0))));
+    uses.iter_mut().for_each(|entry| entry.seen_ahead = Some(at(0)));
+    assert_eq!(until_of(budget(Limited::Create, &uses, None, at(3599))), Some(at(3600)));
+    assert_eq!(budget(Limited::Create, &uses, None, at(3600)).left(), 100);
+    assert!(uses.iter().all(|entry| entry.is_spent(at(3600)) && !entry.needs_mark(at(3600))));
+    // The clock is set back once more: again for an hour and no longer.
+    let earlier = budget(Limited::Create, &uses, None, at(-7200));
+    assert_eq!((earlier.left(), until_of(earlier)), (0, Some(at(-3600))));
+}
+
+#[test]
+fn a_clock_that_was_behind_for_a_while_frees_nothing_early() {
+    let entry = LedgerEntry { at: at(0), seen_ahead: Some(at(-3600)) };
+    assert_eq!(budget(Limited::Create, &[entry], None, at(1)).resets_at, Some(at(3600)));
+}
+
+#[test]
+fn a_short_wait_from_a_clock_ten_days_ahead_stays_short() {
+    let ten_days = 240 * 3600;
+    let told = Block { until: at(ten_days + 10), ..block(0, Some(ten_days)) };
+    assert_eq!(told.wait(at(0)), Some(Wait { until: at(10), is_estimate: false }));
+    assert!(told.needs_mark(at(0)));
+    let marked = Block { seen_ahead: Some(at(0)), ..told };
+    assert_eq!(marked.wait(at(4)).map(|wait| wait.until), Some(at(10)), "it runs out");
+    assert_eq!(marked.wait(at(10)), None);
+}
+
+#[test]
+fn no_wait_is_longer_than_a_day() {
+    let day = LONGEST_WAIT.num_seconds();
+    for stored in [block(400 * 3600, None), block(400 * 3600, Some(0)), block(400 * 3600, Some(300 * 3600))] {
+        let wait = stored.wait(at(0)).expect("it lasts");
+        assert_eq!(wait.until, at(day), "{stored:?}");
+        assert_eq!(wait.words(at(0)), "24h");
+    }
+    assert_eq!(until(TimeDelta::hours(241)), "24h");
+}
+
+#[test]
+fn an_estimate_is_told_as_one() {
+    let wait = |is_estimate| Wait { until: at(60), is_estimate };
+    assert_eq!(wait(true).words(at(0)), "about a minute");
+    assert_eq!(wait(true).words(at(40)), "under a minute");
+    assert_eq!(wait(false).words(at(0)), "1m");
+}
+
+#[test]
+fn the_smaller_share_left_is_closer_to_the_limit() {
+    let with = |used, limit| Budget { used, limit, ..Budget::unused(Limited::Create) };
+    assert!(with(37, 100).is_closer_to_limit(&with(36, 100)));
+    assert!(with(5, 10).is_closer_to_limit(&with(40, 100)));
+    assert!(!with(0, 100).is_closer_to_limit(&with(0, 50)), "a tie");
+    let blocked = Budget { blocked: Some(Wait { until: at(9), is_estimate: true }), ..with(0, 100) };
+    assert!(blocked.is_closer_to_limit(&with(99, 100)));
+}
+
+proptest! {
+    #[test]
+    fn no_rolling_hour_ever_holds_more_than_the_limit(gaps in prop::collection::vec(0_i64..120, 1..600)) {
+        let mut uses: Vec<LedgerEntry> = Vec::new();
+        let mut now = at(0);
+        for gap in gaps {
+            now += TimeDelta::seconds(gap);
+            if budget(Limited::Create, &uses, None, now).wait().is_none() {
+                uses.push(LedgerEntry { at: now, seen_ahead: None });
+            }
+        }
+        for window in uses.windows(101) {
+            let (first, last) = (window.first().expect("some"), window.last().expect("some"));
+            prop_assert!(last.at - first.at >= WINDOW);
+        }
+    }
+
+    #[test]
+    fn no_time_of_an_entry_or_a_429_makes_a_wait_longer_than_promised(
+        times in prop::collection::vec((-9_000_000_i64..9_000_000, prop::option::of(-9_000_000_i64..9_000_000)), 0..220),
+        until in -9_000_000_i64..9_000_000,
+        learned in prop::option::of(-9_000_000_i64..9_000_000),
+    ) {
+        let entry = |(made, seen): (i64, Option<i64>)| LedgerEntry { at: at(made), seen_ahead: seen.map(at) };
+        let uses: Vec<LedgerEntry> = times.into_iter().map(entry).collect();
+        let counted = budget(Limited::Create, &uses, None, at(0));
+        prop_assert!(counted.resets_at.is_none_or(|reset| reset > at(0) && reset <= at(3600)), "{counted:?}");
+        let blocked = budget(Limited::Create, &uses, Some(block(until, learned)), at(0));
+        prop_assert!(blocked.wait().is_none_or(|wait| wait.until - at(0) <= LONGEST_WAIT), "{blocked:?}");
+    }
+}
