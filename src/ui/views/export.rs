@@ -50,8 +50,9 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Export, 
 /// The title in so many cells: it names the range in any case.
 fn title(open: &Export, width: usize) -> String {
     let (range, compared) = open.ranges;
-    let compared = compared.map(|ranges| format!(" Export {range}: {} ", ranges.label(range)));
-    let forms = [compared, Some(format!(" Export page views, {range} ")), Some(format!(" Export {range} "))];
+    let labelled = compared.map(|ranges| format!(" Export {range}: {} ", ranges.label(range)));
+    let dated = compared.map(|ranges| format!(" Export {range}: {} ", ranges.dates()));
+    let forms = [labelled, dated, Some(format!(" Export page views, {range} ")), Some(format!(" Export {range} "))];
     forms.into_iter().flatten().find(|form| form.width() <= width).unwrap_or_else(|| range.to_string())
 }
 

@@ -15,7 +15,7 @@
 //! ```
 //!
 //! `ai>50%` is about the share, `ai>200` about views. A change with `%` is relative to the range before, without it in
-//! views; that of the share is in percentage points either way. A page that is gone is down by all it had, a new one has
+//! views, per day if the ranges differ in length; that of the share is in percentage points either way. A page that is gone is down by all it had, a new one has
 //! no percentage. What is unknown matches no comparison. A term that can't be read is left out, and said.
 
 use super::change::{Figures, Then};
