@@ -10,6 +10,7 @@ use crate::model::Time;
 use crate::model::endpoint::ApiKey;
 use crate::model::job::Job;
 use crate::model::log::Operation;
+use crate::model::redaction::Redactor;
 use crate::model::text::CleanText;
 use crate::model::views::ViewsPage;
 use chrono::Utc;
@@ -33,7 +34,26 @@ pub struct Reading<'a> {
 }
 
 /// How the body of a good answer is read.
-type Decode<T> = fn(&[u8]) -> Result<T, Unreadable>;
+pub(super) type Decode<T> = fn(&[u8], &ApiKey) -> Result<T, Unreadable>;
+
+/// A job, whose texts don't repeat the key. An id can't be changed: one that repeats it is refused.
+pub(super) fn job(body: &[u8], key: &ApiKey) -> Result<Job, Unreadable> {
+    let redactor = Redactor::new(key);
+    let mut job = decode::job(body)?;
+    if redactor.finds(job.id.as_str()) {
+        return Err(Unreadable::NoId);
+    }
+    job.redact(&redactor);
+    Ok(job)
+}
+
+/// Page views, whose texts don't repeat the key.
+pub(super) fn views(body: &[u8], key: &ApiKey) -> Result<ViewsPage, Unreadable> {
+    let redactor = Redactor::new(key);
+    let mut page = decode::views(body)?;
+    page.rows.iter_mut().for_each(|row| redactor.clean(&mut row.path));
+    Ok(page)
+}
 
 impl Reading<'_> {
     /// The job in an answer that came whole.
@@ -41,7 +61,7 @@ impl Reading<'_> {
     /// # Errors
     /// What a status other than 2xx means, with the value of `Retry-After` where there was one; or a body that is no job.
     pub fn job(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<Job, ApiError> {
-        self.whole(status, retry_after, body, decode::job)
+        self.whole(status, retry_after, body, job)
     }
 
     /// The page views in an answer that came whole.
@@ -49,12 +69,12 @@ impl Reading<'_> {
     /// # Errors
     /// As for [`Reading::job`]; or a body that holds no page views.
     pub fn views(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<ViewsPage, ApiError> {
-        self.whole(status, retry_after, body, decode::views)
+        self.whole(status, retry_after, body, views)
     }
 
     fn whole<T>(&self, status: u16, retry_after: Option<&str>, body: &[u8], decode: Decode<T>) -> Result<T, ApiError> {
         match status {
-            200..300 => decode(body).map_err(|why| self.unreadable(status, why, body)),
+            200..300 => decode(body, self.key).map_err(|why| self.unreadable(status, why, body)),
             300..400 => Err(ApiError::Redirected { operation: self.operation, status, host: None }),
             _ => Err(self.refusal(status, retry_after, body)),
         }

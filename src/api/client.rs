@@ -2,13 +2,13 @@
 //!
 //! Nothing in here asks twice: a request whose answer is lost is reported as such, and whoever called decides.
 
+use super::Answer;
 use super::address::Address;
 use super::answer::{self, Reading};
-use super::error::{ApiError, Unreadable};
+use super::error::ApiError;
 use super::reach::{NotReached, innermost};
 use super::roots::ExtraRoots;
 use super::transport::{self, Reuse};
-use super::{Answer, decode};
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::{Job, JobId};
@@ -83,7 +83,7 @@ impl Client {
         let Some(url) = self.0.address.jobs() else {
             return self.no_address();
         };
-        self.ask(Call { operation: Operation::Create, url, body: Some(prompt_body(prompt)) }, decode::job).await
+        self.ask(Call { operation: Operation::Create, url, body: Some(prompt_body(prompt)) }, answer::job).await
     }
 
     /// Looks at a job.
@@ -91,7 +91,7 @@ impl Client {
         let Some(url) = self.0.address.job(id) else {
             return unusable(id);
         };
-        let answer = self.ask(Call { operation: Operation::Get, url, body: None }, decode::job).await;
+        let answer = self.ask(Call { operation: Operation::Get, url, body: None }, answer::job).await;
         only(id, Operation::Get, answer)
     }
 
@@ -101,7 +101,7 @@ impl Client {
             return unusable(id);
         };
         let call = Call { operation: Operation::FollowUp, url, body: Some(prompt_body(prompt)) };
-        only(id, Operation::FollowUp, self.ask(call, decode::job).await)
+        only(id, Operation::FollowUp, self.ask(call, answer::job).await)
     }
 
     /// One page of views. Spends one analytics request.
@@ -109,10 +109,10 @@ impl Client {
         let Some(url) = self.0.address.views(query) else {
             return self.no_address();
         };
-        self.ask(Call { operation: Operation::Views, url, body: None }, decode::views).await
+        self.ask(Call { operation: Operation::Views, url, body: None }, answer::views).await
     }
 
-    async fn ask<T>(&self, call: Call, decode: fn(&[u8]) -> Result<T, Unreadable>) -> Answer<T> {
+    async fn ask<T>(&self, call: Call, decode: answer::Decode<T>) -> Answer<T> {
         let started = Instant::now();
         let sending = call.body.as_ref().map_or(0, |body| body.len() / BYTES_A_SECOND);
         let within = self.0.options.total_timeout + Duration::from_secs(u64::try_from(sending).unwrap_or(0));

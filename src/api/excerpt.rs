@@ -3,6 +3,7 @@
 
 use super::decode;
 use crate::model::endpoint::ApiKey;
+use crate::model::redaction::Redactor;
 use crate::model::text::CleanText;
 
 /// Longest message of the service that is shown, in characters.
@@ -45,7 +46,7 @@ pub(super) fn is_page(body: &[u8]) -> bool {
 fn clean(text: &str, max: usize, key: &ApiKey) -> CleanText {
     let line = CleanText::line(text);
     let spaced = line.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
-    CleanText::title(&spaced.replace(key.expose(), "***"), max)
+    CleanText::title(&Redactor::new(key).redacted(&spaced), max)
 }
 
 /// The title of a page, or else its first text.

@@ -2,6 +2,7 @@
 //! knows. Read from a file of certificates in PEM form.
 
 use super::reach::tls_reason;
+use crate::model::redaction::redacted_path;
 use crate::model::text::CleanText;
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
@@ -44,18 +45,19 @@ impl ExtraRoots {
         let bytes = read(path).map_err(|error| {
             let text = error.to_string();
             let why = CleanText::line(&text.split(" (os error").next().unwrap_or_default().to_lowercase());
-            RootsError::Unreadable { path: path.into(), why }
+            RootsError::Unreadable { path: redacted_path(path), why }
         })?;
         let mut certificates = Vec::new();
         let mut store = RootCertStore::empty();
         for (number, found) in (1..).zip(CertificateDer::pem_slice_iter(&bytes)) {
-            let bad = |why: &str| RootsError::Bad { path: path.into(), number, why: CleanText::title(why, 120) };
+            let bad =
+                |why: &str| RootsError::Bad { path: redacted_path(path), number, why: CleanText::title(why, 120) };
             let certificate = found.map_err(|error| bad(&error.to_string()))?;
             store.add(certificate.clone()).map_err(|error| bad(tls_reason(&error).as_str()))?;
             certificates.push(certificate);
         }
         match certificates.is_empty() {
-            true => Err(RootsError::None { path: path.into() }),
+            true => Err(RootsError::None { path: redacted_path(path) }),
             false => Ok(Self { certificates }),
         }
     }

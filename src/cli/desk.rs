@@ -152,6 +152,7 @@ impl Desk {
         out.dress(&settings.look, environment, flags);
         // A key command may ask for a password: before signals are taken over, Ctrl-C ends it with all the rest.
         let key = settings.key.read().await?;
+        out.protect(&key);
         let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
             .map_err(|failure| Refusal::unusable(failure.sentence))?;
         is_there(&settings.data_folder)?;

@@ -3,6 +3,7 @@
 use super::arguments::Arguments;
 use super::code::Code;
 use super::out::{Out, on_one_line};
+use crate::model::redaction::redacted_setting;
 use crate::model::text::CleanText;
 use clap::Parser as _;
 use std::process::ExitCode;
@@ -16,7 +17,7 @@ pub(super) fn report(error: clap::Error) -> ExitCode {
         return Code::Done.into();
     }
     let mut out = Out::of_process();
-    let text = as_refusal(&error.to_string());
+    let text = as_refusal(&redacted_setting(&error.to_string()));
     out.note(&format!("docdeck: {text}"));
     if std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json") {
         let what = text.split("\n\n").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");

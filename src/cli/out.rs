@@ -7,7 +7,9 @@ use crate::config::environment::Environment;
 use crate::config::{ColorChoice, Flags, Look, themes};
 use crate::model::Time;
 use crate::model::ascii;
+use crate::model::endpoint::ApiKey;
 use crate::model::palette::{Colour, Meaning, Paint, Palette, Rgb};
+use crate::model::redaction::{Redactor, redacted};
 use crate::model::text::{CleanText, escaped_json, gated};
 use chrono::SecondsFormat;
 use serde_json::Value;
@@ -39,6 +41,8 @@ pub(super) struct Out {
     closed: bool,
     /// Why results could not be written.
     failed: Option<String>,
+    /// Takes the key out of what is written for people.
+    redactor: Option<Redactor>,
 }
 
 impl Out {
@@ -55,6 +59,7 @@ impl Out {
             live: None,
             closed: false,
             failed: None,
+            redactor: None,
         }
     }
 
@@ -216,9 +221,27 @@ impl Out {
         }
     }
 
+    /// From now on no line has this key.
+    pub(super) fn protect(&mut self, key: &ApiKey) {
+        self.redactor = Some(Redactor::new(key));
+    }
+
+    /// The text without the key, and without what looks like one.
+    pub(super) fn without_key<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let text = redacted(text);
+        match self.redactor.as_ref().map(|redactor| redactor.redacted(&text)) {
+            Some(Cow::Owned(redacted)) => Cow::Owned(redacted),
+            Some(Cow::Borrowed(_)) | None => text,
+        }
+    }
+
     fn spelled<'a>(&self, text: &'a str, on_terminal: bool) -> Cow<'a, str> {
         let to_ascii = if on_terminal { self.ascii } else { self.ascii_when_piped };
-        let text = gated(text);
+        let text = self.without_key(text);
+        let text = match gated(&text) {
+            Cow::Owned(gated) => Cow::Owned(gated),
+            Cow::Borrowed(_) => text,
+        };
         if to_ascii && !text.is_ascii() { Cow::Owned(ascii::line(&text)) } else { text }
     }
 }

@@ -79,8 +79,8 @@ pub fn keymap(own: &Own, path: &Path) -> Result<Keymap, ConfigError> {
     ))
 }
 
-fn mistake(path: &Path, (line, column): (usize, usize), what: &str) -> ConfigError {
-    ConfigError::Invalid { path: path.into(), line, column, what: CleanText::line(what) }
+fn mistake(path: &Path, place: (usize, usize), what: &str) -> ConfigError {
+    ConfigError::invalid(path, place, what)
 }
 
 /// How keys are written.

@@ -5,6 +5,7 @@ use super::code::Code;
 use super::out::Out;
 use crate::config::ConfigError;
 use crate::model::failure::Failure;
+use crate::model::redaction::{redacted, redacted_setting};
 use crate::model::text::CleanText;
 use crate::store::StoreError;
 use serde_json::{Map, Value, json};
@@ -22,7 +23,7 @@ pub(super) struct Refusal {
 impl Refusal {
     /// With this code and this sentence.
     pub(super) fn new(code: Code, sentence: impl fmt::Display) -> Self {
-        Self { code, sentence: sentence.to_string(), known: Map::new() }
+        Self { code, sentence: redacted(&sentence.to_string()).into_owned(), known: Map::new() }
     }
 
     /// Usage, configuration, store or terminal.
@@ -42,6 +43,7 @@ impl Refusal {
     /// `error`, the exit code as `exitCode`.
     pub(super) fn report(self, out: &mut Out, as_json: bool) -> Code {
         let Self { code, sentence, mut known } = self;
+        let sentence = out.without_key(&sentence).into_owned();
         out.note(CleanText::block(&format!("docdeck: {sentence}")).as_str());
         if as_json {
             known.insert("error".to_owned(), json!(sentence));
@@ -54,7 +56,7 @@ impl Refusal {
 
 impl From<ConfigError> for Refusal {
     fn from(error: ConfigError) -> Self {
-        Self::unusable(error)
+        Self::unusable(redacted_setting(&error.to_string()))
     }
 }
 

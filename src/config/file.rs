@@ -6,6 +6,7 @@ use super::own::{self, Command, Filter, Notify, Own};
 use super::places::{Place, Places};
 use super::{ConfigError, PER_MINUTE, PER_MINUTE_MAX};
 use crate::model::palette::Ground;
+use crate::model::redaction::redacted_words;
 use crate::model::text::CleanText;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -184,8 +185,6 @@ pub struct Found {
     pub readable_by_others: bool,
 }
 
-/// What keys begin with (api.md).
-const KEY_PREFIX: &str = "mint_";
 /// Largest file that is read: a configuration is a page, not a database.
 const MAX_BYTES: u64 = 1024 * 1024;
 
@@ -230,13 +229,12 @@ impl Mistake {
     /// At this byte of the text.
     pub(super) fn at(text: &str, byte: usize, what: &str) -> Self {
         let (line, column) = place(text, byte);
-        Self { line, column, what: CleanText::line(what) }
+        Self { line, column, what: CleanText::line(&redacted_words(what)) }
     }
 
     /// In the file that lies there.
     pub(super) fn of(self, path: &Path) -> ConfigError {
-        let Self { line, column, what } = self;
-        ConfigError::Invalid { path: path.into(), line, column, what }
+        ConfigError::invalid(path, (self.line, self.column), self.what.as_str())
     }
 }
 
@@ -284,7 +282,6 @@ fn in_words(message: &str) -> String {
         return "an array stands where there should be a table".to_owned();
     }
     match message.strip_prefix("unknown variant `").and_then(|rest| rest.split_once("`, expected ")) {
-        Some((value, expected)) if value.contains(KEY_PREFIX) => format!("unknown value, expected {expected}"),
         Some((value, expected)) => format!("unknown value `{value}`, expected {expected}"),
         None => message.to_owned(),
     }

@@ -5,6 +5,7 @@ use super::environment::Environment;
 use super::file::{KEY_SOURCES, Profile, others_can_read, plain};
 use super::{ConfigError, key_command};
 use crate::model::endpoint::{ApiKey, KEY_VARIABLE};
+use crate::model::redaction::redacted_path;
 use crate::model::setup::KeyFrom;
 use crate::model::text::CleanText;
 use std::path::{Path, PathBuf};
@@ -38,11 +39,8 @@ impl KeySource {
     ) -> Result<Option<Self>, ConfigError> {
         let named = [profile.api_key_command.is_some(), profile.api_key_file.is_some(), profile.api_key.is_some()];
         let last = named.into_iter().zip(profile.key_places).filter(|(named, _)| *named).map(|(_, place)| place).max();
-        let wrong = |what: &str| {
-            let (line, column) = last.unwrap_or((1, 1));
-            let what = CleanText::line(&format!("the profile {name} {what}"));
-            ConfigError::Invalid { path: config.into(), line, column, what }
-        };
+        let wrong =
+            |what: &str| ConfigError::invalid(config, last.unwrap_or((1, 1)), &format!("the profile {name} {what}"));
         if named.iter().filter(|named| **named).count() > 1 {
             let which = KEY_SOURCES.join(", ");
             return Err(wrong(&format!("names more than one source of the API key; keep one of {which}")));
@@ -118,12 +116,12 @@ pub fn beside(config: &Path, path: &Path) -> PathBuf {
 
 pub(super) fn read_file(path: &Path) -> Result<ApiKey, ConfigError> {
     use std::io::Read;
-    let unreadable = |error: &std::io::Error| ConfigError::KeyFile { path: path.into(), why: plain(error) };
+    let unreadable = |error: &std::io::Error| ConfigError::KeyFile { path: redacted_path(path), why: plain(error) };
     let file = open_at_once(path).map_err(|error| unreadable(&error))?;
     let kind = file.metadata().map_err(|error| unreadable(&error))?.file_type();
     if !kind.is_file() {
         let why = if kind.is_dir() { "it is a folder" } else { "it is a pipe or a device, not a regular file" };
-        return Err(ConfigError::KeyFile { path: path.into(), why: CleanText::line(why) });
+        return Err(ConfigError::KeyFile { path: redacted_path(path), why: CleanText::line(why) });
     }
     if others_can_read(&file).map_err(|error| unreadable(&error))? {
         return Err(ConfigError::KeyForAll { path: path.into() });
@@ -131,7 +129,7 @@ pub(super) fn read_file(path: &Path) -> Result<ApiKey, ConfigError> {
     // Large enough for all of it: a text that grows leaves copies behind that nobody wipes.
     let mut text = Zeroizing::new(String::with_capacity(MAX_BYTES));
     file.take(MAX_BYTES as u64).read_to_string(&mut text).map_err(|error| unreadable(&error))?;
-    ApiKey::new(&text).ok_or_else(|| ConfigError::NoKey { source_name: path.display().to_string() })
+    ApiKey::new(&text).ok_or_else(|| ConfigError::NoKey { source_name: redacted_path(path).display().to_string() })
 }
 
 /// Opens a file to read it. A pipe would otherwise be waited for until something writes to it.

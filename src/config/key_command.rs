@@ -5,7 +5,9 @@ use super::ConfigError;
 use super::file::plain;
 use super::key::MAX_BYTES;
 use crate::model::endpoint::{ApiKey, KEY_VARIABLE};
+use crate::model::redaction::{redacted_path, redacted_setting};
 use crate::model::text::CleanText;
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -25,7 +27,7 @@ const SHORTEST_KEY: usize = 8;
 /// It can't be started, fails (with what it said on its stderr), takes longer than `limit`, or prints no key.
 pub(super) async fn run(words: &[String], limit: Duration) -> Result<ApiKey, ConfigError> {
     let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
-    let failed = |why: &str| ConfigError::KeyCommand { program: CleanText::line(program), why: CleanText::line(why) };
+    let failed = |why: &str| ConfigError::KeyCommand { program: shown_program(program), why: CleanText::line(why) };
     let mut command = Command::new(program);
     command.args(arguments).env_remove(KEY_VARIABLE).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -50,7 +52,13 @@ pub(super) async fn run(words: &[String], limit: Duration) -> Result<ApiKey, Con
     }
     let text = Zeroizing::new(String::from_utf8_lossy(&output).into_owned());
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    ApiKey::new(line).ok_or_else(|| ConfigError::NoKey { source_name: format!("the output of {program}") })
+    ApiKey::new(line)
+        .ok_or_else(|| ConfigError::NoKey { source_name: format!("the output of {}", shown_program(program)) })
+}
+
+/// The program as it may be shown: it may be the key itself, in the wrong field.
+fn shown_program(program: &str) -> CleanText {
+    CleanText::line(&redacted_path(Path::new(program)).display().to_string())
 }
 
 fn ending(status: ExitStatus) -> String {
@@ -64,9 +72,7 @@ fn said(complaint: &[u8], output: &[u8]) -> String {
     for line in output.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_KEY) {
         text = Zeroizing::new(text.replace(line, "***"));
     }
-    let words = text.split_inclusive(char::is_whitespace);
-    let text: String = words.map(|word| if word.contains("mint_") { "*** " } else { word }).collect();
-    let said = CleanText::title(&text, SHOWN);
+    let said = CleanText::title(&redacted_setting(&text), SHOWN);
     if said.is_empty() { "said nothing".to_owned() } else { format!("said: {said}") }
 }
 

@@ -18,6 +18,7 @@ pub mod write;
 use crate::api::{ClientOptions, ExtraRoots, RootsError};
 use crate::model::endpoint::Scope;
 use crate::model::palette::{Ground, ThemeColours};
+use crate::model::redaction::redacted_words;
 use crate::model::setup::{AlreadySet, KnownKey};
 use crate::model::text::CleanText;
 use environment::Environment;
@@ -265,6 +266,13 @@ pub enum ConfigError {
     NoHome,
 }
 
+impl ConfigError {
+    /// A mistake in the file at this path; no piece of a key that stands in the wrong place gets into the sentence.
+    pub fn invalid(path: &Path, (line, column): (usize, usize), what: &str) -> Self {
+        Self::Invalid { path: path.into(), line, column, what: CleanText::line(&redacted_words(what)) }
+    }
+}
+
 /// Joins flags, environment and file. Reads the file, nothing else; runs nothing.
 ///
 /// # Errors
@@ -399,7 +407,7 @@ fn of_theme(error: ThemeError, (line, column): Place, path: &Path) -> ConfigErro
     match error {
         ThemeError::Unknown { name, known } => {
             let what = format!("there is no theme {name}; there are {known}");
-            ConfigError::Invalid { path: path.into(), line, column, what: CleanText::line(&what) }
+            ConfigError::invalid(path, (line, column), &what)
         }
         other => other.into(),
     }

@@ -137,9 +137,8 @@ pub fn profile<'a>(
             let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             if from == Source::File {
-                let (line, column) = file.default_place;
-                let what = CleanText::line(&format!("there is no profile {name}; known here: {known}"));
-                return ConfigError::Invalid { path: path.into(), line, column, what };
+                let what = format!("there is no profile {name}; known here: {known}");
+                return ConfigError::invalid(path, file.default_place, &what);
             }
             ConfigError::NoProfile { name: CleanText::line(name), path: path.into(), known: CleanText::line(&known) }
         })?;

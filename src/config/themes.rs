@@ -2,6 +2,7 @@
 //! `config.toml`; a file patches the usual colours.
 
 use crate::model::palette::{Colour, Meaning, Paint, Palette, Rgb, ThemeColours};
+use crate::model::redaction::redacted_setting;
 use crate::model::text::CleanText;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -191,7 +192,7 @@ fn invalid(name: &str, text: &str, at: usize, what: &str) -> ThemeError {
     let before = text.get(..at).unwrap_or_default();
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    ThemeError::Invalid { file: CleanText::line(name), line, column, what: CleanText::line(what) }
+    ThemeError::Invalid { file: CleanText::line(name), line, column, what: CleanText::line(&redacted_setting(what)) }
 }
 
 fn patch(table: &Table, palette: &mut Palette, name: &str, text: &str) -> Result<(), ThemeError> {

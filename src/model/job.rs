@@ -1,6 +1,7 @@
 //! The service's job, as tolerantly as it may come (api.md: agent job).
 
 use super::Time;
+use super::redaction::Redactor;
 use super::text::CleanText;
 use std::fmt;
 
@@ -97,6 +98,17 @@ pub struct Job {
     pub created_at: Option<Time>,
     /// When it was archived.
     pub archived_at: Option<Time>,
+}
+
+impl Job {
+    /// Takes a known key out of every text; of an id nothing may be changed.
+    pub fn redact(&mut self, redactor: &Redactor) {
+        if let Status::Unknown(word) = &mut self.status {
+            redactor.clean(word);
+        }
+        let texts = [&mut self.repository, &mut self.git_ref, &mut self.model, &mut self.pr_link];
+        texts.into_iter().flatten().for_each(|text| redactor.clean(text));
+    }
 }
 
 /// The number of a pull request in a link such as `https://github.com/acme/docs/pull/1423`.

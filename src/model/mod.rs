@@ -27,6 +27,7 @@ pub mod palette;
 pub mod period;
 pub mod poll;
 pub mod prompt;
+pub mod redaction;
 pub mod report;
 pub mod row;
 pub mod setup;

@@ -3,13 +3,14 @@
 //! Cleaning takes out whatever could move the cursor, hide, reorder or link (control characters with the whole escape
 //! sequence that they start, bidi controls, zero-width and tag characters) and bounds floods of combining marks.
 
+use super::redaction::redacted;
 use std::borrow::Cow;
 use std::fmt;
 
 /// Marks that one base character keeps; real scripts need up to four.
 const MAX_MARKS: usize = 4;
 
-/// Text that can't move the cursor, hide, reorder or link. Made by [`CleanText::line`] or [`CleanText::block`] alone.
+/// Text that can't move the cursor, hide, reorder or link, and has nothing that looks like a key of the service. Made by [`CleanText::line`] or [`CleanText::block`] alone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct CleanText(Box<str>);
 
@@ -17,20 +18,22 @@ impl CleanText {
     /// One line: line breaks and tabs become single spaces, both ends are trimmed.
     pub fn line(raw: &str) -> Self {
         if is_plain(raw) {
-            return Self(raw.trim().into());
+            return Self(redacted(raw.trim()).into());
         }
         let text = clean(raw, false);
-        Self(text.trim().into())
+        Self(redacted(text.trim()).into())
     }
 
     /// Several lines: CR and CRLF become LF, a tab becomes four spaces, all else as in a line.
     pub fn block(raw: &str) -> Self {
-        Self(clean(raw, true).into())
+        Self(redacted(&clean(raw, true)).into())
     }
 
     /// The first line that has something on it, at most `max` characters and `…` where it was cut: a job's title.
     pub fn title(raw: &str, max: usize) -> Self {
         let first = raw.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("");
+        // Before the cut, which could leave a part of a key.
+        let first = redacted(first);
         let head: String = first.chars().take(max.saturating_mul(2)).collect();
         let line = Self::line(&head);
         if line.0.chars().count() <= max && head.len() == first.len() {

@@ -13,6 +13,7 @@ use crate::config::write::{self, WriteError, save};
 use crate::engine::check::check as asked;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::{Failure, FailureKind};
+use crate::model::redaction::redacted_setting;
 use crate::model::setup::{Allowed, KeyFrom, NewProfile, SetupProblem};
 use crate::model::text::CleanText;
 use std::io::Write;
@@ -65,7 +66,7 @@ impl FirstRun {
     /// Reads the key.
     pub(super) async fn read(&self, attempt: u64, key: &KeyFrom) -> Msg {
         let result = match self.source(key) {
-            Some(source) => source.read().await.map_err(|error| local(&error.to_string())),
+            Some(source) => source.read().await.map_err(|error| local(&redacted_setting(&error.to_string()))),
             None => Err(local("No source of the key is set, so there is none to read.")),
         };
         Msg::KeyRead { attempt, result }
@@ -74,7 +75,8 @@ impl FirstRun {
     /// One GET.
     pub(super) async fn try_out(&self, attempt: u64, profile: &NewProfile, key: ApiKey) -> Msg {
         let tried = async {
-            let options = self.known(profile).client_options().map_err(|error| local(&error.to_string()))?;
+            let options =
+                self.known(profile).client_options().map_err(|error| local(&redacted_setting(&error.to_string())))?;
             asked(&Client::new(profile.scope(), key, options)?).await
         };
         Msg::ProfileTried { attempt, result: tried.await }
@@ -86,7 +88,7 @@ impl FirstRun {
         let result = match saved {
             Ok(Ok(())) => Ok(()),
             Ok(Err(WriteError::There { needs, .. })) => Err(NotWritten::There(needs)),
-            Ok(Err(error)) => Err(NotWritten::Failed(local(&error.to_string()))),
+            Ok(Err(error)) => Err(NotWritten::Failed(local(&redacted_setting(&error.to_string())))),
             Err(_) => Err(NotWritten::Failed(local("docdeck is about to end; nothing was written."))),
         };
         Msg::ConfigWritten { attempt, result }
@@ -119,7 +121,7 @@ impl Dashboard {
 async fn written(write: impl FnOnce() -> Result<(), WriteError> + Send + 'static) -> Result<(), Failure> {
     let written = tokio::task::spawn_blocking(write).await;
     let written = written.map_err(|_| local("docdeck is about to end; nothing was written."))?;
-    written.map_err(|error| local(&error.to_string()))
+    written.map_err(|error| local(&redacted_setting(&error.to_string())))
 }
 
 fn local(sentence: &str) -> Failure {

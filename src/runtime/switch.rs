@@ -14,6 +14,7 @@ use crate::model::endpoint::ApiKey;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::JobId;
 use crate::model::news::News;
+use crate::model::redaction::redacted_setting;
 use crate::model::text::CleanText;
 use chrono::Utc;
 use std::io::Write as _;
@@ -38,14 +39,14 @@ pub struct Profiles {
 impl Profiles {
     fn client(&self, at: usize, key: ApiKey) -> Result<Client, Failure> {
         let profile = self.known.get(at).ok_or_else(gone)?;
-        let options = profile.client_options().map_err(|error| local(&error.to_string()))?;
+        let options = profile.client_options().map_err(|error| local(&redacted_setting(&error.to_string())))?;
         Client::new(profile.scope.clone().ok_or_else(gone)?, key, options)
     }
 
     fn source(&self, at: usize) -> Result<KeySource, Failure> {
         match self.known.get(at).map(|profile| &profile.key) {
             Some(Ok(Some(source))) => Ok(source.clone()),
-            Some(Err(error)) => Err(local(&error.to_string())),
+            Some(Err(error)) => Err(local(&redacted_setting(&error.to_string()))),
             Some(Ok(None)) | None => Err(gone()),
         }
     }
@@ -62,7 +63,7 @@ impl Profiles {
     pub fn read_key(&self, at: usize) -> impl Future<Output = Msg> + Send + 'static {
         let source = self.source(at);
         async move {
-            let read = async { source?.read().await.map_err(|error| local(&error.to_string())) };
+            let read = async { source?.read().await.map_err(|error| local(&redacted_setting(&error.to_string()))) };
             Msg::ProfileKey(at, read.await)
         }
     }

@@ -20,6 +20,7 @@ mod prune;
 mod pty;
 #[path = "../guard/record.rs"]
 mod record;
+mod redaction;
 mod secrets;
 mod service;
 #[cfg(target_os = "linux")]

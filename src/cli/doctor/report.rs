@@ -3,6 +3,7 @@
 
 use crate::model::endpoint::ApiKey;
 use crate::model::palette::Meaning;
+use crate::model::redaction::{Redactor, redacted_setting};
 use crate::model::text::CleanText;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -65,9 +66,9 @@ const SHORTEST_ID: usize = 4;
 impl Private {
     /// The text, fit for everybody.
     fn strike(&self, text: &str) -> String {
-        let mut text = text.to_owned();
+        let mut text = redacted_setting(text).into_owned();
         if let Some(key) = &self.key {
-            text = text.replace(key.expose(), "***");
+            text = Redactor::new(key).redacted(&text).into_owned();
         }
         for id in self.ids.iter().filter(|id| id.chars().count() >= SHORTEST_ID) {
             text = text.replace(id.as_str(), &masked(id));
