@@ -278,7 +278,7 @@ impl App {
             News::Left(left) => self.pruned(&left, now, effects),
             News::OthersWrote => self.refresh_all_jobs(effects),
             News::SendsQueue(sends) => self.sends_queue = sends,
-            News::Loading(progress) => self.loading(progress),
+            News::Loading(progress) => self.loading(progress, now),
             News::Totals { range, totals } => self.totals_told(range, totals),
             News::Connection(connection) => {
                 // What has succeeded before this connection was made counts: a key that was checked, for one.

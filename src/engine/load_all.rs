@@ -119,6 +119,9 @@ impl Load<'_> {
             if self.inner.stops(self.order.range) {
                 return LoadEnded::Stopped;
             }
+            if self.has_enough() {
+                return LoadEnded::Enough;
+            }
             let query = self.next_query();
             let (answer, handed_on) = match self.next_answer(query).await {
                 Ok(answer) => answer,
@@ -137,6 +140,12 @@ impl Load<'_> {
 
     fn so_far(&self) -> Option<&Report> {
         self.report.as_deref().map(Merge::report)
+    }
+
+    /// Whether the share of all views that the order asks for is loaded.
+    fn has_enough(&self) -> bool {
+        let share = self.report.as_deref().and_then(Merge::loaded_share);
+        share.zip(self.order.until).is_some_and(|(share, until)| share * 100.0 >= f64::from(until))
     }
 
     async fn begin_anew(&mut self) -> Result<(), Failure> {
@@ -217,6 +226,7 @@ impl Load<'_> {
             answers: report.report().answers,
             requests: self.requests,
             share: report.loaded_share(),
+            is_complete: complete,
         };
         self.report = Some(Arc::new(report));
         self.inner.tell(News::Loading(progress)).await;

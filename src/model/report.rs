@@ -6,7 +6,7 @@ use super::failure::Failure;
 use super::load::Stamped;
 use super::period::DateRange;
 use super::text::CleanText;
-use super::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
+use super::views::{Count, Counts, LIMIT_MAX, PageRow, ViewCount, ViewsPage, as_f64};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -190,8 +190,86 @@ pub struct Recalled {
     pub broken_off: Option<u32>,
     /// Site-wide, from whatever answer came last.
     pub totals: Option<Stamped<Counts>>,
-    /// Requests that the last whole report took, of this range or else of any other.
+    /// Requests that the complete report of this range took.
     pub last_time: Option<u32>,
+    /// Without one: the complete report of the range whose length is most like this one's.
+    pub similar: Option<SimilarRange>,
+}
+
+/// Another range of which all pages are loaded, to estimate from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SimilarRange {
+    pub range: DateRange,
+    pub rows: u32,
+}
+
+/// How many requests all pages of a range probably take, from the first one on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expected {
+    pub requests: u32,
+    pub basis: Basis,
+}
+
+/// What an expected number of requests comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Basis {
+    /// The same range took as many the last time: no estimate.
+    LastTime,
+    Similar(SimilarRange),
+    /// So many rows with this share of all views, 0 to 1.
+    FirstRows {
+        rows: u64,
+        share: f64,
+    },
+}
+
+impl Recalled {
+    /// What to expect of loading all pages, from what is stored. `None` if nothing is.
+    pub fn expected(&self) -> Option<Expected> {
+        if let Some(requests) = self.last_time {
+            return Some(Expected { requests, basis: Basis::LastTime });
+        }
+        if let Some(similar) = self.similar {
+            return Some(Expected { requests: requests_for(similar.rows.into()), basis: Basis::Similar(similar) });
+        }
+        let part = self.report.as_ref().filter(|report| !report.complete)?;
+        Expected::from_first_rows(&part.rows, &part.totals)
+    }
+}
+
+impl Expected {
+    /// An estimate from the first rows of a range and the site's totals. `None` if they say too little.
+    pub fn from_first_rows(first: &[PageRow], totals: &Counts) -> Option<Self> {
+        let all = totals.total.value()?.as_f64();
+        let counted: Vec<f64> = first.iter().map(|row| total(&row.counts).as_f64()).collect();
+        let (rows, loaded) = (as_f64(u64::try_from(counted.len()).ok()?), counted.iter().sum::<f64>());
+        let rest = all - loaded;
+        // All the views are there already: the pages behind them can't be estimated from views.
+        if counted.len() < FEWEST_ROWS || loaded <= 0.0 || rest <= 0.0 {
+            return None;
+        }
+        let last = counted.last().copied().unwrap_or_default();
+        let more = match counted.is_sorted_by(|one, next| one >= next) {
+            // From the last row on, views fall evenly on a log scale down to a single one: a long tail.
+            true if last > 1.0 => rest * last.ln() / (last - 1.0),
+            true if last > 0.0 => rest / last,
+            _ => rest * rows / loaded,
+        };
+        let count = Count::from_f64((rows + more.min(MOST_ROWS)).round())?.value()?;
+        let requests = requests_for(u64::try_from(count.rounded()).ok()?);
+        let basis = Basis::FirstRows { rows: u64::try_from(counted.len()).ok()?, share: loaded / all };
+        Some(Self { requests, basis })
+    }
+}
+
+/// Fewer rows than this say nothing about the rest.
+const FEWEST_ROWS: usize = 10;
+/// More rows are never estimated: 1,000 requests are ten hours of the limit.
+const MOST_ROWS: f64 = 250_000.0;
+
+/// Requests at the largest page size for so many rows; no rows take one as well.
+pub fn requests_for(rows: u64) -> u32 {
+    u32::try_from(rows.div_ceil(u64::from(LIMIT_MAX))).unwrap_or(u32::MAX).max(1)
 }
 
 /// How all pages of a range are to be loaded.
@@ -202,6 +280,8 @@ pub struct LoadOrder {
     pub afresh: bool,
     /// Requests after which it stops and asks.
     pub at_most: u32,
+    /// Percent of all views that are enough.
+    pub until: Option<u8>,
 }
 
 /// How far loading is; told after each answer.
@@ -216,6 +296,8 @@ pub struct LoadProgress {
     pub requests: u32,
     /// Share of the site's total views that the rows hold, 0 to 1.
     pub share: Option<f64>,
+    /// Whether this was the last answer.
+    pub is_complete: bool,
 }
 
 /// Why loading ended.
@@ -227,6 +309,8 @@ pub enum LoadEnded {
     Stopped,
     /// [`LoadOrder::at_most`] requests were made.
     AtMost,
+    /// [`LoadOrder::until`] was reached before the last page.
+    Enough,
     Failed(Failure),
 }
 
@@ -318,6 +402,60 @@ mod tests {
             }
             assert_eq!(merge.map(Merge::into_report), report);
         }
+    }
+
+    #[test]
+    fn the_number_of_requests_is_estimated_from_the_first_rows() {
+        // A long tail of 1,200 pages, the most viewed first.
+        let views = |n: i64| (200_000 / (n * n + 20 * n + 100)).max(1);
+        let all: Vec<PageRow> = (1..=1_200).map(|n| row(&format!("/{n}"), views(n), 0)).collect();
+        let total = (1..=1_200).map(views).sum();
+        let totals = Counts { human: Count::Known(total), ai: Count::Known(0), total: Count::Known(total) };
+        let estimate = |rows: &[PageRow]| Expected::from_first_rows(rows, &totals).map(|expected| expected.requests);
+        for first in [50, 100, 250, 500] {
+            let requests = estimate(&all[..first]).expect("an estimate");
+            assert!((2..=8).contains(&requests), "{requests} from {first} rows, it takes 5");
+        }
+        assert_eq!(estimate(&all[..5]), None, "too little");
+        assert_eq!(estimate(&all), None, "nothing is missing");
+        // In an order of the service's own, each page counts alike.
+        let mixed: Vec<PageRow> = (0..100).map(|n| row(&format!("/{n}"), 5 + n * 7 % 11, 0)).collect();
+        let of = |rows: &[PageRow]| rows.iter().map(|row| total_of(row)).sum::<i64>();
+        let site = Count::Known(10 * of(&mixed));
+        let totals = Counts { total: site, ..Counts::default() };
+        let expected = Expected::from_first_rows(&mixed, &totals).expect("an estimate");
+        assert_eq!((expected.requests, expected.basis), (4, Basis::FirstRows { rows: 100, share: 0.1 }));
+    }
+
+    fn total_of(row: &PageRow) -> i64 {
+        match row.counts.total {
+            Count::Known(total) => total,
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn what_the_range_took_the_last_time_counts_more_than_an_estimate() {
+        let similar = SimilarRange { range: range(), rows: 1_099 };
+        let part = Report::begin(
+            range(),
+            answer((0..50).map(|n| row(&format!("/{n}"), 1, 0)).collect(), 900),
+            false,
+            Time::default(),
+        );
+        let known = Recalled {
+            last_time: Some(7),
+            similar: Some(similar),
+            report: Some(Arc::new(part)),
+            ..Recalled::default()
+        };
+        let expected = |known: &Recalled| known.expected().map(|expected| (expected.requests, expected.basis));
+        assert_eq!(expected(&known), Some((7, Basis::LastTime)));
+        let known = Recalled { last_time: None, ..known };
+        assert_eq!(expected(&known), Some((5, Basis::Similar(similar))));
+        let known = Recalled { similar: None, ..known };
+        assert!(matches!(expected(&known), Some((4, Basis::FirstRows { rows: 50, .. }))));
+        assert_eq!(expected(&Recalled::default()), None);
     }
 
     #[test]

@@ -8,12 +8,12 @@ use super::columns::{Line, time};
 use super::error::StoreError;
 use super::loading::Loading;
 use super::stored::{counts_of, text_of};
-use super::views::{self, days};
+use super::views::{self, days, range_of};
 use super::{Store, filing, loading, scopes, totals};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
-use crate::model::report::{Merge, Recalled, Report};
+use crate::model::report::{Merge, Recalled, Report, SimilarRange};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage, ViewsQuery};
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
@@ -200,10 +200,8 @@ fn recall(connection: &Connection, scope: i64, range: DateRange) -> R<Recalled> 
     let whole = head(connection, scope, range)?;
     let loading = loading::find(connection, scope, range)?;
     let broken_off = loading.as_ref().map(|loading| loading.answers);
-    let last_time = match &whole {
-        Some(head) => Some(head.answers),
-        None => last_answers(connection, scope)?,
-    };
+    let last_time = whole.as_ref().map(|head| head.answers);
+    let similar = if whole.is_some() { None } else { similar_range(connection, scope, range)? };
     let report = match (whole, loading) {
         (Some(head), _) => Some(read(connection, range, head)?),
         (None, Some(loading)) => loading::merged(connection, range, &loading)?,
@@ -214,15 +212,20 @@ fn recall(connection: &Connection, scope: i64, range: DateRange) -> R<Recalled> 
         broken_off,
         totals: totals::find(connection, scope, range)?,
         last_time,
+        similar,
     })
 }
 
-/// Answers of the whole report that was loaded last, of any range.
-fn last_answers(connection: &Connection, scope: i64) -> R<Option<u32>> {
+/// The complete report of the range whose length is most like this one's, of several the newest.
+fn similar_range(connection: &Connection, scope: i64, range: DateRange) -> R<Option<SimilarRange>> {
     let mut ask = connection.prepare_cached(
-        "SELECT answers FROM views_report WHERE scope = ?1 AND complete = 1 ORDER BY as_of DESC, id DESC LIMIT 1",
+        "SELECT date_from, date_to, row_count FROM views_report WHERE scope = ?1 AND complete = 1
+         ORDER BY as_of DESC, id DESC",
     )?;
-    Ok(ask.query_row([scope], |row| row.get(0)).optional()?)
+    let found = ask.query_map([scope], |row| Ok((range_of(row, 0)?, row.get(2)?)))?;
+    let found = found.collect::<rusqlite::Result<Vec<_>>>()?.into_iter();
+    let known = found.filter_map(|(range, rows)| Some(SimilarRange { range: range?, rows }));
+    Ok(known.min_by_key(|similar| similar.range.days().abs_diff(range.days())))
 }
 
 fn read(connection: &Connection, range: DateRange, head: Head) -> R<Report> {

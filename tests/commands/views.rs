@@ -138,6 +138,29 @@ fn all_pages_come_ranked_after_the_price_and_again_for_nothing() {
 }
 
 #[test]
+fn until_a_share_of_the_views_is_loaded_and_then_the_rest() {
+    let world = world(&[]);
+    let part = world.run(&["views", "--all", "--until", "50%", "--format", "json"]).ends(0);
+    let read: Value = serde_json::from_str(&part.out).expect("JSON");
+    let rows = read["views"].as_array().expect("rows").len();
+    assert_eq!(
+        (rows, &read["complete"], asked(&world)),
+        (250, &json!(false), 1),
+        "the first answer holds more than half"
+    );
+    assert!(part.err.contains("of the views, as --until asks."), "{}", part.err);
+    let again = world.run(&["views", "--all", "--until", "50", "--format", "csv"]).ends(0);
+    assert_eq!((again.out.lines().count(), asked(&world)), (251, 1), "there is enough already");
+    let rest = world.run(&["views", "--all", "--format", "csv"]).ends(0);
+    assert!(is_all(rest.out.lines().count() - 1) && asked(&world) == 3, "{rest:?}");
+    for wrong in ["0", "101", "all"] {
+        let refused = world.run(&["views", "--all", "--until", wrong]).ends(2);
+        assert!(refused.err.contains("a whole number from 1 to 100"), "{}", refused.err);
+    }
+    world.run(&["views", "--until", "95%"]).ends(2);
+}
+
+#[test]
 fn when_the_hour_is_used_up_what_came_is_marked_and_the_next_time_goes_on_from_there() {
     let world = world(&[]);
     let paid = world.store(async |store, scope| {
@@ -159,7 +182,10 @@ fn when_the_hour_is_used_up_what_came_is_marked_and_the_next_time_goes_on_from_t
     world.store(async |store, scope| store.refund(scope, Limited::Views, paid).await.expect("given back"));
     let rest = world.run(&["views", "--all"]).ends(0);
     assert_eq!((is_all(rest.out.lines().count()), asked(&world)), (true, 3));
-    assert!(rest.err.contains(", going on after 500 rows: at least 1 request, 1 left here."), "{rest:?}");
+    assert!(
+        rest.err.contains(", going on after 500 rows: about 1 request, estimated from the first 500 rows ("),
+        "{rest:?}"
+    );
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn past(sim: &Sim) -> DateRange {
 }
 
 fn order(range: DateRange) -> LoadOrder {
-    LoadOrder { range, afresh: false, at_most: 100 }
+    LoadOrder { range, afresh: false, at_most: 100, until: None }
 }
 
 fn faults(sim: &Sim, faults: &[&str]) {

@@ -84,7 +84,7 @@ async fn a_whole_range_is_exported_whole_and_a_compared_one_with_both_ranges() {
 
     let before = week.step(-1).expect("a range");
     desk.keys("Cb");
-    desk.until_shown("At least").await;
+    desk.until_shown("Load all pages of").await;
     desk.keys("y");
     desk.until("a comparison", |desk| desk.app.views.is_comparing() && at_rest(desk)).await;
     let cost = sim.requests(Operation::Views);

@@ -416,7 +416,7 @@ impl Play {
             Effect::Recall(range) => {
                 let report = (revision % 2 == 0).then(|| Arc::new(report(range, revision % 4 == 0, now)));
                 let broken_off = report.as_ref().filter(|report| !report.complete).map(|report| report.answers);
-                let recalled = Recalled { report, broken_off, totals: None, last_time: Some(3) };
+                let recalled = Recalled { report, broken_off, last_time: Some(3), ..Recalled::default() };
                 Msg::Recalled { range, recalled: if well { Ok(recalled) } else { Err(failure()) } }
             }
             Effect::LoadAll(order) => {

@@ -125,7 +125,7 @@ fn loading(world: &mut World) -> DateRange {
 }
 
 fn told(world: &mut World, range: DateRange, rows: usize, requests: u32, share: f64) {
-    let progress = LoadProgress { range, rows, answers: requests, requests, share: Some(share) };
+    let progress = LoadProgress { range, rows, answers: requests, requests, share: Some(share), is_complete: false };
     world.tell(Msg::News(News::Loading(progress)));
 }
 

@@ -42,6 +42,8 @@ pub struct UnderWay {
     pub progress: Option<LoadProgress>,
     /// The user stopped it; the answer under way is still taken in.
     pub stopping: bool,
+    /// The share of all views, in percent, at which the user was last offered to stop; 0 before the first offer.
+    pub(super) offered: u8,
 }
 
 /// Ranges of which all pages are wanted, once it is known what that costs.
@@ -325,7 +327,12 @@ impl App {
         let all = &self.views.all;
         let missing = wish.ranges.iter().filter(|(range, need)| !all.satisfies(*range, *need, now));
         let orders: Vec<LoadOrder> = missing
-            .map(|(range, need)| LoadOrder { range: *range, afresh: *need == Need::Anew, at_most: AT_A_GO })
+            .map(|(range, need)| LoadOrder {
+                range: *range,
+                afresh: *need == Need::Anew,
+                at_most: AT_A_GO,
+                until: None,
+            })
             .collect();
         self.show_comparison();
         match orders.as_slice() {

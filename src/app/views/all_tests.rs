@@ -9,6 +9,7 @@ use crate::model::failure::FailureKind;
 use crate::model::ledger::{Budget, Limited, Wait};
 use crate::model::load::Stamped;
 use crate::model::news::News;
+use crate::model::report::SimilarRange;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 use chrono::{FixedOffset, TimeDelta};
@@ -60,7 +61,7 @@ fn whole(range: DateRange, as_of: Time) -> Recalled {
 
 fn broken_off(range: DateRange) -> Recalled {
     let report = report(range, 1000, 4, false, now());
-    Recalled { report: Some(report), broken_off: Some(4), last_time: Some(5), totals: None }
+    Recalled { report: Some(report), broken_off: Some(4), last_time: Some(5), ..Recalled::default() }
 }
 
 /// The state machine on its views screen, with what it asked for.
@@ -120,7 +121,7 @@ impl Seat {
 
     fn progress(&mut self, range: DateRange, answers: u32) {
         let rows = answers as usize * 250;
-        let progress = LoadProgress { range, rows, answers, requests: answers, share: Some(0.62) };
+        let progress = LoadProgress { range, rows, answers, requests: answers, share: Some(0.62), is_complete: false };
         self.tell(Msg::News(News::Loading(progress)));
     }
 
@@ -200,12 +201,11 @@ fn the_price_is_said_first_and_what_was_agreed_to_is_asked_for_once() {
     let mut seat = Seat::with_an_answer();
     seat.keys("a");
     assert!(seat.orders().is_empty());
-    let text = "Load all pages of 2026-11-14 … 2026-11-20? At least 1 request, 63 left here.";
-    assert_eq!(seat.question(), text);
+    assert!(seat.question().starts_with("Load all pages of 2026-11-14 … 2026-11-20? About 4 requests, "));
     seat.keys("n");
     assert!(seat.orders().is_empty(), "no is no");
     seat.keys("ay");
-    assert_eq!(seat.orders(), [LoadOrder { range: week(), afresh: false, at_most: AT_A_GO }]);
+    assert_eq!(seat.orders(), [LoadOrder { range: week(), afresh: false, at_most: AT_A_GO, until: None }]);
     seat.keys("ayay");
     assert_eq!(seat.orders().len(), 1, "a key more stops, it never begins a second one");
 }
@@ -215,11 +215,11 @@ fn a_fresh_first_answer_at_the_largest_size_is_free_and_asking_again_says_so() {
     let mut seat = Seat::looking(Recalled::default());
     seat.app.views.query.limit = crate::model::views::LIMIT_MAX;
     seat.answer(250, true);
-    let order = LoadOrder { range: week(), afresh: false, at_most: AT_A_GO };
+    let order = LoadOrder { range: week(), afresh: false, at_most: AT_A_GO, until: None };
     let question = seat.app.price_question(&[order], now());
-    assert!(question.contains("At least 1 request,"), "{question}");
+    assert!(question.contains("About 3 requests, estimated from the first 250 rows"), "{question}");
     let later = seat.app.price_question(&[order], now() + TimeDelta::minutes(6));
-    assert!(later.contains("At least 2 requests,"), "{later}");
+    assert!(later.contains("About 4 requests,"), "{later}");
     seat.recall(week(), whole(week(), now()));
     let again = seat.app.price_question(&[LoadOrder { afresh: true, ..order }], now());
     assert!(again.starts_with("Load all pages of 2026-11-14 … 2026-11-20 again? "), "{again}");
@@ -263,11 +263,77 @@ fn the_price_counts_rows_that_are_proven_and_tells_of_the_last_time() {
 }
 
 #[test]
+fn an_unknown_number_of_rows_is_estimated_and_the_question_says_from_what() {
+    let mut seat = Seat::with_an_answer();
+    seat.keys("a");
+    let text = "Load all pages of 2026-11-14 … 2026-11-20? About 4 requests, estimated from the first 50 rows (5% of the \
+                views), 63 left here.";
+    assert_eq!(seat.question(), text);
+    let similar = SimilarRange { range: week_before(), rows: 1_099 };
+    let mut seat = Seat::looking(Recalled { similar: Some(similar), ..Recalled::default() });
+    seat.answer(50, true);
+    seat.keys("a");
+    let text = "Load all pages of 2026-11-14 … 2026-11-20? About 5 requests, estimated from the 1,099 pages of \
+                2026-11-07 … 2026-11-13, 63 left here.";
+    assert_eq!(seat.question(), text);
+    let mut seat = Seat::looking(Recalled::default());
+    seat.answer(2, true);
+    seat.keys("a");
+    let text = "Load all pages of 2026-11-14 … 2026-11-20? At least 1 request, 63 left here.";
+    assert_eq!(seat.question(), text, "two rows say nothing");
+}
+
+#[test]
+fn each_range_that_nothing_is_known_of_is_expected_to_cost_as_much_as_the_others() {
+    let seat = Seat::with_an_answer();
+    let order = |range| LoadOrder { range, afresh: false, at_most: AT_A_GO, until: None };
+    let of = |ranges: &[DateRange]| {
+        let orders: Vec<LoadOrder> = ranges.iter().copied().map(order).collect();
+        seat.app.price_question(&orders, now())
+    };
+    let far = range("2026-10-01", "2026-10-07");
+    assert!(of(&[week()]).contains("? About 4 requests, "), "{}", of(&[week()]));
+    assert!(of(&[week(), week_before()]).contains("? About 8 requests, "));
+    assert!(of(&[week(), week_before(), far]).contains("? About 12 requests, "));
+    assert!(of(&[week_before(), far]).contains("? At least 2 requests, "), "{}", of(&[week_before(), far]));
+}
+
+#[test]
+fn a_load_offers_to_stop_at_95_and_at_99_percent_and_goes_on_by_itself() {
+    let mut seat = Seat::with_an_answer();
+    seat.keys("ay");
+    let at = |seat: &mut Seat, answers: u32, share: f64, is_complete: bool| {
+        seat.app.notice = None;
+        let rows = answers as usize * 250;
+        let progress =
+            LoadProgress { range: week(), rows, answers, requests: answers, share: Some(share), is_complete };
+        seat.tell(Msg::News(News::Loading(progress)));
+        seat.app.notice.as_ref().map(|notice| notice.text.to_string())
+    };
+    assert_eq!(at(&mut seat, 1, 0.949, false), None);
+    let offer = "95% of all views are loaded; the rest takes about 2 more requests. Esc stops here.";
+    assert_eq!(at(&mut seat, 2, 0.95, false).as_deref(), Some(offer));
+    assert_eq!(at(&mut seat, 3, 0.97, false), None, "once");
+    let offer = "99% of all views are loaded; the rest takes more requests. Esc stops here.";
+    assert_eq!(at(&mut seat, 9, 0.995, false).as_deref(), Some(offer), "the estimate was too low");
+    assert_eq!(at(&mut seat, 10, 0.999, false), None);
+    assert!(seat.app.views.all.can_stop() && seat.orders().len() == 1, "it goes on");
+    seat.keys("␛");
+    assert!(!seat.app.views.all.can_stop());
+    seat.end(week(), Some(report(week(), 2_500, 10, false, now())), LoadEnded::Stopped, 10);
+    assert!(seat.said().starts_with("Stopped after 2,500 rows (99% of the views), which are kept"), "{}", seat.said());
+    // The last answer needs no offer.
+    let mut seat = Seat::with_an_answer();
+    seat.keys("ay");
+    assert_eq!(at(&mut seat, 1, 1.0, true), None);
+}
+
+#[test]
 fn what_is_provably_one_request_is_not_asked_about() {
     let mut seat = Seat::looking(Recalled::default());
     seat.answer(50, false);
     seat.keys("a");
-    assert_eq!(seat.orders(), [LoadOrder { range: week(), afresh: false, at_most: 1 }]);
+    assert_eq!(seat.orders(), [LoadOrder { range: week(), afresh: false, at_most: 1, until: None }]);
     seat.progress(week(), 1);
     // The data grew meanwhile: even then nothing more is asked for by itself.
     seat.end(week(), Some(report(week(), 250, 1, false, now())), LoadEnded::AtMost, 1);
@@ -346,11 +412,18 @@ fn the_same_key_and_esc_stop_a_load_and_it_goes_on_from_there() {
         assert_eq!(stops, 1, "after {stop}");
         seat.end(week(), Some(report(week(), 500, 2, false, now())), LoadEnded::Stopped, 2);
         assert_eq!(seat.listed(), Some((week(), 500, false)));
-        assert_eq!(seat.said(), "Stopped after 500 rows, which are kept: a goes on from there.");
+        assert_eq!(seat.said(), "Stopped after 500 rows (62% of the views), which are kept: a goes on from there.");
         seat.keys("a");
-        assert!(seat.question().contains("going on after 500 rows? At least 1 request"), "{}", seat.question());
+        assert!(
+            seat.question().contains("going on after 500 rows? About 2 requests, estimated from the first 500 rows"),
+            "{}",
+            seat.question()
+        );
         seat.keys("y");
-        assert_eq!(seat.orders().last(), Some(&LoadOrder { range: week(), afresh: false, at_most: AT_A_GO }));
+        assert_eq!(
+            seat.orders().last(),
+            Some(&LoadOrder { range: week(), afresh: false, at_most: AT_A_GO, until: None })
+        );
     }
 }
 
@@ -374,7 +447,7 @@ fn a_stale_whole_report_stays_when_asking_anew_is_broken_off() {
     seat.keys("r");
     assert!(seat.question().contains("At least 1 request, last time 3, 63 left here."), "{}", seat.question());
     seat.keys("y");
-    assert_eq!(seat.orders(), [LoadOrder { range: week(), afresh: true, at_most: AT_A_GO }]);
+    assert_eq!(seat.orders(), [LoadOrder { range: week(), afresh: true, at_most: AT_A_GO, until: None }]);
     seat.progress(week(), 1);
     // The whole one from before is what there is.
     let old = whole(week(), now() - TimeDelta::hours(3)).report;
@@ -438,7 +511,7 @@ fn several_ranges_have_one_price_and_are_loaded_one_after_the_other() {
     seat.recall(far, whole(far, now()));
     assert!(
         seat.question()
-            .starts_with("Load all pages of 2026-11-14 … 2026-11-20 and of 2026-11-07 … 2026-11-13? At least 2")
+            .starts_with("Load all pages of 2026-11-14 … 2026-11-20 and of 2026-11-07 … 2026-11-13? About 6")
     );
     seat.keys("y");
     assert_eq!(seat.orders().iter().map(|order| order.range).collect::<Vec<_>>(), [week()]);

@@ -4,12 +4,16 @@ use super::super::keymap::{Action, Context};
 use super::super::overlay::{Consequence, Overlay, Question};
 use super::super::{App, Effect, Screen, Tone, format};
 use super::all::{AT_A_GO, UnderWay};
+use super::price::percent;
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::{Load, Stamped};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEnd, LoadEnded, LoadOrder, LoadProgress};
 use crate::model::views::{ViewsPage, ViewsQuery};
+
+/// Shares of all views, in percent, at which the user is offered to stop: what is left has few views and takes most requests.
+const OFFERS: [u8; 2] = [95, 99];
 
 impl App {
     /// One answer came, or why there is none: said in full, since the line over what is listed may only have room for
@@ -65,16 +69,40 @@ impl App {
         let all = &mut self.views.all;
         let Some(order) = all.waiting.pop_front() else { return };
         all.trouble = None;
-        all.under_way = Some(UnderWay { range: order.range, afresh: order.afresh, progress: None, stopping: false });
+        let LoadOrder { range, afresh, .. } = order;
+        all.under_way = Some(UnderWay { range, afresh, progress: None, stopping: false, offered: 0 });
         effects.push(Effect::LoadAll(LoadOrder { at_most: all.left_of_go, ..order }));
         self.dirty = true;
     }
 
-    pub(in crate::app) fn loading(&mut self, progress: LoadProgress) {
+    pub(in crate::app) fn loading(&mut self, progress: LoadProgress, now: Time) {
         if let Some(under_way) = self.views.all.under_way.as_mut().filter(|load| load.range == progress.range) {
             under_way.progress = Some(progress);
             self.dirty |= self.screen == Screen::Views;
+            self.offer_to_stop(progress, now);
         }
+    }
+
+    /// Offers to stop once nearly all views are loaded and the rest still costs requests. It is a notice and no question:
+    /// loading goes on unless the user presses the key.
+    fn offer_to_stop(&mut self, progress: LoadProgress, now: Time) {
+        let on_screen = self.screen == Screen::Views && self.overlays.is_empty();
+        let Some(load) = self.views.all.under_way.as_mut().filter(|load| on_screen && !load.stopping) else { return };
+        let Some(share) = progress.share.filter(|_| !progress.is_complete) else { return };
+        let reached = OFFERS.into_iter().rfind(|offer| share * 100.0 >= f64::from(*offer));
+        let Some(reached) = reached.filter(|reached| *reached > load.offered) else { return };
+        load.offered = reached;
+        let rest = self
+            .expected(progress.range)
+            .and_then(|expected| expected.requests.checked_sub(progress.answers))
+            .filter(|rest| *rest > 0);
+        let rest = match rest {
+            Some(rest) => format!("about {}", format::plural(rest as usize, "more request")),
+            None => "more requests".to_owned(),
+        };
+        let stops = self.told(Context::Views, Action::Close);
+        let text = format!("{reached}% of all views are loaded; the rest takes {rest}. {stops} stops here.");
+        self.say(Tone::Info, &text, now);
     }
 
     pub(in crate::app) fn load_ended(&mut self, range: DateRange, end: LoadEnd, now: Time, effects: &mut Vec<Effect>) {
@@ -87,17 +115,21 @@ impl App {
         match end.ended {
             LoadEnded::Complete => self.loaded_whole(range, now, effects),
             LoadEnded::AtMost => {
-                let mut rest = vec![LoadOrder { range, afresh: false, at_most: AT_A_GO }];
+                let mut rest = vec![LoadOrder { range, afresh: false, at_most: AT_A_GO, until: None }];
                 rest.extend(std::mem::take(&mut self.views.all.waiting));
                 self.ask_to_go_on(rest, progress, now);
             }
-            LoadEnded::Stopped => {
+            // The dashboard sets no share that is enough.
+            LoadEnded::Stopped | LoadEnded::Enough => {
                 self.views.all.waiting.clear();
                 let rows = self.views.all.broken_off(range).map(format::count);
                 let text = match rows {
                     Some(rows) => {
                         let on = self.told(Context::Views, Action::LoadAll);
-                        format!("Stopped after {rows} rows, which are kept: {on} goes on from there.")
+                        let share = progress.and_then(|progress| progress.share);
+                        let share =
+                            share.map(|share| format!(" ({} of the views)", percent(share))).unwrap_or_default();
+                        format!("Stopped after {rows} rows{share}, which are kept: {on} goes on from there.")
                     }
                     None => "Stopped; nothing was loaded.".to_owned(),
                 };

@@ -1,5 +1,5 @@
-//! What loading all pages costs, as far as it is known: the service gives no row count (design.md: views), so the price
-//! is a lower bound, what it was last time, and how many requests are left on this computer.
+//! What loading all pages costs, as far as it is known: the service gives no row count, so the price is a lower bound with what
+//! it was the last time, or an estimate that names what it comes from, and how many requests are left on this computer.
 
 use super::super::{App, format};
 use super::all::AT_A_GO;
@@ -7,33 +7,55 @@ use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::ledger::Limited;
 use crate::model::period::DateRange;
-use crate::model::report::{LoadOrder, LoadProgress};
+use crate::model::report::{Basis, Expected, LoadOrder, LoadProgress, Recalled, SimilarRange, requests_for};
 use crate::model::views::{LIMIT_MAX, ViewsQuery};
 
 /// What is known of a price.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Price {
     /// Requests that it takes in any case.
     at_least: u32,
-    /// Requests that it took the last time.
-    last_time: Option<u32>,
+    expected: Option<Expected>,
 }
 
 impl Price {
-    fn and(self, other: Self) -> Self {
-        let last_time = self.last_time.zip(other.last_time).map(|(a, b)| a.saturating_add(b));
-        Self { at_least: self.at_least.saturating_add(other.at_least), last_time }
+    /// The price of several ranges. One that nothing is known of probably takes as many requests as each of the others.
+    fn of_all(prices: &[Self]) -> Self {
+        let at_least = prices.iter().fold(0_u32, |sum, price| sum.saturating_add(price.at_least));
+        let known: Vec<Expected> = prices.iter().filter_map(|price| price.expected).collect();
+        // A sum with an estimate in it is an estimate.
+        let basis =
+            known.iter().map(|known| known.basis).reduce(|one, next| if one == Basis::LastTime { next } else { one });
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let (unknown, known_ranges) = (count(prices.len() - known.len()), count(known.len()));
+        let sum = known.iter().fold(0_u32, |sum, known| sum.saturating_add(known.requests));
+        let expected = basis.filter(|basis| unknown == 0 || *basis != Basis::LastTime).map(|basis| {
+            let rest = unknown.saturating_mul(sum.div_ceil(known_ranges.max(1)));
+            Expected { requests: sum.saturating_add(rest), basis }
+        });
+        Self { at_least, expected }
     }
 
-    /// What to expect: as many as the last time, if that is known.
-    fn expected(self) -> u32 {
-        self.last_time.map_or(self.at_least, |last| last.max(self.at_least))
+    /// What to expect; the least number if nothing more is known.
+    fn requests(self) -> u32 {
+        self.expected.map_or(self.at_least, |expected| expected.requests.max(self.at_least))
     }
 }
 
-/// Answers at the largest page size that so many rows take; an empty one takes one as well.
-fn answers(rows: u64) -> u32 {
-    u32::try_from(rows.div_ceil(u64::from(LIMIT_MAX))).unwrap_or(u32::MAX).max(1)
+/// How many requests to expect: `at least 2 requests, last time 5`, or an estimate with what it comes from.
+pub fn price_words(at_least: u32, expected: Option<Expected>) -> String {
+    let least = format!("at least {}", format::plural(at_least as usize, "request"));
+    let Some(Expected { requests, basis }) = expected else { return least };
+    let about = format!("about {}", format::plural(requests.max(at_least) as usize, "request"));
+    match basis {
+        Basis::LastTime => format!("{least}, last time {requests}"),
+        Basis::Similar(SimilarRange { range, rows }) => {
+            format!("{about}, estimated from the {} of {range}", format::plural(rows as usize, "page"))
+        }
+        Basis::FirstRows { rows, share } => {
+            format!("{about}, estimated from the first {} rows ({} of the views)", format::number(rows), percent(share))
+        }
+    }
 }
 
 impl App {
@@ -42,11 +64,15 @@ impl App {
         self.budget(Limited::Views).left()
     }
 
-    /// The price as a phrase: `at least 2 requests, last time 5, 63 left here`.
-    fn price_words(&self, price: Price) -> String {
-        let requests = format::plural(price.at_least as usize, "request");
-        let last = price.last_time.map(|n| format!(", last time {n}")).unwrap_or_default();
-        format!("at least {requests}{last}, {} left here", self.views_left())
+    /// What to expect of loading a range: what is stored of it, or an estimate from the rows that are listed.
+    pub(super) fn expected(&self, range: DateRange) -> Option<Expected> {
+        let stored = self.views.all.known(range).and_then(Recalled::expected);
+        stored.or_else(|| {
+            let shown = self.views.load().shown()?;
+            let (query, page) = (shown.value.query, &shown.value.page);
+            let is_first = query.range == range && query.page == 1;
+            is_first.then(|| Expected::from_first_rows(&page.rows, &page.totals))?
+        })
     }
 
     /// Rows that the listed answer proves to be there, and whether that is all of them.
@@ -67,26 +93,26 @@ impl App {
 
     fn price(&self, range: DateRange, afresh: bool, now: Time) -> Price {
         let known = self.views.all.known(range);
-        let last_time = known.and_then(|known| known.last_time);
         let broken_off = known.and_then(|known| known.broken_off);
         let taken_in = match broken_off.filter(|_| !afresh) {
             Some(answers) => answers,
             None => u32::from(!afresh && self.has_first_answer(range, now)),
         };
         let all = match self.rows_seen(range) {
-            Some((rows, true)) => answers(rows),
-            Some((rows, false)) => answers(rows.saturating_add(1)),
+            Some((rows, true)) => requests_for(rows),
+            Some((rows, false)) => requests_for(rows.saturating_add(1)),
             None => 1,
         };
         let rest = |requests: u32| requests.saturating_sub(taken_in).max(1);
-        Price { at_least: rest(all), last_time: last_time.map(rest) }
+        let expected = self.expected(range).map(|known| Expected { requests: rest(known.requests), ..known });
+        Price { at_least: rest(all), expected }
     }
 
     /// Whether all that is known says that one request is enough.
     pub(super) fn is_one_request(&self, order: &LoadOrder) -> bool {
         let all = &self.views.all;
         let was_one = all.whole(order.range).is_some_and(|report| report.answers <= 1);
-        let fits = self.rows_seen(order.range).is_some_and(|(rows, is_all)| is_all && answers(rows) == 1);
+        let fits = self.rows_seen(order.range).is_some_and(|(rows, is_all)| is_all && requests_for(rows) == 1);
         all.broken_off(order.range).is_none() && (was_one || fits)
     }
 
@@ -102,12 +128,13 @@ impl App {
             [one, two, three] => format!("{}, of {} and of {}", one.range, two.range, three.range),
             many => format!("{} ranges", many.len()),
         };
-        let prices = orders.iter().map(|order| self.price(order.range, order.afresh, now));
-        let price = prices.reduce(Price::and).unwrap_or_default();
+        let prices: Vec<Price> = orders.iter().map(|order| self.price(order.range, order.afresh, now)).collect();
+        let price = Price::of_all(&prices);
         let is_known = |order: &LoadOrder| order.afresh && self.views.all.whole(order.range).is_some();
         let again = if !orders.is_empty() && orders.iter().all(is_known) { " again" } else { "" };
-        let (price_words, limits) = (capital(&self.price_words(price)), self.limits_words(price));
-        format!("{}Load all pages of {what}{again}? {price_words}.{limits}", self.offline_words())
+        let (words, limits) = (capital(&price_words(price.at_least, price.expected)), self.limits_words(price));
+        let left = self.views_left();
+        format!("{}Load all pages of {what}{again}? {words}, {left} left here.{limits}", self.offline_words())
     }
 
     /// Said before a question whose yes may lead nowhere; empty while nothing is known against it.
@@ -118,10 +145,10 @@ impl App {
 
     fn limits_words(&self, price: Price) -> String {
         let left = self.views_left();
-        if price.expected() > left {
+        if price.requests() > left {
             return format!(" That is more than is left: it stops after {left} and can go on later.");
         }
-        if price.expected() > AT_A_GO { format!(" It asks again after {AT_A_GO}.") } else { String::new() }
+        if price.requests() > AT_A_GO { format!(" It asks again after {AT_A_GO}.") } else { String::new() }
     }
 
     /// The question after a go of requests is used up.

@@ -3,6 +3,7 @@
 
 use super::{Options, write};
 use crate::app::format::{count, plural, views};
+use crate::app::views::price::{percent, price_words};
 use crate::cli::code::Code;
 use crate::cli::desk::{Desk, Happening};
 use crate::cli::out::{Out, rfc3339};
@@ -11,7 +12,7 @@ use crate::model::export::{Extract, Format};
 use crate::model::ledger::Limited;
 use crate::model::news::News;
 use crate::model::period::DateRange;
-use crate::model::report::{LoadEnd, LoadEnded, LoadOrder, LoadProgress, Report};
+use crate::model::report::{Expected, LoadEnd, LoadEnded, LoadOrder, LoadProgress, Report};
 use crate::model::views::{PageRow, as_f64};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
@@ -32,7 +33,7 @@ pub(super) async fn answer(
     if let Some(price) = price(desk, range, options.fresh).await? {
         out.note(&price);
     }
-    let order = LoadOrder { range, afresh: options.fresh, at_most: u32::MAX };
+    let order = LoadOrder { range, afresh: options.fresh, at_most: u32::MAX, until: options.until };
     let mut progress = Progress::begin(out);
     let ended = load(desk, order, &mut progress, out).await;
     progress.end();
@@ -40,7 +41,7 @@ pub(super) async fn answer(
         return Err(Refusal::new(Code::Interrupted, format!("Interrupted. {}", progress.kept(range))));
     };
     let refusal = match ended {
-        LoadEnded::Complete => None,
+        LoadEnded::Complete | LoadEnded::Enough => None,
         LoadEnded::Failed(failure) => Some(Refusal::from(failure)),
         LoadEnded::Stopped => Some(Refusal::new(Code::Interrupted, "Loading was stopped.")),
         LoadEnded::AtMost => Some(Refusal::new(Code::Limited, "Loading took all the requests that it may take.")),
@@ -50,6 +51,12 @@ pub(super) async fn answer(
     };
     let Some(refusal) = refusal else {
         write_whole(&report, requests, options, out)?;
+        if !report.complete {
+            let share = report.loaded_share().map(percent).unwrap_or_default();
+            out.note(&format!(
+                "Stopped at {share} of the views, as --until asks. Without it the same command loads the rest."
+            ));
+        }
         return Ok(Code::Done);
     };
     let extract = Extract::of_pages(&report, None, ranked(&report).into_iter());
@@ -65,7 +72,7 @@ pub(super) async fn answer(
     }
 }
 
-/// All rows, and what a reader of the numbers should know; `requests` is what they cost just now.
+/// The rows, and what a reader of the numbers should know; `requests` is what they cost just now.
 pub(super) fn write_whole(report: &Report, requests: u32, options: &Options, out: &mut Out) -> Result<(), Refusal> {
     let extract = Extract::of_pages(report, None, ranked(report).into_iter());
     write(&extract, 0, options.format(), out)?;
@@ -86,8 +93,11 @@ async fn price(desk: &Desk, range: DateRange, afresh: bool) -> Result<Option<Str
     let left = desk.store.budget(&desk.scope, Limited::Views, now).await?.left();
     let rows = known.report.as_ref().filter(|report| !afresh && !report.complete).map(|report| report.rows.len());
     let from = rows.map(|rows| format!(", going on after {} rows", count(rows))).unwrap_or_default();
-    let last = known.last_time.map(|n| format!(", last time {n}")).unwrap_or_default();
-    Ok(Some(format!("Loading all pages of {range}{from}: at least 1 request{last}, {left} left here.")))
+    let taken_in = known.broken_off.filter(|_| !afresh).unwrap_or(0);
+    let rest =
+        |expected: Expected| Expected { requests: expected.requests.saturating_sub(taken_in).max(1), ..expected };
+    let words = price_words(1, known.expected().map(rest));
+    Ok(Some(format!("Loading all pages of {range}{from}: {words}, {left} left here.")))
 }
 
 /// Loads, and shows how far it is; none when somebody asked to end. What was under way then still ends in the record.
@@ -201,7 +211,7 @@ fn notes(report: &Report, requests: u32) -> Vec<String> {
         let why = if report.answers > 1 { ", because rows moved between two requests" } else { "" };
         notes.push(format!("Merged {rows}{why}: each page is listed once, with its last numbers."));
     }
-    if let Some(total) = report.totals.total.value() {
+    if let Some(total) = report.totals.total.value().filter(|_| report.complete) {
         let sum = report.sums().total;
         if !sum.nearly_equals(total) {
             notes.push(format!("The rows add up to {}, the site's total is {}.", views(sum), views(total)));

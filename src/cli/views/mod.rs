@@ -49,6 +49,9 @@ pub(super) struct Options {
     /// All pages, by as many requests as that takes and the hour has left; ranked by total views
     #[arg(long, conflicts_with_all = ["page", "limit"])]
     all: bool,
+    /// With --all, stop when this share of all views is loaded, like 95%: the rest often takes most of the requests
+    #[arg(long, value_name = "PERCENT", requires = "all", value_parser = read_percent)]
+    until: Option<u8>,
     /// Ask the service even where a fresh answer is kept; with --all begin anew
     #[arg(long)]
     fresh: bool,
@@ -58,6 +61,11 @@ pub(super) struct Options {
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+}
+
+fn read_percent(text: &str) -> Result<u8, String> {
+    let percent = text.trim().trim_end_matches('%').parse().ok().filter(|percent| (1..=100).contains(percent));
+    percent.ok_or_else(|| "write a whole number from 1 to 100, like 95%".to_owned())
 }
 
 /// How they are written.

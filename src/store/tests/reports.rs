@@ -307,23 +307,29 @@ async fn a_load_goes_on_after_a_restart_and_belongs_to_its_project() {
 }
 
 #[tokio::test]
-async fn the_price_of_last_time_is_that_of_the_range_else_of_the_newest_report() {
+async fn a_range_that_was_never_loaded_knows_the_one_that_is_most_like_it() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     let other = |number, complete| ReportAnswer {
         range: range("2026-10-01", "2026-10-31"),
         ..part(number, rows(&format!("/{number}")), complete, 90)
     };
-    assert_eq!(store.recalled(week()).await.last_time, None);
+    let known = async |range| {
+        let known = store.recalled(range).await;
+        (known.last_time, known.similar.map(|similar| (similar.range, similar.rows)))
+    };
+    assert_eq!(known(week()).await, (None, None));
     for number in 1..=3 {
         store.absorbs(other(number, number == 3)).await;
     }
-    assert_eq!(store.recalled(week()).await.last_time, Some(3));
+    let october = Some((range("2026-10-01", "2026-10-31"), 3));
+    assert_eq!(known(week()).await, (None, october));
     store.absorbs(part(1, rows("/a"), false, 100)).await;
-    assert_eq!(store.recalled(week()).await.last_time, Some(3), "one that was broken off says nothing");
+    assert_eq!(known(week()).await, (None, october), "a partial report says nothing");
     store.absorbs(part(2, rows("/b"), true, 100)).await;
-    assert_eq!(store.recalled(week()).await.last_time, Some(2));
-    assert_eq!(store.recalled(range("2026-09-01", "2026-09-02")).await.last_time, Some(2), "the newest");
+    assert_eq!(known(week()).await, (Some(2), None));
+    assert_eq!(known(range("2026-09-01", "2026-09-08")).await, (None, Some((week(), 2))), "about as long");
+    assert_eq!(known(range("2026-09-01", "2026-09-30")).await, (None, october), "about as long");
 }
 
 #[tokio::test]
