@@ -61,6 +61,10 @@
 //! shell. After the frame comes all else: what is typed is read, the terminal asked for its background, the log file opened,
 //! writing to the store tried, the rest of the record read, the engine started.
 //!
+//! A damaged database is repaired when it is opened ([`store::Store::open`]): wrong indexes are rebuilt, otherwise every row
+//! that can be read goes into a new file (`store::salvage`), and nothing of it is sent by itself. Damage that an opening
+//! doesn't meet is found by a check on a connection of its own after the first frame ([`store::check`]).
+//!
 //! # Redraw
 //!
 //! A frame is drawn when something changed: at once after a quiet moment, then at most one per 16 ms; a key does not wait for

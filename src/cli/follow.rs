@@ -76,7 +76,7 @@ async fn send(desk: &mut Desk, row: &JobRow, text: &str, wish: Wish, out: &mut O
         ahead.filter(|(_, kind)| kind.holds_the_rest() && !kind.was_not_carried_out()).collect();
     for (prompt, kind) in &ahead {
         // Paused for all but another command, which sends it.
-        let is_sent = *kind == DeliveryKind::Paused && desk.engine.is_reserved_by_other(*prompt).await?;
+        let is_sent = *kind == DeliveryKind::Paused && !desk.engine.is_held(*prompt).await?;
         if needs_decision(*kind) && !is_sent {
             return Err(blocked(row, *kind));
         }

@@ -20,7 +20,7 @@ use crate::model::prompt::{Delivery, DeliveryKind, PromptId};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
 use crate::model::views::ViewsQuery;
-use crate::store::{Changes, Store, StoreError};
+use crate::store::{Changes, Hold, Store, StoreError};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -250,7 +250,8 @@ impl Inner {
                 continue;
             }
             let kind = prompt.delivery.kind();
-            if kind == DeliveryKind::Paused && self.is_reserved_here(prompt.id).await? {
+            // By now it may have gone out from here.
+            if kind == DeliveryKind::Paused && self.store.hold(prompt.id).await? != Hold::User {
                 continue;
             }
             if !matches!(kind, DeliveryKind::Queued | DeliveryKind::Sending) {
@@ -260,11 +261,6 @@ impl Inner {
             self.tell(News::Prompt { prompt: prompt.id, delivery: prompt.delivery, job }).await;
         }
         Ok(())
-    }
-
-    /// Whether this instance alone may send this paused prompt.
-    async fn is_reserved_here(&self, prompt: PromptId) -> Result<bool, StoreError> {
-        Ok(self.store.reserved_for(prompt).await?.as_deref() == Some(self.instance.name()))
     }
 
     /// Takes the leases that are free.

@@ -36,7 +36,7 @@ use crate::model::report::{LoadEnd, LoadOrder, Recalled};
 use crate::model::row::{JobKey, JobRow};
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewsPage, ViewsQuery};
-use crate::store::Store;
+use crate::store::{Hold, Store};
 pub use alive::Alive;
 use inner::Inner;
 pub use kept::KeptViews;
@@ -248,13 +248,16 @@ impl Engine {
         self.inner.pause(prompt).await
     }
 
-    /// Whether another instance, which is running, alone may send this paused prompt.
+    /// Whether nobody sends this prompt until the user releases it: it is paused, and not by a command that is running.
     ///
     /// # Errors
     /// The store can't be read.
-    pub async fn is_reserved_by_other(&self, prompt: PromptId) -> Result<bool, Failure> {
-        let instance = self.inner.store.reserved_for(prompt).await.map_err(|error| error.failure())?;
-        Ok(instance.is_some_and(|name| name != self.inner.instance.name() && !self.inner.instance.is_dead(&name)))
+    pub async fn is_held(&self, prompt: PromptId) -> Result<bool, Failure> {
+        Ok(match self.inner.store.hold(prompt).await.map_err(|error| error.failure())? {
+            Hold::None => false,
+            Hold::User => true,
+            Hold::Instance(name) => self.inner.instance.is_dead(&name),
+        })
     }
 
     /// Carries out what the user decided about a prompt that docdeck will not send by itself. Linking costs one GET.

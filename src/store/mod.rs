@@ -107,6 +107,17 @@ impl Opening {
     }
 }
 
+/// What keeps a queued prompt from being sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hold {
+    /// Nothing: it is not paused.
+    None,
+    /// The user paused it.
+    User,
+    /// Only this instance may send it.
+    Instance(String),
+}
+
 /// Answer to "may this prompt go out now?".
 #[derive(Debug, PartialEq, Eq)]
 pub enum Turn {
@@ -531,10 +542,14 @@ impl Store {
         self.handle.read(move |db| queue::waiting(db, &scope, Some(&instance))).await
     }
 
-    /// The instance that alone may send this paused prompt.
-    pub async fn reserved_for(&self, prompt: PromptId) -> R<Option<String>> {
+    /// What keeps this prompt from being sent.
+    pub async fn hold(&self, prompt: PromptId) -> R<Hold> {
         let known = self.handle.read(move |db| prompts::get(db, prompt)).await?;
-        Ok(known.instance.filter(|_| known.state == DeliveryKind::Paused))
+        Ok(match (known.state, known.instance) {
+            (DeliveryKind::Paused, Some(instance)) => Hold::Instance(instance),
+            (DeliveryKind::Paused, None) => Hold::User,
+            _ => Hold::None,
+        })
     }
 
     /// Changes queued prompts by their jobs, all or none. `Pause` and `Release` take all that are queued of a job, `Up` and `Down` swap new jobs with their neighbours in the line. Jobs without a queued prompt stay as they

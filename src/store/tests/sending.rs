@@ -547,7 +547,7 @@ async fn a_reserved_prompt_is_paused_for_all_but_its_instance() {
     assert_eq!(store.turn(prompt, at(1)).await, Turn::Behind);
     let own = store.queued_for(&scope(), "command").await.expect("read");
     assert_eq!(own.iter().map(|waiting| waiting.prompt).collect::<Vec<_>>(), [prompt]);
-    assert_eq!(store.reserved_for(prompt).await.expect("read").as_deref(), Some("command"));
+    assert_eq!(store.hold(prompt).await.expect("read"), crate::store::Hold::Instance("command".to_owned()));
     let turn = store.take_turn(prompt, "command", at(1), at(1)).await.expect("an answer");
     assert!(matches!(turn, Turn::Go { .. }), "{turn:?}");
     // A 429: it waits, and is still nobody else's.
@@ -560,7 +560,7 @@ async fn a_reserved_prompt_is_paused_for_all_but_its_instance() {
     // Its command has given it up: from now on it waits for the user.
     store.pause_prompt(prompt, at(90)).await.expect("written").expect("it was queued");
     assert_eq!(store.take_turn(prompt, "command", at(99), at(99)).await.expect("an answer"), Turn::Behind);
-    assert_eq!(store.reserved_for(prompt).await.expect("read"), None);
+    assert_eq!(store.hold(prompt).await.expect("read"), crate::store::Hold::User);
     store.change_queue(&[row.key], QueueChange::Release, at(100)).await.expect("resumed");
     assert!(matches!(store.turn(prompt, at(4000)).await, Turn::Go { .. }));
 }
