@@ -420,7 +420,7 @@ mod tests {
         assert_eq!(estimate(&all), None, "nothing is missing");
         // In an order of the service's own, each page counts alike.
         let mixed: Vec<PageRow> = (0..100).map(|n| row(&format!("/{n}"), 5 + n * 7 % 11, 0)).collect();
-        let of = |rows: &[PageRow]| rows.iter().map(|row| total_of(row)).sum::<i64>();
+        let of = |rows: &[PageRow]| rows.iter().map(total_of).sum::<i64>();
         let site = Count::Known(10 * of(&mixed));
         let totals = Counts { total: site, ..Counts::default() };
         let expected = Expected::from_first_rows(&mixed, &totals).expect("an estimate");
