@@ -177,7 +177,7 @@ impl App {
         self.chosen.insert(0, choice.clone());
         self.chosen.truncate(REMEMBERED);
         match choice {
-            Choice::Row(row) if row.action == Action::Quit => self.leave(effects),
+            Choice::Row(row) if row.action == Action::Quit => self.quit(effects),
             Choice::Row(row) => self.act(row.action, now, effects),
             Choice::Own(key) => self.run_own(key, now, effects),
             Choice::Theme(name) => effects.push(Effect::UseTheme { name, keep: false }),

@@ -120,6 +120,17 @@ mod tests {
     }
 
     #[test]
+    fn quitting_from_the_palette_asks_as_well() {
+        let mut app = app(&[QUEUED]);
+        for c in ":quit".chars() {
+            assert!(!press(&mut app, KeyCode::Char(c), KeyModifiers::NONE));
+        }
+        assert!(!press(&mut app, KeyCode::Enter, KeyModifiers::NONE));
+        assert!(asked(&app).starts_with("1 job has a queued prompt"), "{}", asked(&app));
+        assert!(press(&mut app, KeyCode::Char('y'), KeyModifiers::NONE));
+    }
+
+    #[test]
     fn a_prompt_behind_the_one_on_its_way_counts() {
         let mut app = app(&[Some(DeliveryKind::Sending)]);
         assert!(q(&mut app), "a prompt on its way is waited for anyhow");
