@@ -520,6 +520,17 @@ fn a_key_on_marked_jobs_names_its_targets_and_asks_even_if_one_of_them_is_left()
 }
 
 #[test]
+fn a_title_or_note_names_the_one_job_that_gets_it_though_another_is_marked() {
+    for (keys, title) in [("R", "Title: Job 4"), ("N", "Note: Job 4")] {
+        let mut app = app();
+        press(&mut app, "gv");
+        press(&mut app, keys);
+        let Some(Overlay::Ask(dialog)) = app.overlays.last() else { panic!("no dialog: {:?}", app.notice) };
+        assert_eq!(dialog.title(), title);
+    }
+}
+
+#[test]
 fn a_follow_up_to_marked_jobs_names_those_that_get_it_and_those_that_are_left_out() {
     let mut app = app();
     let bare = JobRow { id: None, undelivered: Some(DeliveryKind::Queued), revision: 9, ..row(6, Status::Active) };

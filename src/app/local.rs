@@ -96,14 +96,15 @@ impl TagChanges {
 impl App {
     pub(super) fn ask_title(&mut self) {
         if let Some(row) = self.listed().selected() {
-            let ask = Ask::new(Wanted::Title(row.key), row.title.as_str());
+            let ask = Ask::new(Wanted::Title(row.key), row.title.as_str()).about(&row.title);
             self.overlays.push(Overlay::Ask(Box::new(ask)));
         }
     }
 
     pub(super) fn ask_note(&mut self) {
         if let Some(row) = self.listed().selected() {
-            let ask = Ask::new(Wanted::Note(row.key), row.note.as_ref().map_or("", CleanText::as_str));
+            let ask =
+                Ask::new(Wanted::Note(row.key), row.note.as_ref().map_or("", CleanText::as_str)).about(&row.title);
             self.overlays.push(Overlay::Ask(Box::new(ask)));
         }
     }

@@ -174,6 +174,8 @@ pub struct Ask {
     pub wanted: Wanted,
     pub input: TextInput,
     pub check: Check,
+    /// The job that the value is for, named in the heading.
+    pub job: Option<CleanText>,
 }
 
 /// How far the check of a value is that the service has to confirm.
@@ -220,22 +222,29 @@ pub enum Value {
 impl Ask {
     /// Asks, with a text to start from.
     pub fn new(wanted: Wanted, text: &str) -> Self {
-        Self { wanted, input: TextInput::line(text), check: Check::NotStarted }
+        Self { wanted, input: TextInput::line(text), check: Check::NotStarted, job: None }
+    }
+
+    /// Names the job that the value is for.
+    pub fn about(mut self, job: &CleanText) -> Self {
+        self.job = Some(job.clone());
+        self
     }
 
     /// What is asked for, as a heading.
-    pub fn title(&self) -> &'static str {
-        match self.wanted {
+    pub fn title(&self) -> String {
+        let title = match self.wanted {
             Wanted::TrackId => "Track jobs created elsewhere",
-            Wanted::Title(_) => "A title of your own",
+            Wanted::Title(_) => "Title",
             Wanted::Tags(_) => "Tags",
-            Wanted::Note(_) => "A note of your own",
+            Wanted::Note(_) => "Note",
             Wanted::FilterName => "Save this filter",
             Wanted::LinkId(_) => "Link to the job that it became",
             Wanted::PromptsFile => "A file of prompts",
             Wanted::Page => "Jump to a page of rows",
             Wanted::PageSize => "Rows per page",
-        }
+        };
+        self.job.as_ref().map_or_else(|| title.to_owned(), |job| format!("{title}: {job}"))
     }
 
     /// What to type.

@@ -1,7 +1,7 @@
 //! Small layers: a value that is asked for, a yes-or-no question.
 
 use super::{View, boxed, cursor};
-use crate::app::format::count;
+use crate::app::format::{count, fit};
 use crate::app::overlay::{Ask, Check, Question, Value};
 use crate::app::question::{QuestionLine, SEPARATOR};
 use crate::app::wrap::wrap;
@@ -25,7 +25,8 @@ pub(super) fn ask(frame: &mut Frame<'_>, view: View<'_>, ask: &Ask) {
         let lines = wrap(why.as_str(), usize::from(area.width.saturating_sub(4)).max(1), usize::from(ASK_ROWS)).0.len();
         area = g.small(u16::try_from(lines + 4).unwrap_or(ASK_ROWS).max(ASK_ROWS));
     }
-    let inner = padded(boxed(frame, area, Line::styled(format!(" {} ", ask.title()), theme.title), theme.focus));
+    let title = fit(&ask.title(), usize::from(area.width.saturating_sub(4)));
+    let inner = padded(boxed(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus));
     let field = Rect { height: inner.height.min(1), ..inner };
     frame.render_widget(ask.input.area(), field);
     cursor::type_at(frame, view, field);
