@@ -21,6 +21,8 @@ pub fn profile(config: &Path, profile: &NewProfile) -> Result<(), SetupProblem> 
         KeyFrom::Command(words) => command(words).map_err(at(SetupField::Key))?,
         KeyFrom::Elsewhere | KeyFrom::Typed(_) => {}
     }
+    no_key(profile.organization.as_deref().unwrap_or_default()).map_err(at(SetupField::Organization))?;
+    no_key(&profile.name).map_err(at(SetupField::Name))?;
     if let Some(file) = &profile.ca_file {
         certificates(config, file).map_err(at(SetupField::CaFile))?;
     }
@@ -44,6 +46,14 @@ pub fn project(project: &str) -> Result<(), String> {
         return Err("This looks like an API key, not like a project id.".to_owned());
     }
     accepted(DEFAULT_BASE_URL, project)
+}
+
+/// Checks a text that is shown on the screen, like the profile's name.
+///
+/// # Errors
+/// A sentence: it is an API key.
+pub fn no_key(text: &str) -> Result<(), String> {
+    if looks_like_key(text) { Err("This looks like an API key.".to_owned()) } else { Ok(()) }
 }
 
 fn accepted(base_url: &str, project: &str) -> Result<(), String> {
@@ -129,6 +139,17 @@ mod tests {
         std::fs::write(&config, "nonsense\n").expect("written");
         let problem = super::profile(&config, &new(url, typed())).expect_err("the file is wrong");
         assert!(problem.field.is_none() && problem.sentence.as_str().contains("config.toml:1"), "{problem:?}");
+    }
+
+    #[test]
+    fn a_key_as_organization_or_name_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let config = folder.path().join("config.toml");
+        let field = |profile: &NewProfile| super::profile(&config, profile).err().and_then(|problem| problem.field);
+        let (url, key) = ("http://127.0.0.1:1", "MINT_secret".to_owned());
+        let organization = NewProfile { organization: Some(key.clone()), ..new(url, typed()) };
+        assert_eq!(field(&organization), Some(SetupField::Organization));
+        assert_eq!(field(&NewProfile { name: key, ..new(url, typed()) }), Some(SetupField::Name));
     }
 
     #[test]

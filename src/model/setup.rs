@@ -85,7 +85,9 @@ pub enum SetupField {
     Key,
     Project,
     BaseUrl,
+    Organization,
     CaFile,
+    Name,
 }
 
 /// Why docdeck would not accept a new profile.

@@ -283,7 +283,9 @@ impl From<SetupField> for Line {
             SetupField::Key => Self::Key,
             SetupField::Project => Self::Project,
             SetupField::BaseUrl => Self::BaseUrl,
+            SetupField::Organization => Self::Organization,
             SetupField::CaFile => Self::CaFile,
+            SetupField::Name => Self::Name,
         }
     }
 }

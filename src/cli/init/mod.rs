@@ -14,7 +14,7 @@ use crate::config::{self, ConfigError, Flags, check};
 use crate::engine::check::check as asked;
 use crate::model::command::words;
 use crate::model::endpoint::ApiKey;
-use crate::model::setup::{Allowed, DEFAULT_BASE_URL, DEFAULT_PROFILE, KeyFrom, NewProfile, looks_like_key, typed};
+use crate::model::setup::{Allowed, DEFAULT_BASE_URL, DEFAULT_PROFILE, KeyFrom, NewProfile, typed};
 use crate::model::text::CleanText;
 use clap::Args;
 use lines::Lines;
@@ -180,7 +180,7 @@ impl Given<'_> {
         let question = "Organization, if several of its projects share limits (Enter for none)";
         let usual = known(before.and_then(|profile| profile.organization.as_ref()), None);
         let organization = given(self.options.organization.as_ref());
-        let organization = ask_until(lines, out, organization, (question, &usual), no_key).await?;
+        let organization = ask_until(lines, out, organization, (question, &usual), check::no_key).await?;
         let name = given(self.flags.profile.as_ref().or(self.environment.profile.as_ref()));
         let usual = before.map_or(DEFAULT_PROFILE, |profile| profile.name.as_str());
         let name = ask_until(lines, out, name, ("Name of this profile", usual), profile_name).await?;
@@ -404,11 +404,6 @@ async fn ask_until(
     }
 }
 
-/// Refuses an API key where something else belongs.
-fn no_key(answer: &str) -> Result<(), String> {
-    if looks_like_key(answer) { Err("This looks like an API key.".to_owned()) } else { Ok(()) }
-}
-
 fn profile_name(answer: &str) -> Result<(), String> {
-    if answer.is_empty() { Err("Give the profile a name.".to_owned()) } else { no_key(answer) }
+    if answer.is_empty() { Err("Give the profile a name.".to_owned()) } else { check::no_key(answer) }
 }
