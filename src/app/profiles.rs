@@ -240,6 +240,7 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         let name = profile.name.clone();
+        let is_verified = self.is_setup_verified();
         self.start.profiles.push(profile);
         self.overlays.retain(|overlay| !matches!(overlay, Overlay::Setup(_) | Overlay::Profiles(_)));
         self.dirty = true;
@@ -248,6 +249,9 @@ impl App {
         };
         effects.extend(self.overlays.iter_mut().filter_map(|overlay| overlay.write_draft(Saved::is_unsaved)));
         self.turn_to_profile(self.start.profiles.len() - 1, key, now, effects);
+        if is_verified {
+            self.connection = Connection::Ready;
+        }
     }
 
     /// Begins anew on another profile. The effects after the first one are the new profile's.

@@ -155,12 +155,11 @@ fn an_answer_to_a_form_that_was_closed_belongs_to_no_later_one() {
     app.start.config = Some(CleanText::line("/c/config.toml"));
     let attempt = |app: &mut App| {
         keys(app, "Pn");
-        keys(app, "new");
-        press(app, KeyCode::Enter);
-        press(app, KeyCode::Enter);
         keys(app, "mint_k");
         press(app, KeyCode::Enter);
         keys(app, "docs");
+        press(app, KeyCode::Enter);
+        keys(app, "new");
         match press(app, KeyCode::Enter).as_slice() {
             [Effect::CheckProfile { attempt, .. }] => *attempt,
             other => panic!("no attempt: {other:?}"),

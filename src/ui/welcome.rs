@@ -217,7 +217,11 @@ fn said(view: View<'_>, welcome: &Welcome) -> (String, Style) {
 /// What a line is, and where to get what it takes.
 fn explanation(view: View<'_>, welcome: &Welcome) -> String {
     let form = &welcome.form;
-    let where_from = "Create an admin key on the API keys page of the service's dashboard.";
+    // Whoever adds a profile has created a key before.
+    let where_from = match form.purpose {
+        Purpose::FirstProfile => "\nCreate an admin key on the API keys page of the service's dashboard.",
+        Purpose::AnotherProfile => "",
+    };
     let text = match (form.line, form.source) {
         (Field::Source, source) => {
             let what = match source {
@@ -234,13 +238,13 @@ fn explanation(view: View<'_>, welcome: &Welcome) -> String {
             };
             let is_unused = form.has_variable() && source != Source::Variable;
             let unused = if is_unused { " DOCDECK_API_KEY is set in this shell and is used instead." } else { "" };
-            return format!("{what}{unused}\n{where_from}");
+            return format!("{what}{unused}{where_from}");
         }
         (Field::Key, Source::Program) => {
             "The command and its arguments, like: pass show docdeck. It runs without a shell; quotes keep spaces. The first line of its output is the key."
         }
         (Field::Key, Source::File) => "Its path; ~/ is your home folder. Only you may be able to read it: chmod 600.",
-        (Field::Key, _) => return format!("Paste or type it; it is shown as dots.\n{where_from}"),
+        (Field::Key, _) => return format!("Paste or type it; it is shown as dots.{where_from}"),
         (Field::Project, _) => "The project id is on the API keys page of the service's dashboard.",
         (Field::More, _) => {
             let open = view.app.told(Context::Welcome, Action::NextField);

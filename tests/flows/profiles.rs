@@ -245,12 +245,14 @@ async fn a_profile_is_added_over_the_running_dashboard_and_switched_to() {
     desk.assert_shows("Work for acme");
     assert_eq!(std::fs::read_to_string(&config).expect("there"), mine, "cancel writes nothing");
     desk.keys("Pn");
-    desk.keys("acme");
+    // The key has the focus, then come the project and the name.
     desk.ctrl('s');
     desk.assert_shows("Type or paste the key.");
     desk.paste(two.api_key());
     desk.key(KeyCode::Enter);
     desk.keys(two.project());
+    desk.key(KeyCode::Enter);
+    desk.keys("acme");
     desk.key(KeyCode::Tab);
     desk.key(KeyCode::Enter);
     desk.paste(&two.base_url());
@@ -260,6 +262,8 @@ async fn a_profile_is_added_over_the_running_dashboard_and_switched_to() {
     desk.ctrl('s');
     turned_to(&mut desk, "acme-two").await;
     desk.assert_shows("Now on acme-two");
+    // The request that tested the key has succeeded.
+    desk.assert_shows("◆ ready");
     // Keys that were meant for the form do nothing.
     desk.keys("q");
     desk.go_on_for(std::time::Duration::from_millis(600)).await;

@@ -132,11 +132,12 @@ impl Form {
     /// The lines that are shown, from the top.
     pub fn lines(&self) -> Vec<Line> {
         let is_another = self.purpose == Purpose::AnotherProfile;
-        let mut lines = Vec::new();
-        lines.extend(is_another.then_some(Line::Name));
-        lines.push(Line::Source);
+        let mut lines = vec![Line::Source];
         lines.extend(self.source.has_input().then_some(Line::Key));
-        lines.extend([Line::Project, Line::More]);
+        lines.push(Line::Project);
+        // One more profile can't do without a name.
+        lines.extend(is_another.then_some(Line::Name));
+        lines.push(Line::More);
         if self.is_open {
             lines.extend([Line::BaseUrl, Line::Organization, Line::CaFile]);
             lines.extend((!is_another).then_some(Line::Name));
@@ -244,9 +245,6 @@ impl Form {
 
     /// The profile; else the line on which something is missing or wrong, and what.
     pub(super) fn profile(&self) -> Result<NewProfile, (Line, &'static str)> {
-        if self.purpose == Purpose::AnotherProfile && self.name.is_blank() {
-            return Err((Line::Name, "Give the profile a name."));
-        }
         let key = match self.source {
             Source::Kept | Source::Variable => KeyFrom::Elsewhere,
             Source::Program => match words(&self.program.text()) {
@@ -266,6 +264,9 @@ impl Form {
         let Some(project) = typed(&self.project.text()) else {
             return Err((Line::Project, "The project id is missing."));
         };
+        if self.purpose == Purpose::AnotherProfile && self.name.is_blank() {
+            return Err((Line::Name, "Give the profile a name."));
+        }
         Ok(NewProfile {
             name: self.profile_name(),
             base_url: typed(&self.base_url.text()).filter(|url| url != DEFAULT_BASE_URL),

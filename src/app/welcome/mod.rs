@@ -123,6 +123,11 @@ impl Welcome {
         Some(Ready { profile, key, greeting, is_verified })
     }
 
+    /// Whether the service has accepted the key of the profile that was tried last.
+    fn is_verified(&self) -> bool {
+        self.tried.as_ref().is_some_and(|tried| tried.is_verified)
+    }
+
     /// The context whose keys hold.
     pub(super) fn context(&self) -> Context {
         if self.form.is_choice() { Context::Welcome } else { Context::WelcomeText }
@@ -230,6 +235,11 @@ impl App {
             _ => None,
         });
         dialog.or(self.welcome.as_deref_mut())
+    }
+
+    /// Whether the service has accepted the key of the profile in the form.
+    pub(super) fn is_setup_verified(&mut self) -> bool {
+        self.setup_mut().is_some_and(|form| form.is_verified())
     }
 
     /// The key that adds a profile: a form over the running dashboard.
@@ -369,7 +379,7 @@ impl App {
         welcome.step = Step::Filling;
         match result {
             Ok(()) if welcome.form.purpose == Purpose::AnotherProfile => {
-                let Tried { profile, key, .. } = welcome.tried.take()?;
+                let Tried { profile, key, .. } = welcome.tried.clone()?;
                 return Some(Effect::AddProfile(Box::new(profile), key));
             }
             Ok(()) if welcome.tried.as_ref().is_some_and(|tried| tried.key.is_some()) => {
