@@ -54,6 +54,7 @@ pub(super) async fn run(
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, Refusal> {
+    out.allow_live_lines(environment);
     let folder = data_folder(flags, environment)?;
     let lines = looked_over(&folder, &options.file, out)?;
     let store = open(&folder, options.dry_run, out)?;

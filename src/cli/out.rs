@@ -91,6 +91,12 @@ impl Out {
         }
     }
 
+    /// Lets live lines be drawn for a command that reads no configuration file.
+    pub(super) fn allow_live_lines(&mut self, environment: &Environment) {
+        let is_dumb = environment.term.as_deref() == Some("dumb");
+        self.calm = is_dumb || environment.reduced_motion.unwrap_or(false);
+    }
+
     /// Whether people read the results as they come.
     pub(super) fn is_terminal(&self) -> bool {
         self.stdout_is_terminal

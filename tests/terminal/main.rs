@@ -9,6 +9,7 @@ mod cursor;
 mod doctor;
 mod folders;
 mod hostile;
+mod importing;
 mod init;
 mod key;
 mod links;
