@@ -49,12 +49,20 @@ impl Totals {
         }
     }
 
+    /// The sum of all days of a range. Each day was loaded some time after its end, or before it: the sum counts as loaded
+    /// that long after the end of the range, by the day for which this time was shortest. A week of complete days is thus
+    /// complete, although its Monday was loaded on Wednesday.
     fn summed(&self, range: DateRange) -> Option<Stamped<Counts>> {
         let add = |sum: &Count, more: &Count| Some(Count::from(sum.value()? + more.value()?));
+        let of = |day: DateRange| {
+            let known = self.of(day)?;
+            let as_of = known.as_of.checked_add_signed(range.to() - day.to()).unwrap_or(known.as_of);
+            Some(Stamped { value: known.value.clone(), as_of })
+        };
         let mut days = days(range);
-        let mut sum = self.of(days.next()?)?.clone();
+        let mut sum = of(days.next()?)?;
         for day in days {
-            let day = self.of(day)?;
+            let day = of(day)?;
             sum.value = Counts {
                 human: add(&sum.value.human, &day.value.human)?,
                 ai: add(&sum.value.ai, &day.value.ai)?,
@@ -217,14 +225,16 @@ impl Trend {
         missing
     }
 
-    /// The mean of human and AI views per day, over all days that are known in full. A week that isn't over counts with those
-    /// of its days that are known one by one. `None` if no day is known in full.
+    /// The mean of human and AI views per day, over all days that are known in full. A week that isn't over counts with its
+    /// days up to yesterday, or with those of them that are known one by one. `None` if no day is known in full.
     pub fn mean_of_full_days(&self, totals: &Totals, now: Time) -> Option<FullDaysMean> {
         let settled = |range: DateRange| {
             let known = totals.best(range).filter(|known| is_settled(range, known.as_of))?;
             Some((height(&known.value)?, range.days()))
         };
-        let counted = |bar: DateRange| match settled(bar) {
+        let today = now.date_naive();
+        let until_yesterday = |bar: DateRange| bar.until(today.pred_opt()?);
+        let counted = |bar: DateRange| match settled(bar).or_else(|| settled(until_yesterday(bar)?)) {
             Some(whole) => vec![whole],
             None => days(bar).filter_map(settled).collect(),
         };
@@ -233,7 +243,6 @@ impl Trend {
             .iter()
             .flat_map(|bar| counted(*bar))
             .fold((ViewCount::ZERO, 0), |(sum, days), (views, of)| (sum + views, days + of));
-        let today = now.date_naive();
         let all = days_before(self.range, today).max(days);
         (days > 0).then(|| FullDaysMean { mean: sum.scaled(1, days.into()), days, all })
     }
@@ -423,7 +432,23 @@ mod tests {
         known.push(("2026-11-15".to_owned(), 40, "2026-11-18T00:00:00Z"));
         let sum = of(&known).expect("known");
         assert_eq!(height(&sum.value), Some(107.into()));
-        assert_eq!(sum.as_of, moment("2026-11-18T00:00:00Z"), "as old as its oldest day");
+        assert_eq!(sum.as_of, moment("2026-11-18T00:00:00Z"), "the last day was loaded first");
+    }
+
+    #[test]
+    fn a_week_of_days_that_were_loaded_when_each_was_over_is_complete() {
+        let week = range("2026-11-09", "2026-11-15");
+        let known: Vec<(String, String)> =
+            (9..16).map(|day| (format!("2026-11-{day:02}"), format!("2026-11-{:02}T09:00:00Z", day + 2))).collect();
+        let mut known: Vec<_> = known.iter().map(|(day, as_of)| (day.as_str(), 10, as_of.as_str())).collect();
+        let sum = totals(&known).best(week).expect("known");
+        assert_eq!(sum.as_of, moment("2026-11-17T09:00:00Z"));
+        let bar = Bar { range: week, totals: Some(sum) };
+        assert!(!bar.is_partial(moment(LATER)) && !bar.is_missing(moment(LATER)));
+        known[2].2 = "2026-11-11T12:00:00Z";
+        let sum = totals(&known).best(week).expect("known");
+        assert_eq!(sum.as_of, moment("2026-11-15T12:00:00Z"), "half a day is missing");
+        assert!(Bar { range: week, totals: Some(sum) }.is_partial(moment(LATER)));
     }
 
     #[test]
@@ -462,6 +487,15 @@ mod tests {
         assert_eq!((found.days, found.all), (11, 67));
         assert_eq!(found.mean.rounded(), 10, "113 views on 11 days");
         assert_eq!(found.mean.tenths(), 103);
+        // The days up to yesterday that were loaded at once, as a comparison does.
+        let trend = Trend::new(range("2026-09-15", "2026-11-20"));
+        totals.known.remove(&range("2026-11-18", "2026-11-18"));
+        let mean = |totals: &Totals| trend.mean_of_full_days(totals, moment(LATER)).expect("some days are known");
+        assert_eq!(mean(&totals).days, 10);
+        let counts = Counts { human: Count::Known(40), ai: Count::Known(0), total: Count::Known(40) };
+        let stamped = Stamped { value: counts, as_of: moment(LATER) };
+        totals.known.insert(range("2026-11-16", "2026-11-19"), stamped);
+        assert_eq!(mean(&totals).days, 11);
     }
 
     #[test]
