@@ -516,9 +516,13 @@ fn paths<'a>(rows: impl Iterator<Item = &'a PageRow>) -> Vec<&'a str> {
     rows.map(|row| row.path.as_str()).collect()
 }
 
-/// Whether two sums are the same. Above 2⁴⁰ a folder's sum is a double, which doesn't hold every fraction.
+/// Whether two sums are equal, apart from rounding: above 2⁴⁰ a folder's sum is a double, which can't hold every fraction, and
+/// above 2⁵³ not every whole number.
 fn are_alike(one: Sums, other: Sums) -> bool {
-    let same = |a: ViewCount, b: ViewCount| a == b || (a > ViewCount::from(1 << 40) && (a - b).abs() < ViewCount::ONE);
+    let same = |a: ViewCount, b: ViewCount| {
+        let rounding = ViewCount::ONE.as_f64().max(a.as_f64() / 2_f64.powi(48));
+        a == b || (a > ViewCount::from(1 << 40) && (a - b).abs().as_f64() < rounding)
+    };
     same(one.human, other.human) && same(one.ai, other.ai) && same(one.total, other.total)
 }
 
