@@ -136,6 +136,16 @@ fn another_project_or_no_service_ends_with_4_and_nothing_is_written() {
 }
 
 #[test]
+fn a_key_as_profile_name_or_organization_ends_with_2_and_nothing_is_written() {
+    let place = Place::new(&[]);
+    for option in ["--profile", "--organization"] {
+        let (_, err) = place.all_given(&[option, "mint_misplaced"], 2);
+        assert!(err.contains("This looks like an API key."), "{err}");
+        assert!(!err.contains("mint_misplaced") && !place.config().exists(), "{err}");
+    }
+}
+
+#[test]
 fn a_limit_ends_with_5_and_a_failing_service_with_4() {
     for (fault, code) in [("get=429", 5), ("get=503", 4)] {
         let place = Place::new(&["--fault", fault]);

@@ -107,6 +107,10 @@ impl Given<'_> {
             }
         };
         let name = self.flags.profile.clone().or_else(|| self.environment.profile.clone());
+        for (what, text) in [("profile name", &name), ("organization", &self.options.organization)] {
+            check::no_key(text.as_deref().unwrap_or_default())
+                .map_err(|why| missing(&format!("{why} Change the {what}.")))?;
+        }
         Ok(NewProfile {
             name: name.unwrap_or_else(|| DEFAULT_PROFILE.to_owned()),
             base_url: self.base_url().filter(|url| url != DEFAULT_BASE_URL),
