@@ -115,6 +115,8 @@ pub(super) struct Desk {
     key_refused: bool,
     /// Somebody asked to end.
     hasty: bool,
+    /// The last signal that asked to end was Ctrl-C.
+    is_ctrl_c: bool,
     /// Outcomes of prompts that are not on disk.
     pub(super) unrecorded: UnrecordedPrompts,
 }
@@ -184,7 +186,19 @@ impl Desk {
         let waiting = VecDeque::new();
         let scope = settings.scope;
         let unrecorded = UnrecordedPrompts::default();
-        Ok(Self { engine, store, scope, news, waiting, signals, log, key_refused: false, hasty: false, unrecorded })
+        Ok(Self {
+            engine,
+            store,
+            scope,
+            news,
+            waiting,
+            signals,
+            log,
+            key_refused: false,
+            hasty: false,
+            is_ctrl_c: false,
+            unrecorded,
+        })
     }
 
     /// Opens it as [`Desk::open`] does, does something with it, and closes it.
@@ -253,6 +267,11 @@ impl Desk {
         self.key_refused
     }
 
+    /// Whether the last signal that asked to end was Ctrl-C, and not one that a program sends.
+    pub(super) fn is_ctrl_c(&self) -> bool {
+        self.is_ctrl_c
+    }
+
     /// Waits for a prompt that is on its way, stops the engine, closes store and log.
     pub(super) async fn close(mut self, out: &mut Out) {
         // Whoever waited for an outcome to be recorded has given up.
@@ -318,6 +337,7 @@ impl Desk {
         match signal {
             Signal::Interrupt | Signal::Quit | Signal::Terminate | Signal::Hangup => {
                 self.hasty = true;
+                self.is_ctrl_c = signal == Signal::Interrupt;
                 true
             }
             Signal::Stop => {

@@ -144,6 +144,10 @@ impl Letter {
             match desk.next(Some(end.map_or(tick, |end| end.min(tick)))).await {
                 // Once more while its answer is waited for: it is left as it is.
                 Happening::Interrupted if stop == Stop::Interrupted => return stop,
+                // Only Ctrl-C comes with a user who reads that a second one ends it.
+                Happening::Interrupted if desk.unrecorded.get(self.prompt).is_some() && !desk.is_ctrl_c() => {
+                    return Stop::Interrupted;
+                }
                 Happening::Interrupted if desk.unrecorded.get(self.prompt).is_some() => {
                     stop = Stop::Interrupted;
                     out.note(STILL_RECORDING);
@@ -169,7 +173,7 @@ impl Letter {
                 Happening::Late => {}
                 Happening::News(news) => {
                     // The answer is there; how long it may take to record it is the user's to say.
-                    if matches!(&*news, News::Unrecorded(_)) {
+                    if matches!(&*news, News::Unrecorded(_)) && stop != Stop::Interrupted {
                         end = wish.timer.end();
                     }
                     if let Some(heard) = self.hear(*news, wish.wait, out) {

@@ -265,7 +265,7 @@ fn now() -> Time {
 }
 
 pub(super) fn failure(error: StoreError) -> Failure {
-    error.failure()
+    error.not_saved()
 }
 
 fn submitted(slot: DraftSlot, text: String, pages: Vec<CleanText>, result: Result<(PromptId, JobRow), Failure>) -> Msg {

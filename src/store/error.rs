@@ -99,9 +99,22 @@ impl StoreError {
         Obstacle { what: CleanText::line(what), remedy: CleanText::line(remedy) }
     }
 
+    /// The failure of a change other than sending a prompt, for the core: says nothing about prompts, since one may be on
+    /// its way.
+    pub fn not_saved(&self) -> Failure {
+        if !matches!(self, Self::Full | Self::Refused | Self::ReadOnly) {
+            return self.failure();
+        }
+        let Obstacle { what, remedy } = self.obstacle();
+        Self::as_sentence(&format!("{what}, so this was not saved: {remedy}, then try again"))
+    }
+
     /// The failure for the core.
     pub fn failure(&self) -> Failure {
-        let words = self.to_string();
+        Self::as_sentence(&self.to_string())
+    }
+
+    fn as_sentence(words: &str) -> Failure {
         let mut letters = words.chars();
         let first = letters.next().map(char::to_uppercase).into_iter().flatten();
         let sentence: String = first.chain(letters).chain(['.']).collect();

@@ -350,6 +350,30 @@ fn the_first_ctrl_c_goes_on_recording_and_the_second_one_ends_with_6() {
     assert_eq!((assert_sound(&world).len(), world.sim.requests(Operation::FollowUp)), (2, 1));
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn a_sigterm_ends_it_at_once_with_6_while_the_answer_cannot_be_recorded_or_is_awaited() {
+    for is_answered in [true, false] {
+        let world = World::new(&["create=latency-700"]);
+        if !may_mount(&world) {
+            return;
+        }
+        world.store(async |_, _| ());
+        let until = if is_answered { "said \"can't be recorded\"" } else { "sleep 0.1" };
+        let script = format!(
+            "\"$DOCDECK\" new 'and more [sim:seconds=6000]' 2>err & first=$!
+            said() {{ n=0; until grep -q \"$1\" err; do n=$((n + 1)); [ $n -gt 3000 ] && exit 95; sleep 0.01; done; }}
+            until_there sent; full 0; {until}
+            kill -TERM $first; wait $first; echo \"$?\"; cat err"
+        );
+        let output = answered_on_a_full_disk(&world, Operation::Create, &script);
+        let (id, _) = world.sim.prompts().first().cloned().expect("a job");
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert!(out.starts_with("6\n") && out.contains(&format!("docdeck: Accepted as {id}")), "{output:?}");
+        assert!(!out.contains("again to stop"), "{out}");
+    }
+}
+
 /// The dashboard on a small disk of its own, and a file that fills it for the dashboard alone.
 #[cfg(target_os = "linux")]
 fn dashboard_on_a_small_disk(world: &World) -> (Pty, std::path::PathBuf) {
@@ -387,7 +411,12 @@ fn the_dashboard_shows_an_accepted_prompt_until_the_full_disk_has_recorded_it() 
     let text = pty.screen().contents();
     assert!(text.contains(&format!("Accepted as {id}")) && text.contains("Don't send it again"), "{text}");
     assert!(!text.contains("nothing was saved or sent"), "{text}");
-    pty.send("?");
+    // Opening the job writes too; why that fails must not deny what the alert says.
+    pty.send("\r");
+    pty.wait_for_text("so this was not saved");
+    let text = pty.screen().contents();
+    assert!(text.contains(&format!("Accepted as {id}")) && !text.contains("nothing was saved or sent"), "{text}");
+    pty.send("\x1b?");
     pty.wait_for_text("can't be recorded");
     pty.send("\x1b");
     std::fs::remove_file(&filler).expect("removed");
