@@ -159,7 +159,7 @@ pub(super) enum Command {
     /// Prints the manual as roff, for man
     #[command(after_long_help = man::USE)]
     Man(man::Options),
-    /// Looks at configuration, files, store, network, key and terminal; changes nothing
+    /// Looks at configuration, files, store, network, key and terminal; changes nothing without --repair
     ///
     /// Says of each how it is, and what to do where something is wrong. The service is asked once, for a job: no limited
     /// operation. What is printed is fit for a bug report: it holds no key, no password, and ids cut short.

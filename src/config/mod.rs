@@ -258,6 +258,10 @@ pub enum ConfigError {
         "There is no usable API key in {source_name}: it has to be one line with nothing but the key, without blanks in it."
     )]
     NoKey { source_name: String },
+    #[error(
+        "The project id ({from}) looks like an API key, so it is not used. Correct it, and set the key as DOCDECK_API_KEY or with `docdeck init`."
+    )]
+    ProjectIsKey { from: Source },
     #[error(transparent)]
     Theme(#[from] ThemeError),
     #[error(transparent)]
@@ -318,6 +322,9 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) ->
     let (name, profile) = (name.value, profile.unwrap_or(&nothing));
     let key = key::source(environment, &name, profile, path, found.readable_by_others)?;
     if let Some(mistake) = sources::base_url_mistake(&sources::base_url(flags, environment, profile), profile, path) {
+        return Err(mistake);
+    }
+    if let Some(mistake) = sources::project(flags, environment, profile).and_then(|id| sources::project_mistake(&id)) {
         return Err(mistake);
     }
     let scope = sources::scope(flags, environment, profile);

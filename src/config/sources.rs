@@ -6,8 +6,10 @@ use super::file::{ConfigFile, Profile};
 use super::{ConfigError, Flags};
 use crate::api::Route;
 use crate::model::endpoint::Scope;
+use crate::model::redaction::redacted;
 use crate::model::setup::{AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KnownKey};
 use crate::model::text::CleanText;
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -83,6 +85,12 @@ pub fn project(flags: &Flags, environment: &Environment, profile: &Profile) -> O
         (environment.project.as_ref(), Source::Variable("DOCDECK_PROJECT_ID")),
         (profile.project_id.as_ref(), Source::File),
     ])
+}
+
+/// What is wrong with a project id, if it has the form of a key: it would be sent in addresses, and stored and exported.
+pub fn project_mistake(project: &Sourced<String>) -> Option<ConfigError> {
+    let has_key = matches!(redacted(&project.value), Cow::Owned(_));
+    has_key.then_some(ConfigError::ProjectIsKey { from: project.from })
 }
 
 /// The organization.

@@ -184,3 +184,16 @@ fn a_locale_without_utf_8_means_ascii_unless_the_file_or_a_flag_says_otherwise()
     assert!(ascii(false, "C.UTF-8", Some(true)));
     assert!(ascii(true, "C.UTF-8", Some(false)), "a flag outranks the file");
 }
+
+#[test]
+fn a_key_as_project_id_is_refused_and_not_repeated() {
+    let key = "mint_0a1b2c3d4e5f6071";
+    let from_file = joined(&Flags::default(), &environment(&[]), &FILE.replace("\"file\"", &format!("\"{key}\"")));
+    let from_variable = joined(&Flags::default(), &environment(&[("DOCDECK_PROJECT_ID", key)]), FILE);
+    for refused in [from_file, from_variable] {
+        let mistake = refused.expect_err("refused").to_string();
+        assert!(mistake.contains("looks like an API key") && !mistake.contains(key), "{mistake}");
+    }
+    let flags = Flags { project: Some("peppermint_docs".into()), ..Flags::default() };
+    assert_eq!(ready(&flags, &environment(&[]), FILE).scope.project, "peppermint_docs");
+}

@@ -153,6 +153,7 @@ fn scope(
 ) -> Option<Scope> {
     let base_url = sources::base_url(flags, environment, profile);
     let project = sources::project(flags, environment, profile);
+    let project_mistake = project.as_ref().and_then(sources::project_mistake);
     let organization = sources::organization(profile);
     // Shown once it is known to be an address: a key pasted into the wrong field is not to be read here.
     let probe = Scope { base_url: base_url.value.clone(), project: "x".to_owned(), organization: None };
@@ -161,12 +162,16 @@ fn scope(
         (Ok(_), _) => report.ok("base URL", format!("{} ({})", base_url.value, base_url.from)),
         (Err(sentence), _) => report.problem_said("base URL", format!("{sentence} It comes from: {}.", base_url.from)),
     }
-    match &project {
-        Some(project) => {
+    match (&project, project_mistake) {
+        (_, Some(mistake)) => {
+            report.problem_said("project", mistake.to_string());
+            return None;
+        }
+        (Some(project), None) => {
             report.private.ids.push(project.value.clone());
             report.ok("project", format!("{} ({})", masked(&project.value), project.from));
         }
-        None => {
+        (None, None) => {
             report.problem("project", "no project id is set", format!("export DOCDECK_PROJECT_ID=..., or {SET_UP}"))
         }
     }
