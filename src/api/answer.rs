@@ -8,7 +8,7 @@ use super::reach::innermost;
 use super::retry_after::RetryAfter;
 use crate::model::Time;
 use crate::model::endpoint::ApiKey;
-use crate::model::job::Job;
+use crate::model::job::RemoteJob;
 use crate::model::log::Operation;
 use crate::model::redaction::Redactor;
 use crate::model::text::CleanText;
@@ -37,7 +37,7 @@ pub struct Reading<'a> {
 pub(super) type Decode<T> = fn(&[u8], &ApiKey) -> Result<T, Unreadable>;
 
 /// A job, whose texts don't repeat the key. An id can't be changed: one that repeats it is refused.
-pub(super) fn job(body: &[u8], key: &ApiKey) -> Result<Job, Unreadable> {
+pub(super) fn job(body: &[u8], key: &ApiKey) -> Result<RemoteJob, Unreadable> {
     let redactor = Redactor::new(key);
     let mut job = decode::job(body)?;
     if redactor.finds(job.id.as_str()) {
@@ -60,7 +60,7 @@ impl Reading<'_> {
     ///
     /// # Errors
     /// What a status other than 2xx means, with the value of `Retry-After` where there was one; or a body that is no job.
-    pub fn job(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<Job, ApiError> {
+    pub fn job(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<RemoteJob, ApiError> {
         self.whole(status, retry_after, body, job)
     }
 

@@ -11,7 +11,7 @@ use super::roots::ExtraRoots;
 use super::transport::{self, Reuse};
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::job::{Job, JobId};
+use crate::model::job::{JobId, RemoteJob};
 use crate::model::log::Operation;
 use crate::model::text::CleanText;
 use crate::model::views::{ViewsPage, ViewsQuery};
@@ -79,7 +79,7 @@ impl Client {
     }
 
     /// Creates a job. Spends one of the project's creates.
-    pub async fn create_job(&self, prompt: &str) -> Answer<Job> {
+    pub async fn create_job(&self, prompt: &str) -> Answer<RemoteJob> {
         let Some(url) = self.0.address.jobs() else {
             return self.no_address();
         };
@@ -87,7 +87,7 @@ impl Client {
     }
 
     /// Looks at a job.
-    pub async fn get_job(&self, id: &JobId) -> Answer<Job> {
+    pub async fn get_job(&self, id: &JobId) -> Answer<RemoteJob> {
         let Some(url) = self.0.address.job(id) else {
             return unusable(id);
         };
@@ -96,7 +96,7 @@ impl Client {
     }
 
     /// Sends a follow-up to a job. Spends one of the project's follow-ups.
-    pub async fn send_follow_up(&self, id: &JobId, prompt: &str) -> Answer<Job> {
+    pub async fn send_follow_up(&self, id: &JobId, prompt: &str) -> Answer<RemoteJob> {
         let Some(url) = self.0.address.message(id) else {
             return unusable(id);
         };
@@ -185,7 +185,7 @@ fn unsent<T>(error: ApiError) -> Answer<T> {
 }
 
 /// An answer about another job than the one in the path is none: it would overwrite what is known of this one.
-fn only(id: &JobId, operation: Operation, mut answer: Answer<Job>) -> Answer<Job> {
+fn only(id: &JobId, operation: Operation, mut answer: Answer<RemoteJob>) -> Answer<RemoteJob> {
     answer.result = answer.result.and_then(|job| match job.id == *id {
         true => Ok(job),
         false => Err(ApiError::OtherJob { operation, got: job.id.clean() }),

@@ -3,10 +3,10 @@
 
 use super::error::Unreadable;
 use super::fields::{Row, WithRows, as_text, line, object, object_and_rows, parts, rows, text};
-use crate::model::job::{Job, JobId, Status};
+use crate::model::job::{JobId, RemoteJob, Status};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
-use crate::model::{Time, sayable};
+use crate::model::{Time, in_rfc3339_range};
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -20,14 +20,14 @@ const ROW: [&str; 4] = ["path", "human", "ai", "total"];
 const LONGEST_NUMBER: usize = 40;
 
 /// A job. The id may also come as a number.
-pub(super) fn job(body: &[u8]) -> Result<Job, Unreadable> {
+pub(super) fn job(body: &[u8]) -> Result<RemoteJob, Unreadable> {
     let body = as_text(body);
     let names = &["id", "status", "source", "model", "prLink", "createdAt", "archivedAt"];
     let [id, status, source, model, pr_link, created_at, archived_at] = object(&body, names)?;
     let id = id.and_then(job_id).ok_or(Unreadable::NoId)?;
     // A source that is a text is the repository.
     let [repository, git_ref] = source.map_or([None; 2], |raw| parts(raw, &["repository", "ref"]));
-    Ok(Job {
+    Ok(RemoteJob {
         id,
         status: Status::parse(status.and_then(text).as_deref().unwrap_or_default()),
         repository: repository.and_then(line),
@@ -131,12 +131,12 @@ fn time(raw: &RawValue) -> Option<Time> {
     let text = text(raw)?;
     let text = text.trim();
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
-        return sayable(time.to_utc());
+        return in_rfc3339_range(time.to_utc());
     }
     let spaced = text.replacen('T', " ", 1);
     let local = NaiveDateTime::parse_from_str(&spaced, "%Y-%m-%d %H:%M:%S%.f").ok();
     let local = local.or_else(|| text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0));
-    local.and_then(|local| sayable(local.and_utc()))
+    local.and_then(|local| in_rfc3339_range(local.and_utc()))
 }
 
 #[cfg(test)]

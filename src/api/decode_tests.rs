@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-fn job_of(body: &str) -> Job {
+fn job_of(body: &str) -> RemoteJob {
     job(body.as_bytes()).expect("a job")
 }
 

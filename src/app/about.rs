@@ -3,10 +3,10 @@
 
 use super::{App, Effect, Tone};
 use crate::model::Time;
-use crate::model::about::{AboutPage, After, Windows, after, missing, windows_of};
 use crate::model::failure::Failure;
-use crate::model::load::{Load, Stamped};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::impact::{AfterWindow, ImpactWindows, PageImpact, after, missing, windows_of};
+use crate::model::load::{Load, Timed};
+use crate::model::row::{Job, JobKey};
 
 /// Pages of a job that are listed; the others are counted.
 pub const PAGES_MAX: usize = 40;
@@ -18,14 +18,14 @@ const ONE_LINE: usize = 96;
 struct Subject {
     job: JobKey,
     pages: usize,
-    windows: Option<Windows>,
+    windows: Option<ImpactWindows>,
 }
 
 /// The state: at most one job's pages are read at a time, whatever the speed of the keys.
 #[derive(Debug, Default)]
 pub struct JobPages {
     subject: Option<Subject>,
-    pages: Load<Vec<AboutPage>>,
+    pages: Load<Vec<PageImpact>>,
     reading: bool,
     /// Something was asked for while pages were read.
     behind: bool,
@@ -33,7 +33,7 @@ pub struct JobPages {
 
 impl JobPages {
     /// Turns to a job; the one whose pages are to be read now, if any.
-    pub(super) fn show(&mut self, row: Option<&JobRow>) -> Option<JobKey> {
+    pub(super) fn show(&mut self, row: Option<&Job>) -> Option<JobKey> {
         let about = row.filter(|row| !row.pages.is_empty());
         let subject = about.map(|row| Subject { job: row.key, pages: row.pages.len(), windows: windows_of(row) });
         if self.subject == subject {
@@ -58,22 +58,22 @@ impl JobPages {
     }
 
     /// Takes what is known; the job to read next, where the selection has moved on meanwhile.
-    fn take(&mut self, job: JobKey, result: Result<Vec<AboutPage>, Failure>, now: Time) -> Option<JobKey> {
+    fn take(&mut self, job: JobKey, result: Result<Vec<PageImpact>, Failure>, now: Time) -> Option<JobKey> {
         self.reading = false;
         if self.subject.is_some_and(|subject| subject.job == job) {
-            self.pages.finish(result.map(|value| Stamped { value, as_of: now }), now);
+            self.pages.finish(result.map(|value| Timed { value, as_of: now }), now);
             return if self.behind { self.read() } else { None };
         }
         if self.pages.is_loading() { self.read() } else { None }
     }
 
     /// What is known of the pages.
-    pub fn known(&self) -> &Load<Vec<AboutPage>> {
+    pub fn known(&self) -> &Load<Vec<PageImpact>> {
         &self.pages
     }
 
     /// A page with what is known of it, by its place.
-    pub fn page(&self, place: usize) -> Option<&AboutPage> {
+    pub fn page(&self, place: usize) -> Option<&PageImpact> {
         self.pages.shown()?.value.get(place)
     }
 }
@@ -95,7 +95,7 @@ pub enum PagesLine {
 }
 
 /// The lines about the pages of a job at this width; none for a job that was not started about pages.
-pub fn pages_lines(row: &JobRow, columns: usize) -> Vec<PagesLine> {
+pub fn pages_lines(row: &Job, columns: usize) -> Vec<PagesLine> {
     if row.pages.is_empty() {
         return Vec::new();
     }
@@ -118,7 +118,7 @@ impl App {
     pub(super) fn about_read(
         &mut self,
         job: JobKey,
-        result: Result<Vec<AboutPage>, Failure>,
+        result: Result<Vec<PageImpact>, Failure>,
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
@@ -157,18 +157,18 @@ impl App {
         }
     }
 
-    fn ask_for_windows(&mut self, row: &JobRow, pages: &[AboutPage], now: Time, effects: &mut Vec<Effect>) {
+    fn ask_for_windows(&mut self, row: &Job, pages: &[PageImpact], now: Time, effects: &mut Vec<Effect>) {
         let ranges = missing(row, pages, now.date_naive());
         if !ranges.is_empty() {
             self.ask_to_load(ranges, now, effects);
             return;
         }
         let text = match after(row, now.date_naive()) {
-            After::Over(_) => "Nothing to ask for: both weeks are known.".to_owned(),
-            After::Until(day) => format!("Nothing to ask for yet: the days after it end on {day} (UTC)."),
-            After::Working => "Nothing to ask for yet: the days after begin once it has finished.".to_owned(),
-            After::NotSent => "Nothing to ask for yet: it was not sent.".to_owned(),
-            After::NoDay => "Nothing to ask for: when it finished is not known here.".to_owned(),
+            AfterWindow::Over(_) => "Nothing to ask for: both weeks are known.".to_owned(),
+            AfterWindow::Until(day) => format!("Nothing to ask for yet: the days after it end on {day} (UTC)."),
+            AfterWindow::Working => "Nothing to ask for yet: the days after begin once it has finished.".to_owned(),
+            AfterWindow::NotSent => "Nothing to ask for yet: it was not sent.".to_owned(),
+            AfterWindow::NoDay => "Nothing to ask for: when it finished is not known here.".to_owned(),
         };
         self.say(Tone::Info, &text, now);
     }

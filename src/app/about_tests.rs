@@ -3,7 +3,7 @@ use crate::app::jobs::tests::row;
 use crate::app::overlay::{Consequence, Overlay};
 use crate::app::signals::tests::{app, press};
 use crate::app::{Msg, Pane};
-use crate::model::about::PageViews;
+use crate::model::impact::PageViews;
 use crate::model::job::Status;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
@@ -16,7 +16,7 @@ fn day(days: i64) -> Time {
 }
 
 /// Started 30 days ago; finished so many days after that.
-fn about(key: i64, finished: Option<i64>) -> JobRow {
+fn about(key: i64, finished: Option<i64>) -> Job {
     let mut job = row(key, if finished.is_some() { Status::Completed } else { Status::Active });
     job.pages = [CleanText::line("/a")].into();
     job.created_at = day(-30);
@@ -24,8 +24,8 @@ fn about(key: i64, finished: Option<i64>) -> JobRow {
     job
 }
 
-fn unknown() -> Vec<AboutPage> {
-    vec![AboutPage { path: CleanText::line("/a"), before: PageViews::Unknown, after: PageViews::Unknown }]
+fn unknown() -> Vec<PageImpact> {
+    vec![PageImpact { path: CleanText::line("/a"), before: PageViews::Unknown, after: PageViews::Unknown }]
 }
 
 fn recalled(effects: &[Effect]) -> Vec<i64> {
@@ -62,8 +62,11 @@ fn one_jobs_pages_are_read_at_a_time_and_the_last_one_wanted_comes_next() {
 fn the_pages_of_the_selected_job_are_read_and_once_more_after_a_load() {
     let mut app = app(vec![about(1, Some(1))]);
     assert_eq!(recalled(&app.update(Msg::About { job: JobKey(1), result: Ok(unknown()) }, day(0))), Vec::<i64>::new());
-    let end =
-        crate::model::report::LoadEnd { report: None, ended: crate::model::report::LoadEnded::Complete, requests: 1 };
+    let end = crate::model::report::LoadOutcome {
+        report: None,
+        ended: crate::model::report::LoadEnded::Complete,
+        requests: 1,
+    };
     let range = DateRange::last_days(7, day(-1).date_naive());
     assert!(recalled(&app.update(Msg::LoadEnded { range, end }, day(0))).contains(&1));
 }
@@ -91,7 +94,7 @@ fn the_key_asks_for_what_is_over_and_not_known() {
 #[test]
 fn what_can_not_be_asked_for_is_said() {
     let whole = |views: &mut PageViews| {
-        *views = PageViews::Known(Stamped { value: Counts::default(), as_of: day(0) });
+        *views = PageViews::Known(Timed { value: Counts::default(), as_of: day(0) });
     };
     let said = |finished: Option<i64>| {
         let mut app = app(vec![about(1, finished)]);

@@ -6,7 +6,7 @@
 use super::keymap::{Action, Chord, Context};
 use super::{App, Effect, Record, Screen, Tone};
 use crate::model::Time;
-use crate::model::row::{JobKey, JobRow, Left};
+use crate::model::row::{Job, JobKey, RemainingJobs};
 use crossterm::event::{Event, KeyEventKind};
 
 /// Keys that are kept at most: more than anyone types before giving up.
@@ -16,9 +16,9 @@ const MOST: usize = 16_384;
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     typed: Vec<Event>,
-    rows: Vec<JobRow>,
+    rows: Vec<Job>,
     merged: Vec<(JobKey, JobKey)>,
-    left: Option<Left>,
+    left: Option<RemainingJobs>,
 }
 
 impl App {
@@ -64,7 +64,7 @@ impl App {
     }
 
     /// Keeps a row that came before the others are read; it may be newer than its row among them.
-    pub(super) fn row_ahead(&mut self, row: &JobRow) {
+    pub(super) fn row_ahead(&mut self, row: &Job) {
         if self.record != Record::Read {
             self.ahead.rows.retain(|kept| kept.key != row.key);
             self.ahead.rows.push(row.clone());
@@ -81,7 +81,7 @@ impl App {
     }
 
     /// Keeps word of the rows that are left. Whether it was kept.
-    pub(super) fn left_ahead(&mut self, left: &Left) -> bool {
+    pub(super) fn left_ahead(&mut self, left: &RemainingJobs) -> bool {
         let reading = self.record != Record::Read;
         if reading {
             self.ahead.left = Some(left.clone());

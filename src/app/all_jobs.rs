@@ -10,8 +10,8 @@ use super::{App, Effect, JobsOfAll, Tone};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
-use crate::model::load::{Load, Stamped};
-use crate::model::row::{Group, JobKey, JobRow, Left};
+use crate::model::load::{Load, Timed};
+use crate::model::row::{Job, JobGroup, JobKey, RemainingJobs};
 use std::collections::HashMap;
 
 /// The layer.
@@ -49,11 +49,11 @@ impl AllJobs {
 
     /// How many of them need the user.
     pub fn needing(&self) -> usize {
-        self.list.count_of(Group::NeedsYou)
+        self.list.count_of(JobGroup::NeedsYou)
     }
 
     /// The place of the profile that a job is listed under.
-    pub fn profile_of(&self, row: &JobRow) -> Option<usize> {
+    pub fn profile_of(&self, row: &Job) -> Option<usize> {
         self.profiles.get(&row.key).copied()
     }
 
@@ -211,7 +211,7 @@ impl App {
             if let Some(key) = open.begin.take() {
                 open.list.select(key);
             }
-            Stamped { value: (), as_of: now }
+            Timed { value: (), as_of: now }
         });
         open.reading.finish(read, now);
         open.list.keep_in_sight(rows);
@@ -219,7 +219,7 @@ impl App {
     }
 
     /// A row of the present profile came, or one that was changed here, whose profile is known.
-    pub(super) fn put_among_all(&mut self, row: &JobRow) {
+    pub(super) fn put_among_all(&mut self, row: &Job) {
         let current = self.start.current;
         if let Some(open) = self.all_jobs_mut().filter(|open| open.is_read()) {
             open.profiles.entry(row.key).or_insert(current);
@@ -229,7 +229,7 @@ impl App {
     }
 
     /// Rows were changed here: those of other profiles do not belong in the present one's list.
-    pub(super) fn changed_here(&mut self, row: JobRow) {
+    pub(super) fn changed_here(&mut self, row: Job) {
         if self.elsewhere.contains(&row.key) {
             self.put_among_all(&row);
         } else {
@@ -238,7 +238,7 @@ impl App {
     }
 
     /// Some of the present profile's jobs were let go of.
-    pub(super) fn prune_among_all(&mut self, left: &Left) {
+    pub(super) fn prune_among_all(&mut self, left: &RemainingJobs) {
         let current = self.start.current;
         if let Some(open) = self.all_jobs_mut() {
             let AllJobs { list, profiles, .. } = open;
@@ -311,8 +311,8 @@ mod tests {
     use crate::app::{Msg, Start};
     use crate::model::change::LocalChange;
     use crate::model::endpoint::ApiKey;
+    use crate::model::engine_event::EngineEvent;
     use crate::model::job::Status;
-    use crate::model::news::News;
     use crate::model::row::JobKey;
     use crate::model::text::CleanText;
     use chrono::FixedOffset;
@@ -326,7 +326,7 @@ mod tests {
         Profile { name: CleanText::line(name), scope: Some(scope(project)), lacks: None }
     }
 
-    fn of_all(jobs: Vec<(usize, JobRow)>) -> JobsOfAll {
+    fn of_all(jobs: Vec<(usize, Job)>) -> JobsOfAll {
         JobsOfAll { jobs, left_out: 0 }
     }
 
@@ -498,15 +498,15 @@ mod tests {
     #[test]
     fn it_stays_up_to_date_while_it_is_open() {
         let mut app = opened();
-        app.update(Msg::News(News::Job(Box::new(JobRow { revision: 9, ..row(1, Status::Failed) }))), at(1001));
+        app.update(Msg::News(EngineEvent::Job(Box::new(Job { revision: 9, ..row(1, Status::Failed) }))), at(1001));
         assert_eq!(order(&app), [2, 1, 3], "of the present profile at once");
-        let effects = app.update(Msg::News(News::OthersWrote), at(1002));
+        let effects = app.update(Msg::News(EngineEvent::OthersWrote), at(1002));
         assert_eq!(effects, [Effect::ListAllJobs(vec![(1, scope("a")), (2, scope("b"))])]);
-        assert_eq!(app.update(Msg::News(News::OthersWrote), at(1003)), [], "one reading at a time");
+        assert_eq!(app.update(Msg::News(EngineEvent::OthersWrote), at(1003)), [], "one reading at a time");
         app.update(Msg::AllJobs(Ok(of_all(vec![(2, row(4, Status::Failed)), (1, row(1, Status::Active))]))), at(1004));
         assert_eq!(order(&app), [4, 1]);
         press(&mut app, KeyCode::Esc);
-        assert_eq!(app.update(Msg::News(News::OthersWrote), at(1005)), [], "nobody looks");
+        assert_eq!(app.update(Msg::News(EngineEvent::OthersWrote), at(1005)), [], "nobody looks");
     }
 
     #[test]

@@ -10,9 +10,9 @@ use super::{App, Effect, Record, SubmitError, Tone, format};
 use crate::model::Time;
 use crate::model::batch;
 use crate::model::failure::Failure;
-use crate::model::ledger::{Budget, Limited, WINDOW};
+use crate::model::ledger::{Budget, RateLimited, WINDOW};
 use crate::model::prompt::DraftSlot;
-use crate::model::row::{Group, JobRow};
+use crate::model::row::{Job, JobGroup};
 use crate::model::text::CleanText;
 use chrono::FixedOffset;
 
@@ -202,11 +202,11 @@ impl App {
     /// What the listed batch would cost.
     pub fn batch_price(&self, now: Time) -> Option<String> {
         let jobs = self.batch_size()?;
-        if !self.knows_budget(Limited::Create) {
+        if !self.knows_budget(RateLimited::Create) {
             return Some(format!("{}; how many may go out now is not known yet", format::plural(jobs, "job")));
         }
-        let ahead = self.jobs.count_of(Group::Queued);
-        Some(price(jobs, ahead, self.budget(Limited::Create), now, self.start.offset))
+        let ahead = self.jobs.count_of(JobGroup::Queued);
+        Some(price(jobs, ahead, self.budget(RateLimited::Create), now, self.start.offset))
     }
 
     /// Saves the listed prompts and closes the dialog. Prompts of a file leave the typed text a draft.
@@ -245,12 +245,7 @@ impl App {
         self.dirty = true;
     }
 
-    pub(super) fn batch_added(
-        &mut self,
-        result: Result<Vec<JobRow>, SubmitError>,
-        now: Time,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(super) fn batch_added(&mut self, result: Result<Vec<Job>, SubmitError>, now: Time, effects: &mut Vec<Effect>) {
         self.dirty = true;
         match result {
             Ok(rows) => {

@@ -11,7 +11,7 @@ use crate::model::change::{LocalChange, QueueChange};
 use crate::model::json;
 use crate::model::link::{self, WebLink};
 use crate::model::prompt::DeliveryKind;
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 
 /// What is done to each of several jobs.
@@ -66,7 +66,7 @@ impl App {
         list.selected().map(|row| row.key).into_iter().collect()
     }
 
-    fn rows<'a>(&'a self, keys: &'a [JobKey]) -> impl Iterator<Item = &'a JobRow> {
+    fn rows<'a>(&'a self, keys: &'a [JobKey]) -> impl Iterator<Item = &'a Job> {
         keys.iter().filter_map(|key| self.listed().get(*key))
     }
 
@@ -77,7 +77,7 @@ impl App {
     }
 
     /// Those jobs that an action can work on, and the others with the reason that `refusal` gives.
-    pub(super) fn split_targets(&self, keys: &[JobKey], refusal: impl Fn(&JobRow) -> Option<&'static str>) -> Targets {
+    pub(super) fn split_targets(&self, keys: &[JobKey], refusal: impl Fn(&Job) -> Option<&'static str>) -> Targets {
         let mut targets = Targets::default();
         for row in self.rows(keys) {
             match refusal(row) {
@@ -144,7 +144,7 @@ impl App {
 
     pub(super) fn open_prs(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
-        let refusal = |row: &JobRow| match (web_link(row), &row.pr_link) {
+        let refusal = |row: &Job| match (web_link(row), &row.pr_link) {
             (Some(_), _) => None,
             (None, Some(_)) => Some("no web link"),
             (None, None) => Some("no pull request"),
@@ -177,7 +177,7 @@ impl App {
 
     pub(super) fn copy_links(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
-        let nothing = |row: &JobRow| main_text(row).is_none().then_some("no link, no id");
+        let nothing = |row: &Job| main_text(row).is_none().then_some("no link, no id");
         let targets = self.split_targets(&keys, nothing);
         match targets.keys.len() {
             _ if keys.is_empty() => {}
@@ -210,8 +210,8 @@ impl App {
     pub(super) fn dismiss(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
         let undecided =
-            |row: &JobRow| row.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending);
-        let free: Vec<&JobRow> = self.rows(&keys).filter(|row| !undecided(row)).collect();
+            |row: &Job| row.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending);
+        let free: Vec<&Job> = self.rows(&keys).filter(|row| !undecided(row)).collect();
         let back = !free.is_empty() && free.iter().all(|row| row.dismissed);
         let targets = self.split_targets(&keys, |row| match undecided(row) {
             true => Some(NOT_DELIVERED),
@@ -239,8 +239,8 @@ impl App {
     /// Marks jobs that need the user as done; if all of them are, puts them back.
     pub(super) fn mark_done(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
-        let can_be = |row: &JobRow| row.wants_action() && !row.dismissed;
-        let able: Vec<&JobRow> = self.rows(&keys).filter(|row| can_be(row)).collect();
+        let can_be = |row: &Job| row.wants_action() && !row.dismissed;
+        let able: Vec<&Job> = self.rows(&keys).filter(|row| can_be(row)).collect();
         let back = !able.is_empty() && able.iter().all(|row| row.is_handled());
         let targets = self.split_targets(&keys, |row| match row.undelivered {
             Some(kind) if kind.needs_user() => Some(NOT_DELIVERED),
@@ -307,7 +307,7 @@ impl App {
 }
 
 /// What `y` copies of a job.
-fn main_text(row: &JobRow) -> Option<(&'static str, String)> {
+fn main_text(row: &Job) -> Option<(&'static str, String)> {
     match (&row.pr_link, &row.id) {
         (Some(link), _) => Some(("link", link::shown(link).to_string())),
         (None, Some(id)) => Some(("job's id", id.clean().to_string())),
@@ -316,12 +316,12 @@ fn main_text(row: &JobRow) -> Option<(&'static str, String)> {
 }
 
 /// The pull request, where docdeck gives it to an opener: http and https alone.
-fn web_link(row: &JobRow) -> Option<&CleanText> {
+fn web_link(row: &Job) -> Option<&CleanText> {
     row.pr_link.as_ref().filter(|link| WebLink::parse(link.as_str()).is_some())
 }
 
 /// A job as the commands write it, with its note and without its prompt.
-fn exported(row: &JobRow) -> serde_json::Value {
+fn exported(row: &Job) -> serde_json::Value {
     let mut job = json::job(row, None);
     if let Some(fields) = job.as_object_mut() {
         fields.remove("prompt");

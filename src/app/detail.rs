@@ -6,9 +6,9 @@ use super::wrap::wrap;
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::link::shown;
-use crate::model::load::{Load, Stamped};
+use crate::model::load::{Load, Timed};
 use crate::model::prompt::{Delivery, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 
 /// Lines of one prompt that are shown; the whole of a longer one is in the store.
@@ -69,7 +69,7 @@ pub const LABEL: usize = 6;
 const NOTE_LINES: usize = 12;
 
 /// The facts that are known of a job, in the order in which they are shown, a line each at this width.
-pub fn head(row: &JobRow, columns: usize) -> Vec<Fact> {
+pub fn head(row: &Job, columns: usize) -> Vec<Fact> {
     let facts = [
         (true, Fact::State),
         (row.id.is_some(), Fact::Checked),
@@ -154,7 +154,7 @@ impl Detail {
     pub fn take(&mut self, job: JobKey, result: Result<Thread, Failure>, now: Time) -> Option<JobKey> {
         self.reading = None;
         if self.job == Some(job) {
-            self.thread.finish(result.map(|value| Stamped { value, as_of: now }), now);
+            self.thread.finish(result.map(|value| Timed { value, as_of: now }), now);
             self.lay_out();
             // What came while it was read may not be in it.
             return if self.behind { self.read(job) } else { None };

@@ -8,7 +8,7 @@
 
 use crate::model::job::Status;
 use crate::model::job_state::{self, begins, search_words, squeezed, words};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
 use nucleo_matcher::{Matcher, Utf32Str};
@@ -237,16 +237,16 @@ impl Sieve {
     }
 
     /// What the filter makes of a row.
-    pub fn verdict(&mut self, row: &JobRow) -> Verdict {
+    pub fn verdict(&mut self, row: &Job) -> Verdict {
         self.weigh(row, 0)
     }
 
     /// What it makes of a row that the filter before let through.
-    pub fn verdict_anew(&mut self, row: &JobRow) -> Verdict {
+    pub fn verdict_anew(&mut self, row: &Job) -> Verdict {
         self.weigh(row, self.fresh)
     }
 
-    fn weigh(&mut self, row: &JobRow, from: usize) -> Verdict {
+    fn weigh(&mut self, row: &Job, from: usize) -> Verdict {
         let Self { filter, matcher, scratch, repositories, found, .. } = self;
         let mut verdict = Verdict::Passes;
         for (term, repository) in filter.terms.iter().zip(repositories).skip(from) {
@@ -291,7 +291,7 @@ impl Hay<'_> {
         }
     }
 
-    fn near_repository(&mut self, word: &Word, row: &JobRow) -> Verdict {
+    fn near_repository(&mut self, word: &Word, row: &Job) -> Verdict {
         let Some(repository) = &row.repository else { return Verdict::Fails };
         if let Some((known, verdict)) = &self.repository
             && Arc::ptr_eq(known, repository)
@@ -304,7 +304,7 @@ impl Hay<'_> {
     }
 }
 
-fn has(what: &What, row: &JobRow, hay: &mut Hay<'_>, in_prompt: impl Fn(&str) -> bool) -> Verdict {
+fn has(what: &What, row: &Job, hay: &mut Hay<'_>, in_prompt: impl Fn(&str) -> bool) -> Verdict {
     let passes = match what {
         What::Word(word) => return has_word(word, row, hay, in_prompt),
         What::Status(start) => words(row).any(|word| begins(word, start)),
@@ -315,7 +315,7 @@ fn has(what: &What, row: &JobRow, hay: &mut Hay<'_>, in_prompt: impl Fn(&str) ->
     if passes { Verdict::Passes } else { Verdict::Fails }
 }
 
-fn has_word(word: &Word, row: &JobRow, hay: &mut Hay<'_>, in_prompt: impl Fn(&str) -> bool) -> Verdict {
+fn has_word(word: &Word, row: &Job, hay: &mut Hay<'_>, in_prompt: impl Fn(&str) -> bool) -> Verdict {
     if in_prompt(&word.text) {
         return Verdict::Passes;
     }
@@ -346,7 +346,7 @@ fn has_word(word: &Word, row: &JobRow, hay: &mut Hay<'_>, in_prompt: impl Fn(&st
 
 /// Whether a typed word is the beginning of a word that the row shows for its state: of each part of `not sent`, but only
 /// of the whole name of its group. The number of a pull request is compared elsewhere.
-fn shows_state(row: &JobRow, word: &Word) -> bool {
+fn shows_state(row: &Job, word: &Word) -> bool {
     if word.squeezed.is_empty() {
         return false;
     }
@@ -364,7 +364,7 @@ mod tests {
     use super::*;
     use crate::app::jobs::tests::row;
 
-    fn job() -> JobRow {
+    fn job() -> Job {
         let mut job = row(7, Status::Failed);
         job.title = CleanText::line("Rewrite the SSO guide");
         job.model = Some(CleanText::line("Big Sonnet").into());
@@ -442,7 +442,7 @@ mod tests {
     fn every_word_that_a_row_shows_for_its_state_finds_it() {
         use crate::model::job_state::{JobState, word};
         use crate::model::prompt::DeliveryKind;
-        let finds = |typed: &str, row: &JobRow| {
+        let finds = |typed: &str, row: &Job| {
             let mut sieve = Sieve::default();
             sieve.set(Filter::parse(typed));
             sieve.verdict(row) == Verdict::Passes

@@ -270,13 +270,13 @@ mod tests {
 
     #[test]
     fn what_is_not_recorded_is_shown_until_it_is_on_every_screen_beside_any_notice() {
+        use crate::model::engine_event::EngineEvent;
         use crate::model::job::JobId;
-        use crate::model::news::News;
         use crate::model::prompt::{Delivery, PromptId, PromptKind};
         use crate::model::text::CleanText;
         use crate::model::unrecorded::{Obstacle, Unrecorded};
         let accepted = |prompt| {
-            Msg::News(News::Unrecorded(Box::new(Unrecorded {
+            Msg::News(EngineEvent::Unrecorded(Box::new(Unrecorded {
                 prompt: PromptId(prompt),
                 kind: PromptKind::Create,
                 id: JobId::new(&format!("job_{prompt}")),
@@ -304,7 +304,7 @@ mod tests {
         app.say(Tone::Info, "Something else.", at(100_000));
         assert!(app.said(77).len() > app.alerts(77).len() && !app.alerts(77).is_empty());
         for prompt in [1, 2] {
-            app.update(Msg::News(News::Recorded(PromptId(prompt))), at(100_001));
+            app.update(Msg::News(EngineEvent::Recorded(PromptId(prompt))), at(100_001));
         }
         assert_eq!(app.said(77), [" ✓ Recorded now: job_2."]);
     }

@@ -5,7 +5,7 @@ use super::keymap::{Action, Context};
 use super::{App, Screen};
 use crate::model::Time;
 use crate::model::connection::Connection;
-use crate::model::ledger::Limited;
+use crate::model::ledger::RateLimited;
 use unicode_width::UnicodeWidthStr;
 
 /// A screen's name, and the cell where it begins.
@@ -123,10 +123,10 @@ impl App {
     }
 
     /// The limit that is closest to its end; of those that are equally close, the one of this screen.
-    pub fn limit_shown(&self) -> Limited {
+    pub fn limit_shown(&self) -> RateLimited {
         let order = match self.screen {
-            Screen::Views => [Limited::Views, Limited::Create, Limited::FollowUp],
-            _ => Limited::ALL,
+            Screen::Views => [RateLimited::Views, RateLimited::Create, RateLimited::FollowUp],
+            _ => RateLimited::ALL,
         };
         let [first, others @ ..] = order;
         others.into_iter().fold(first, |closest, other| {

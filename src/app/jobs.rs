@@ -12,7 +12,7 @@ use super::filter::{Sieve, Verdict};
 use super::marks::Marks;
 use super::order::{Order, SECTIONS, SortKey, Sorting, Spot, section};
 use crate::model::job::Status;
-use crate::model::row::{FirstRows, Group, JobKey, JobRow};
+use crate::model::row::{FirstRows, Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -21,14 +21,14 @@ use std::ops::RangeInclusive;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Line<'a> {
     /// The heading of a group, with the number of its jobs, and whether they are hidden.
-    Heading(Group, usize, bool),
-    Job(&'a JobRow),
+    Heading(JobGroup, usize, bool),
+    Job(&'a Job),
 }
 
 /// The list and its selection.
 #[derive(Debug, Default)]
 pub struct JobList {
-    rows: Vec<JobRow>,
+    rows: Vec<Job>,
     place: HashMap<JobKey, usize>,
     pub(super) order: Order,
     sorting: Sorting,
@@ -69,7 +69,7 @@ impl JobList {
     }
 
     /// Replaces all rows.
-    pub fn replace(&mut self, rows: Vec<JobRow>) {
+    pub fn replace(&mut self, rows: Vec<Job>) {
         self.begun = false;
         self.revision = rows.iter().map(|row| row.revision).max().unwrap_or(0);
         rows.iter().for_each(|row| note_status(&mut self.other_statuses, row));
@@ -79,7 +79,7 @@ impl JobList {
     }
 
     /// Puts a row in or replaces it; a row older than the one here is ignored. Whether anything changed.
-    pub fn upsert(&mut self, row: JobRow) -> bool {
+    pub fn upsert(&mut self, row: Job) -> bool {
         self.revision = self.revision.max(row.revision);
         note_status(&mut self.other_statuses, &row);
         let Some(&place) = self.place.get(&row.key) else {
@@ -103,7 +103,7 @@ impl JobList {
         let position = self.selected_position();
         let stood = self.leave_group(place);
         if self.selected == Some(row.key) {
-            self.held = self.held || row.group() == Group::NeedsYou;
+            self.held = self.held || row.group() == JobGroup::NeedsYou;
         }
         if let Some(slot) = self.rows.get_mut(place) {
             *slot = row;
@@ -116,7 +116,7 @@ impl JobList {
     }
 
     /// The group under which a row stands now.
-    pub fn shown_group(&self, row: &JobRow) -> Group {
+    pub fn shown_group(&self, row: &Job) -> JobGroup {
         shown_group(row, self.held && self.selected == Some(row.key))
     }
 
@@ -129,7 +129,7 @@ impl JobList {
         if let Some(count) = self.counts.get_mut(section(group)) {
             *count = count.saturating_add_signed(by);
         }
-        if self.rows.get(place).is_some_and(JobRow::counts_as_working) {
+        if self.rows.get(place).is_some_and(Job::counts_as_working) {
             self.working = self.working.saturating_add_signed(by);
         }
     }
@@ -168,7 +168,7 @@ impl JobList {
     }
 
     /// The row at a position.
-    pub(super) fn at(&self, position: usize) -> Option<&JobRow> {
+    pub(super) fn at(&self, position: usize) -> Option<&Job> {
         self.order.at(position).and_then(|place| self.rows.get(place))
     }
 
@@ -179,7 +179,7 @@ impl JobList {
     }
 
     /// How many jobs stand under a group, whatever the filter.
-    pub fn count_of(&self, group: Group) -> usize {
+    pub fn count_of(&self, group: JobGroup) -> usize {
         self.counts.get(section(group)).copied().unwrap_or(0)
     }
 
@@ -219,12 +219,12 @@ impl JobList {
     }
 
     /// All rows, in no order.
-    pub fn rows(&self) -> impl Iterator<Item = &JobRow> {
+    pub fn rows(&self) -> impl Iterator<Item = &Job> {
         self.rows.iter()
     }
 
     /// A row by its key.
-    pub fn get(&self, key: JobKey) -> Option<&JobRow> {
+    pub fn get(&self, key: JobKey) -> Option<&Job> {
         self.place.get(&key).and_then(|&place| self.rows.get(place))
     }
 
@@ -262,17 +262,17 @@ impl JobList {
     }
 
     /// All rows that have a line, in order.
-    pub fn shown_rows(&self) -> impl Iterator<Item = &JobRow> {
+    pub fn shown_rows(&self) -> impl Iterator<Item = &Job> {
         self.order.places().filter_map(|place| self.rows.get(place))
     }
 
     /// The selected row.
-    pub fn selected(&self) -> Option<&JobRow> {
+    pub fn selected(&self) -> Option<&Job> {
         self.selected.and_then(|key| self.get(key))
     }
 
     /// Whether this row is the selected one.
-    pub fn is_selected(&self, row: &JobRow) -> bool {
+    pub fn is_selected(&self, row: &Job) -> bool {
         self.selected == Some(row.key)
     }
 
@@ -304,7 +304,7 @@ impl JobList {
     }
 }
 
-fn note_status(statuses: &mut BTreeSet<CleanText>, row: &JobRow) {
+fn note_status(statuses: &mut BTreeSet<CleanText>, row: &Job) {
     if let Some(Status::Unknown(word)) = &row.status
         && !statuses.contains(word)
     {
@@ -312,9 +312,9 @@ fn note_status(statuses: &mut BTreeSet<CleanText>, row: &JobRow) {
     }
 }
 
-fn shown_group(row: &JobRow, held: bool) -> Group {
+fn shown_group(row: &Job, held: bool) -> JobGroup {
     match row.group() {
-        Group::Done if held => Group::NeedsYou,
+        JobGroup::Done if held => JobGroup::NeedsYou,
         group => group,
     }
 }
@@ -330,13 +330,13 @@ pub(crate) mod tests {
         Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range")
     }
 
-    pub(crate) fn row(key: i64, status: Status) -> JobRow {
-        JobRow {
+    pub(crate) fn row(key: i64, status: Status) -> Job {
+        Job {
             id: JobId::new(&format!("job-{key}")),
             status: Some(status),
             checked_at: Some(at(key)),
             revision: key,
-            ..JobRow::new(JobKey(key), CleanText::line(&format!("Job {key}")), at(key))
+            ..Job::new(JobKey(key), CleanText::line(&format!("Job {key}")), at(key))
         }
     }
 
@@ -454,7 +454,7 @@ pub(crate) mod tests {
         list.replace((1..=4).map(|key| row(key, Status::Active)).collect());
         list.select(JobKey(2));
         assert!(list.merge(JobKey(2), JobKey(3)));
-        assert_eq!((list.len(), list.get(JobKey(2)), list.count_of(Group::Working)), (3, None, 3));
+        assert_eq!((list.len(), list.get(JobKey(2)), list.count_of(JobGroup::Working)), (3, None, 3));
         assert_eq!(list.selected().map(|row| row.key), Some(JobKey(3)));
         assert!(!list.merge(JobKey(2), JobKey(3)), "only once");
     }

@@ -6,7 +6,7 @@ use super::keymap::{Action, Context};
 use super::order::{Sort, Sorting};
 use super::{App, Effect, Screen, Start, Tone};
 use crate::model::Time;
-use crate::model::layout::{JobsLayout, Layout, Place, SortBy};
+use crate::model::layout::{JobsLayout, Layout, PanePlace, SortBy};
 use chrono::TimeDelta;
 
 /// Changes within this time are written at once.
@@ -48,9 +48,9 @@ impl App {
             rows: self.panes.rows,
             hidden: self.panes.hidden,
             place: match self.screen {
-                Screen::Welcome | Screen::Jobs => Place::Jobs,
-                Screen::Views => Place::Views,
-                Screen::Log => Place::Log,
+                Screen::Welcome | Screen::Jobs => PanePlace::Jobs,
+                Screen::Views => PanePlace::Views,
+                Screen::Log => PanePlace::Log,
             },
             jobs: JobsLayout {
                 filter: self.jobs_filter().to_owned(),
@@ -67,9 +67,9 @@ impl App {
         let Some(left) = self.start.layout.take().filter(|_| self.start.can_remember()) else { return };
         self.lay(&left, now);
         match left.place {
-            Place::Jobs => {}
-            Place::Views => self.turn_to(Screen::Views, now, effects),
-            Place::Log => self.turn_to(Screen::Log, now, effects),
+            PanePlace::Jobs => {}
+            PanePlace::Views => self.turn_to(Screen::Views, now, effects),
+            PanePlace::Log => self.turn_to(Screen::Log, now, effects),
         }
         self.remembered = Remembered::Kept(self.layout());
     }
@@ -229,7 +229,7 @@ mod tests {
         let effects = app.update(Msg::Wake, at(6));
         let (key, text) = written(&effects).expect("written");
         assert!(key.contains("work") && key.contains("127.0.0.1"), "{key:?}");
-        assert_eq!(Layout::parse(text).place, Place::Log);
+        assert_eq!(Layout::parse(text).place, PanePlace::Log);
         assert_eq!(app.layout_due(), None);
         assert_eq!(written(&app.update(Msg::Terminate, at(7))), None, "it is on disk");
         press(&mut app, "2", 8);
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn the_demo_remembers_nothing_and_neither_does_a_store_that_is_read_only() {
         for start in [Start { demo: true, ..start() }, Start { read_only: true, ..start() }] {
-            let left = Layout { place: Place::Log, ..Layout::default() };
+            let left = Layout { place: PanePlace::Log, ..Layout::default() };
             let mut app = began(Start { layout: Some(left), ..start });
             assert_eq!(app.screen, Screen::Jobs);
             press(&mut app, "3", 1);

@@ -6,11 +6,11 @@ use super::question::QuestionLine;
 use super::{App, Effect, Known, Msg, NewFile, Start, SubmitError, Tone};
 use crate::model::change::{Discarded, LocalChange};
 use crate::model::endpoint::Scope;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::{JobId, Status};
-use crate::model::news::News;
 use crate::model::prompt::{DeliveryKind, DraftSlot, PromptId, Thread};
-use crate::model::row::{FirstRows, Group, JobKey, JobRow};
+use crate::model::row::{FirstRows, Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -81,7 +81,7 @@ fn fifty_changes_are_taken_back_in_the_opposite_order() {
         let title = CleanText::line(&format!("Job 5{}", (0..=n).map(|n| n.to_string()).collect::<String>()));
         assert_eq!(effects, [Effect::Change(jobs(&[5]), LocalChange::Title(Some(title.clone())))]);
         let mut renamed = app.jobs.selected().cloned().expect("a job");
-        (renamed.title, renamed.named, renamed.revision) = (title, true, 100 + n);
+        (renamed.title, renamed.has_own_title, renamed.revision) = (title, true, 100 + n);
         app.update(Msg::Changed(Ok(vec![renamed])), at(0));
     }
     let last: Vec<Effect> = (0..50).flat_map(|_| press(&mut app, "u")).collect();
@@ -130,7 +130,7 @@ fn what_is_copied_types_nothing_into_a_shell_whatever_the_service_made_of_an_id(
     let mut app = app();
     let mut odd = row(9, Status::Active);
     odd.id = JobId::new("job\x1b]52;c;AAAA\x07\u{9b}2J\nrm -rf ~\r");
-    app.update(Msg::News(News::Job(Box::new(odd))), at(1000));
+    app.update(Msg::News(EngineEvent::Job(Box::new(odd))), at(1000));
     app.jobs.select(JobKey(9));
     for keys in ["y", "Y"] {
         let effects = press(&mut app, keys);
@@ -359,7 +359,7 @@ fn a_notice_gives_way_to_the_keys_of_a_layer_that_opens_but_a_problem_stays() {
 }
 
 /// Before anything is read, a list of eight done jobs, the newest last.
-fn begun(rows: std::ops::Range<i64>) -> (App, Vec<JobRow>) {
+fn begun(rows: std::ops::Range<i64>) -> (App, Vec<Job>) {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
     let (mut app, effects) = App::new(Start { size: (80, 24), ..Start::new(scope, utc) }, at(0));
@@ -384,12 +384,12 @@ fn shown(app: &App) -> Vec<JobKey> {
 fn the_head_of_the_list_is_shown_with_the_sizes_of_the_whole() {
     let (mut app, all) = begun(6..9);
     assert_eq!(shown(&app), jobs(&[8, 7, 6]));
-    assert_eq!((app.jobs.count_of(Group::Done), app.jobs.line_count()), (8, 9));
+    assert_eq!((app.jobs.count_of(JobGroup::Done), app.jobs.line_count()), (8, 9));
     press(&mut app, "j");
     app.update(Msg::Loaded(Ok(Box::new(Known { jobs: all, ..Known::default() }))), at(0));
     assert_eq!(shown(&app), jobs(&[8, 7, 6, 5, 4, 3, 2, 1]));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(7)), "what was selected stays so");
-    assert_eq!((app.jobs.count_of(Group::Done), app.jobs.line_count()), (8, 9));
+    assert_eq!((app.jobs.count_of(JobGroup::Done), app.jobs.line_count()), (8, 9));
 }
 
 #[test]
@@ -460,16 +460,16 @@ fn keys_that_leave_do_not_wait_for_the_disk() {
 fn news_that_comes_while_all_is_read_is_newer_than_what_is_read() {
     let (mut app, all) = begun(6..9);
     let news = |app: &mut App, key, revision| {
-        let row = JobRow { revision, ..row(key, Status::Active) };
-        app.update(Msg::News(News::Job(Box::new(row))), at(0));
+        let row = Job { revision, ..row(key, Status::Active) };
+        app.update(Msg::News(EngineEvent::Job(Box::new(row))), at(0));
     };
     news(&mut app, 2, 9);
     news(&mut app, 8, 10);
-    app.update(Msg::News(News::Merged { gone: JobKey(3), into: JobKey(4) }), at(0));
+    app.update(Msg::News(EngineEvent::Merged { gone: JobKey(3), into: JobKey(4) }), at(0));
     assert_eq!(shown(&app), jobs(&[8, 7, 6]), "one that is not here yet comes with the rest");
     app.update(Msg::Loaded(Ok(Box::new(Known { jobs: all, ..Known::default() }))), at(0));
     assert_eq!(shown(&app), jobs(&[8, 2, 7, 6, 5, 4, 1]));
-    assert_eq!(app.jobs.count_of(Group::Working), 2);
+    assert_eq!(app.jobs.count_of(JobGroup::Working), 2);
 }
 
 #[test]
@@ -533,10 +533,10 @@ fn a_title_or_note_names_the_one_job_that_gets_it_though_another_is_marked() {
 #[test]
 fn a_follow_up_to_marked_jobs_names_those_that_get_it_and_those_that_are_left_out() {
     let mut app = app();
-    let bare = JobRow { id: None, undelivered: Some(DeliveryKind::Queued), revision: 9, ..row(6, Status::Active) };
-    let gone = JobRow { gone: true, revision: 9, ..row(7, Status::Active) };
+    let bare = Job { id: None, undelivered: Some(DeliveryKind::Queued), revision: 9, ..row(6, Status::Active) };
+    let gone = Job { gone: true, revision: 9, ..row(7, Status::Active) };
     for row in [bare, gone] {
-        app.update(Msg::News(News::Job(Box::new(row))), at(0));
+        app.update(Msg::News(EngineEvent::Job(Box::new(row))), at(0));
     }
     for key in [6, 7, 2] {
         app.jobs.select(JobKey(key));
@@ -587,8 +587,8 @@ fn footer_and_hints_tell_that_keys_work_on_marked_jobs() {
 fn queue_keys_work_on_marked_jobs_after_a_question() {
     let mut app = app();
     for key in [6, 7] {
-        let queued = JobRow { undelivered: Some(DeliveryKind::Queued), revision: 9, ..row(key, Status::Active) };
-        app.update(Msg::News(News::Job(Box::new(queued))), at(0));
+        let queued = Job { undelivered: Some(DeliveryKind::Queued), revision: 9, ..row(key, Status::Active) };
+        app.update(Msg::News(EngineEvent::Job(Box::new(queued))), at(0));
         app.jobs.select(JobKey(key));
         press(&mut app, "v");
     }
@@ -606,10 +606,10 @@ fn queue_keys_work_on_marked_jobs_after_a_question() {
 fn needing() -> App {
     let mut app = app();
     for n in 1..=5 {
-        let row = JobRow { handled_at: None, revision: 20, ..app.jobs.get(JobKey(n)).expect("a job").clone() };
-        app.update(Msg::News(News::Job(Box::new(row))), at(0));
+        let row = Job { handled_at: None, revision: 20, ..app.jobs.get(JobKey(n)).expect("a job").clone() };
+        app.update(Msg::News(EngineEvent::Job(Box::new(row))), at(0));
     }
-    assert_eq!(app.jobs.count_of(Group::NeedsYou), 5);
+    assert_eq!(app.jobs.count_of(JobGroup::NeedsYou), 5);
     app
 }
 
@@ -633,11 +633,11 @@ fn only_acting_on_a_job_takes_it_off_the_group_that_needs_the_user() {
 fn a_handled_job_stays_in_its_place_until_the_selection_leaves_it() {
     let mut app = needing();
     press(&mut app, "gm");
-    let handled = JobRow { handled_at: Some(at(200)), revision: 30, ..app.jobs.get(JobKey(5)).expect("a job").clone() };
+    let handled = Job { handled_at: Some(at(200)), revision: 30, ..app.jobs.get(JobKey(5)).expect("a job").clone() };
     app.update(Msg::Changed(Ok(vec![handled.clone()])), at(0));
-    assert_eq!((app.jobs.count_of(Group::NeedsYou), handled.group()), (5, Group::Done));
+    assert_eq!((app.jobs.count_of(JobGroup::NeedsYou), handled.group()), (5, JobGroup::Done));
     press(&mut app, "j");
-    assert_eq!((app.jobs.count_of(Group::NeedsYou), app.jobs.selected().map(|row| row.key)), (4, Some(JobKey(4))));
+    assert_eq!((app.jobs.count_of(JobGroup::NeedsYou), app.jobs.selected().map(|row| row.key)), (4, Some(JobKey(4))));
     app.jobs.select(JobKey(5));
     assert_eq!(press(&mut app, "m"), [Effect::Change(jobs(&[5]), LocalChange::HandledAt(None))], "it is put back");
 }
@@ -647,14 +647,13 @@ fn what_is_discarded_or_removed_is_confirmed_and_restored_by_undo() {
     let mut app = app();
     let said = |app: &App| app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
     let discarded = |prompts: &[i64]| {
-        let row =
-            JobRow { undelivered: Some(DeliveryKind::Discarded), id: None, revision: 50, ..row(3, Status::Active) };
+        let row = Job { undelivered: Some(DeliveryKind::Discarded), id: None, revision: 50, ..row(3, Status::Active) };
         Discarded { prompts: prompts.iter().copied().map(PromptId).collect(), rows: vec![row] }
     };
     let sentence = CleanText::line("Discarded. The service may still have started it.");
     app.update(Msg::Discarded { sentence, result: Ok(discarded(&[7])) }, at(0));
     assert_eq!(said(&app), "Discarded. The service may still have started it. u undoes this.");
-    assert_eq!(app.jobs.get(JobKey(3)).map(JobRow::group), Some(Group::Done));
+    assert_eq!(app.jobs.get(JobKey(3)).map(Job::group), Some(JobGroup::Done));
     app.update(Msg::RemovedFromQueue(Ok(discarded(&[8, 9]))), at(0));
     assert_eq!(said(&app), "2 prompts removed from the queue before they were sent; u puts them back.");
     app.update(Msg::RemovedFromQueue(Ok(Discarded::default())), at(0));
@@ -670,10 +669,10 @@ fn what_is_discarded_or_removed_is_confirmed_and_restored_by_undo() {
 fn a_dismissed_job_at_work_is_still_counted_as_working() {
     let mut app = app();
     let working = row(6, Status::Active);
-    app.update(Msg::News(News::Job(Box::new(working.clone()))), at(0));
+    app.update(Msg::News(EngineEvent::Job(Box::new(working.clone()))), at(0));
     assert_eq!(app.jobs.active(), 1);
-    let dismissed = JobRow { dismissed: true, revision: 60, ..working };
+    let dismissed = Job { dismissed: true, revision: 60, ..working };
     assert!(dismissed.is_working() && crate::model::poll::next_poll(&dismissed).is_some());
-    app.update(Msg::News(News::Job(Box::new(dismissed))), at(0));
-    assert_eq!((app.jobs.active(), app.jobs.count_of(Group::Working)), (1, 0));
+    app.update(Msg::News(EngineEvent::Job(Box::new(dismissed))), at(0));
+    assert_eq!((app.jobs.active(), app.jobs.count_of(JobGroup::Working)), (1, 0));
 }

@@ -7,7 +7,7 @@ use super::jobs::JobList;
 use super::order::{Sort, Sorting};
 use super::text_input::TextInput;
 use super::{App, Record};
-use crate::model::row::Group;
+use crate::model::row::JobGroup;
 use unicode_width::UnicodeWidthStr;
 
 /// What a piece of the title is.
@@ -28,7 +28,7 @@ pub enum Piece {
     Tab(usize, bool),
     /// Between two tabs, and at the end.
     Blank,
-    Group(Group),
+    Group(JobGroup),
     /// Between two parts.
     Between,
 }
@@ -90,8 +90,8 @@ impl App {
                 push(part, &mut room);
             }
         }
-        for group in [Group::NeedsYou, Group::Working] {
-            let n = if group == Group::Working { list.active() } else { list.count_of(group) };
+        for group in [JobGroup::NeedsYou, JobGroup::Working] {
+            let n = if group == JobGroup::Working { list.active() } else { list.count_of(group) };
             // The headings below count what passes the filter.
             let all = if list.filter().is_empty() { "" } else { " in all" };
             let part = vec![(format!("{} {}{all}", group.name(), count(n)), Piece::Group(group))];

@@ -7,7 +7,7 @@ use crate::model::Time;
 use crate::model::change::{Discarded, LocalChange};
 use crate::model::failure::Failure;
 use crate::model::prompt::PromptId;
-use crate::model::row::{JobKey, JobRow, Left};
+use crate::model::row::{Job, JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 
 /// How many changes can be taken back.
@@ -28,7 +28,7 @@ pub(super) enum Undo {
 
 impl Undo {
     /// Forgets the jobs that are no more; whether any is left.
-    pub(super) fn keep_only(&mut self, left: &Left) -> bool {
+    pub(super) fn keep_only(&mut self, left: &RemainingJobs) -> bool {
         match self {
             Self::Change { changes, .. } => {
                 changes.iter_mut().for_each(|(keys, _)| keys.retain(|key| left.has(*key)));
@@ -255,11 +255,11 @@ impl App {
     }
 
     /// Confirms that discarded prompts have the state again that they had.
-    pub(super) fn restored(&mut self, result: Result<Vec<JobRow>, Failure>, now: Time) {
+    pub(super) fn restored(&mut self, result: Result<Vec<Job>, Failure>, now: Time) {
         match result {
             Ok(rows) => {
                 let text = match rows.as_slice() {
-                    [JobRow { undelivered: Some(kind), .. }] => format!("Undone: the prompt is {} again.", kind.word()),
+                    [Job { undelivered: Some(kind), .. }] => format!("Undone: the prompt is {} again.", kind.word()),
                     rows => format!("Undone: the prompts of {} are restored.", format::plural(rows.len(), "job")),
                 };
                 self.say(Tone::Info, &text, now);
@@ -274,9 +274,9 @@ impl App {
 }
 
 /// The change that brings back what a row has now.
-fn before(row: &JobRow, change: &LocalChange) -> Option<LocalChange> {
+fn before(row: &Job, change: &LocalChange) -> Option<LocalChange> {
     Some(match change {
-        LocalChange::Title(_) => LocalChange::Title(row.named.then(|| row.title.clone())),
+        LocalChange::Title(_) => LocalChange::Title(row.has_own_title.then(|| row.title.clone())),
         LocalChange::Tags(_) | LocalChange::AddTags(_) | LocalChange::RemoveTags(_) => {
             LocalChange::Tags(row.tags.to_vec())
         }

@@ -4,9 +4,9 @@ use super::bulk::{Bulk, Targets};
 use super::overlay::Overlay;
 use super::{App, Effect, SubmitError, Tone, format};
 use crate::model::Time;
-use crate::model::ledger::Limited;
+use crate::model::ledger::RateLimited;
 use crate::model::prompt::{DeliveryKind, DraftSlot, PromptId};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 
 /// One that is being written to disk.
@@ -66,8 +66,8 @@ impl App {
         }
         let keys = editor.targets.clone();
         let n = keys.len();
-        let cost = if self.knows_budget(Limited::FollowUp) {
-            let left = self.budget(Limited::FollowUp).left();
+        let cost = if self.knows_budget(RateLimited::FollowUp) {
+            let left = self.budget(RateLimited::FollowUp).left();
             let waits = if usize::try_from(left).is_ok_and(|left| left < n) { " The rest is queued." } else { "" };
             format!("Uses {n} of {left} follow-ups left this hour, this computer.{waits}")
         } else {
@@ -93,7 +93,7 @@ impl App {
     pub(super) fn submitted_to_one_of_many(
         &mut self,
         slot: DraftSlot,
-        result: &Result<(PromptId, JobRow), SubmitError>,
+        result: &Result<(PromptId, Job), SubmitError>,
         now: Time,
         effects: &mut Vec<Effect>,
     ) -> bool {

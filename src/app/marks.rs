@@ -2,7 +2,7 @@
 
 use super::jobs::JobList;
 use super::order::{SECTIONS, section};
-use crate::model::row::{Group, JobKey, JobRow};
+use crate::model::row::{Job, JobGroup, JobKey};
 use std::collections::HashSet;
 
 /// The marked jobs.
@@ -62,7 +62,7 @@ impl JobList {
     }
 
     /// Whether this holds for one of the marked jobs that have a line.
-    pub(super) fn any_marked(&self, holds: impl Fn(&JobRow) -> bool) -> bool {
+    pub(super) fn any_marked(&self, holds: impl Fn(&Job) -> bool) -> bool {
         let listed = self.marks.keys.iter().filter(|key| self.position(**key).is_some());
         listed.filter_map(|key| self.get(*key)).any(holds)
     }
@@ -115,7 +115,7 @@ impl JobList {
     fn section_of(&self, key: JobKey) -> Option<usize> {
         self.position(key)?;
         let group = self.get(key).map(|row| self.shown_group(row))?;
-        let dismissed = group == Group::Dismissed;
+        let dismissed = group == JobGroup::Dismissed;
         Some(if self.order.flat && !dismissed { 0 } else { section(group) })
     }
 }

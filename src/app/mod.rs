@@ -70,10 +70,10 @@ pub use read_ahead::MOST_OF_ONE as MOST_READ_AHEAD;
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::failure::Failure;
-use crate::model::ledger::{Budget, Limited};
+use crate::model::ledger::{Budget, RateLimited};
 use crate::model::load::Load;
 use crate::model::prompt::{DeliveryKind, DraftSlot};
-use crate::model::row::{Group, JobKey, JobRow};
+use crate::model::row::{Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedPrompts;
 use geometry::{Geometry, geometry};
@@ -149,7 +149,7 @@ pub struct App {
     pub notice: Option<Notice>,
     /// Shown for as long as they are not on disk.
     pub unrecorded: UnrecordedPrompts,
-    budgets: HashMap<Limited, Budget>,
+    budgets: HashMap<RateLimited, Budget>,
     drafts: HashMap<DraftSlot, String>,
     /// The pages that the draft of a new job about pages is about.
     draft_pages: Vec<CleanText>,
@@ -258,19 +258,19 @@ impl App {
 
     /// The terminal's title.
     pub fn title(&self) -> String {
-        match self.jobs.count_of(Group::NeedsYou) {
+        match self.jobs.count_of(JobGroup::NeedsYou) {
             0 => "docdeck".to_owned(),
             n => format!("{n} need you · docdeck"),
         }
     }
 
     /// A ledger as last reported; unused until the first report.
-    pub fn budget(&self, limited: Limited) -> Budget {
+    pub fn budget(&self, limited: RateLimited) -> Budget {
         self.budgets.get(&limited).copied().unwrap_or_else(|| Budget::unused(limited))
     }
 
     /// Whether the ledger was reported at all.
-    pub fn knows_budget(&self, limited: Limited) -> bool {
+    pub fn knows_budget(&self, limited: RateLimited) -> bool {
         self.budgets.contains_key(&limited)
     }
 
@@ -479,7 +479,7 @@ impl App {
     }
 
     /// Whether this holds for one of the jobs that keys work on: the marked ones, or without marks the selected one.
-    fn any_target(&self, is_possible: impl Fn(&JobRow) -> bool) -> bool {
+    fn any_target(&self, is_possible: impl Fn(&Job) -> bool) -> bool {
         let list = self.listed();
         if self.acts_on_marks() {
             return list.any_marked(is_possible);

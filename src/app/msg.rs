@@ -4,20 +4,20 @@ use super::keymap::Keymap;
 use super::profiles::Profile;
 use super::welcome::{Begin, NotWritten, Welcome};
 use crate::model::Time;
-use crate::model::about::{AboutPage, PageHistory};
 use crate::model::change::{Discarded, LocalChange, QueueChange};
 use crate::model::endpoint::{ApiKey, Scope};
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
+use crate::model::impact::{PageHistory, PageImpact};
 use crate::model::job::JobId;
 use crate::model::layout::Layout;
-use crate::model::load::Stamped;
+use crate::model::load::Timed;
 use crate::model::log::LogEntry;
-use crate::model::news::News;
 use crate::model::period::DateRange;
 use crate::model::prompt::{DraftSlot, PromptId, Resolution, Thread};
-use crate::model::report::{Kept, LoadEnd, LoadOrder, Recalled};
-use crate::model::row::{FirstRows, JobKey, JobRow};
-use crate::model::setup::{Allowed, KeyFrom, NewProfile, SetupProblem};
+use crate::model::report::{CachedViews, LoadOutcome, LoadPlan, Recalled};
+use crate::model::row::{FirstRows, Job, JobKey};
+use crate::model::setup::{KeySourceInput, NewProfile, SetupProblem, WritePermission};
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewsPage, ViewsQuery};
 use chrono::FixedOffset;
@@ -28,7 +28,7 @@ pub enum Msg {
     /// From the terminal: a key, a paste, a resize, focus.
     Input(crossterm::event::Event),
     /// From the engine.
-    News(News),
+    News(EngineEvent),
     /// First answer of the store: the head of the jobs list.
     FirstRows(Result<FirstRows, Failure>),
     /// The store can't be written: that showed only when it was tried.
@@ -36,27 +36,27 @@ pub enum Msg {
     /// All that the store knows at the start.
     Loaded(Result<Box<Known>, Failure>),
     /// Another process wrote: these rows changed.
-    JobsChanged(Vec<JobRow>),
+    JobsChanged(Vec<Job>),
     /// A thread that was asked for.
     Thread { job: JobKey, result: Result<Thread, Failure> },
     /// Threads that were asked for ahead; those that are larger than [`super::MOST_READ_AHEAD`] are not among them.
     ReadAhead(Result<Vec<(JobKey, Thread)>, Failure>),
     /// The prompt is on disk, or could not be saved.
-    Submitted { slot: DraftSlot, result: Result<(PromptId, JobRow), SubmitError> },
+    Submitted { slot: DraftSlot, result: Result<(PromptId, Job), SubmitError> },
     /// A decision about an undelivered prompt was carried out.
-    Resolved { prompt: PromptId, result: Result<JobRow, Failure> },
+    Resolved { prompt: PromptId, result: Result<Job, Failure> },
     /// A job was asked for again, or changed locally.
-    Refreshed { job: JobKey, result: Result<JobRow, Failure> },
+    Refreshed { job: JobKey, result: Result<Job, Failure> },
     /// A job made elsewhere was asked for.
-    Tracked { id: CleanText, result: Result<JobRow, Failure> },
+    Tracked { id: CleanText, result: Result<Job, Failure> },
     /// An undelivered prompt was discarded; the sentence says what that means.
     Discarded { sentence: CleanText, result: Result<Discarded, Failure> },
     /// Queued prompts were discarded.
     RemovedFromQueue(Result<Discarded, Failure>),
     /// Discarded prompts were restored, or none of them was.
-    Restored(Result<Vec<JobRow>, Failure>),
+    Restored(Result<Vec<Job>, Failure>),
     /// Local changes were carried out, or none of them was.
-    Changed(Result<Vec<JobRow>, Failure>),
+    Changed(Result<Vec<Job>, Failure>),
     /// Jobs in whose prompts a filter's text stands; an answer to an older text is dropped.
     PromptsFound { text: String, jobs: Result<Vec<JobKey>, Failure> },
     /// Prompts that were sent before, the newest first, each once.
@@ -68,23 +68,23 @@ pub enum Msg {
     /// A file of prompts was read.
     PromptsRead { file: String, result: Result<Vec<String>, Failure> },
     /// A batch is on disk, queued, or could not be saved.
-    BatchAdded(Result<Vec<JobRow>, SubmitError>),
+    BatchAdded(Result<Vec<Job>, SubmitError>),
     /// Page views; `old` is what the cache still has when the request failed.
-    Views { query: ViewsQuery, result: Result<Stamped<ViewsPage>, Failure>, old: Option<Stamped<ViewsPage>> },
+    Views { query: ViewsQuery, result: Result<Timed<ViewsPage>, Failure>, old: Option<Timed<ViewsPage>> },
     /// What is known of a range.
     Recalled { range: DateRange, recalled: Result<Recalled, Failure> },
     /// Loading all pages of a range ended, whole or not.
-    LoadEnded { range: DateRange, end: LoadEnd },
+    LoadEnded { range: DateRange, end: LoadOutcome },
     /// The site's totals of those of the ranges asked for that are known.
-    TotalsRecalled(Result<Vec<(DateRange, Stamped<Counts>)>, Failure>),
+    TotalsRecalled(Result<Vec<(DateRange, Timed<Counts>)>, Failure>),
     /// Asking for totals ended; each that came was told as news.
     TotalsLoaded(Result<(), Failure>),
     /// All that is known of a page.
     PageHistory { path: CleanText, result: Result<PageHistory, Failure> },
     /// The pages that a job was started about.
-    About { job: JobKey, result: Result<Vec<AboutPage>, Failure> },
+    About { job: JobKey, result: Result<Vec<PageImpact>, Failure> },
     /// What is kept of page views.
-    Kept(Result<Kept, Failure>),
+    Kept(Result<CachedViews, Failure>),
     /// A draft is on disk, with the time it was written.
     DraftSaved { slot: DraftSlot, result: Result<Time, Failure> },
     /// The draft as the disk has it, for an editor that was opened; none when it has none or can't be read.
@@ -140,7 +140,7 @@ pub struct SubmitError {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JobsOfAll {
     /// Each with the place of its profile.
-    pub jobs: Vec<(usize, JobRow)>,
+    pub jobs: Vec<(usize, Job)>,
     /// How many are known here of projects that no profile leads to, those that were put away apart.
     pub left_out: usize,
 }
@@ -192,7 +192,7 @@ pub struct SavedFilter {
 /// What the store knew at the start.
 #[derive(Debug, Default)]
 pub struct Known {
-    pub jobs: Vec<JobRow>,
+    pub jobs: Vec<Job>,
     pub drafts: Vec<(DraftSlot, String)>,
     /// What the draft of a new job about pages is about.
     pub draft_pages: Vec<CleanText>,
@@ -290,7 +290,7 @@ pub enum Effect {
     /// What is known of a range, at no cost.
     Recall(DateRange),
     /// Loads all pages of a range, or goes on where that was broken off; answers with `LoadEnded`.
-    LoadAll(LoadOrder),
+    LoadAll(LoadPlan),
     /// Stops loading all pages of this range after the answer under way.
     StopLoading(DateRange),
     /// Which of these ranges' totals are known, at no cost.
@@ -306,7 +306,7 @@ pub enum Effect {
     /// Reads the key of a new profile, with the terminal lent to the program that prints it; answers with `KeyRead`.
     ReadKey {
         attempt: u64,
-        key: KeyFrom,
+        key: KeySourceInput,
     },
     /// One GET with this key; answers with `ProfileTried`.
     TryProfile {
@@ -318,7 +318,7 @@ pub enum Effect {
     WriteConfig {
         attempt: u64,
         profile: Box<NewProfile>,
-        allowed: Allowed,
+        allowed: WritePermission,
     },
     /// Ends this run for another one in the same terminal.
     Begin(Begin),

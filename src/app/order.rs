@@ -5,7 +5,7 @@
 
 use crate::model::job::Status;
 use crate::model::prompt::DeliveryKind;
-use crate::model::row::{Group, JobRow};
+use crate::model::row::{Job, JobGroup};
 
 /// By what the list is sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,17 +57,17 @@ pub struct Sorting {
 pub(super) type SortKey = (usize, u8, i64, i64);
 
 /// Sections of the list: the groups, or one for all; dismissed jobs are the last one always.
-pub(super) const SECTIONS: usize = Group::ALL.len();
+pub(super) const SECTIONS: usize = JobGroup::ALL.len();
 const DISMISSED: usize = SECTIONS - 1;
 
 /// The section of a group.
-pub(super) fn section(group: Group) -> usize {
-    Group::ALL.iter().position(|&other| other == group).unwrap_or(DISMISSED)
+pub(super) fn section(group: JobGroup) -> usize {
+    JobGroup::ALL.iter().position(|&other| other == group).unwrap_or(DISMISSED)
 }
 
 impl Sorting {
     /// The key of a row that stands under this group.
-    pub(super) fn key(self, row: &JobRow, group: Group) -> SortKey {
+    pub(super) fn key(self, row: &Job, group: JobGroup) -> SortKey {
         let place = section(group);
         let moment = match self.by {
             Sort::Change => row.changed_at,
@@ -76,13 +76,13 @@ impl Sorting {
         let rank = match self.by {
             Sort::Status => rank(row),
             // Of the dismissed jobs those come first that the agent still works on.
-            Sort::Need => u8::from(group == Group::Dismissed && !row.counts_as_working()),
+            Sort::Need => u8::from(group == JobGroup::Dismissed && !row.counts_as_working()),
             Sort::Age | Sort::Change => 0,
         };
         let place = if self.by == Sort::Need || place == DISMISSED { place } else { 0 };
-        if self.by == Sort::Need && group == Group::Queued {
+        if self.by == Sort::Need && group == JobGroup::Queued {
             // The line as it stands, the one that goes out first on top.
-            let line = row.place.unwrap_or(i64::MAX);
+            let line = row.queue_position.unwrap_or(i64::MAX);
             return (place, 0, if self.reversed { line.saturating_neg() } else { line }, row.key.0);
         }
         // The newest first: later moments have smaller keys.
@@ -95,7 +95,7 @@ impl Sorting {
     }
 }
 
-fn rank(row: &JobRow) -> u8 {
+fn rank(row: &Job) -> u8 {
     match (row.undelivered, &row.status) {
         (Some(DeliveryKind::Unconfirmed), _) => 0,
         (Some(DeliveryKind::NotSent), _) => 1,
@@ -118,7 +118,7 @@ fn rank(row: &JobRow) -> u8 {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Section {
     /// Its heading; none in a flat list.
-    pub heading: Option<Group>,
+    pub heading: Option<JobGroup>,
     /// First position in the order.
     pub start: usize,
     pub size: usize,
@@ -131,7 +131,7 @@ pub(super) struct Section {
 /// A line of the list.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Spot {
-    Heading(Group, usize, bool),
+    Heading(JobGroup, usize, bool),
     /// The place of a row.
     Row(usize),
 }
@@ -241,10 +241,10 @@ impl Order {
 
     fn sections(&self) -> impl Iterator<Item = Section> + '_ {
         let mut first = 0;
-        Group::ALL.into_iter().zip(self.sizes).filter_map(move |(group, size)| {
+        JobGroup::ALL.into_iter().zip(self.sizes).filter_map(move |(group, size)| {
             let start = first;
             first += size;
-            let dismissed = group == Group::Dismissed;
+            let dismissed = group == JobGroup::Dismissed;
             let hidden = dismissed && !self.show_dismissed;
             let heading = (dismissed || !self.flat).then_some(group);
             let lines = usize::from(heading.is_some()) + if hidden { 0 } else { size };
@@ -310,7 +310,7 @@ mod tests {
             .collect();
         assert_eq!(names, ["need", "age", "last change", "status", "need"]);
         let (older, newer) = (row(1, Status::Active), row(2, Status::Active));
-        let key = |reversed: bool, row: &JobRow| Sorting { by: Sort::Age, reversed }.key(row, row.group());
+        let key = |reversed: bool, row: &Job| Sorting { by: Sort::Age, reversed }.key(row, row.group());
         assert!(key(false, &newer) < key(false, &older));
         assert!(key(true, &older) < key(true, &newer));
     }
@@ -322,7 +322,7 @@ mod tests {
         let other = row(1, Status::Completed);
         for by in Sort::ALL {
             for reversed in [false, true] {
-                let key = |row: &JobRow| Sorting { by, reversed }.key(row, row.group());
+                let key = |row: &Job| Sorting { by, reversed }.key(row, row.group());
                 assert!(key(&other) < key(&dismissed), "{by:?} {reversed}");
             }
         }

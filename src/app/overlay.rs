@@ -23,9 +23,9 @@ use crate::model::Time;
 use crate::model::job::JobId;
 use crate::model::period::DateRange;
 use crate::model::prompt::{DraftSlot, Prompt, PromptId, Resolution};
-use crate::model::report::LoadOrder;
+use crate::model::report::LoadPlan;
 use crate::model::row::JobKey;
-use crate::model::setup::Allowed;
+use crate::model::setup::WritePermission;
 use crate::model::text::CleanText;
 use crate::model::views::{LIMIT_MAX, LIMIT_MIN};
 
@@ -328,11 +328,11 @@ pub enum Consequence {
     /// The same for each of these jobs.
     Bulk(Bulk, Targets),
     /// All pages of these ranges are loaded, one after the other.
-    LoadAll(Vec<LoadOrder>),
+    LoadAll(Vec<LoadPlan>),
     /// The totals of these ranges are asked for.
     LoadTotals(Vec<DateRange>),
     /// The profile of the welcome page is written, as far as that is allowed.
-    SaveProfile(Allowed),
+    SaveProfile(WritePermission),
     /// docdeck ends although prompts are queued.
     Quit,
     /// A file that is there is written over.

@@ -203,7 +203,7 @@ fn each_profile_goes_on_as_it_was_left_and_the_mouse_stays_as_the_terminal_has_i
     assert_eq!((app.jobs.sorting().by.name(), app.geometry().shows_both()), ("status", true));
     assert_eq!(app.connection, Connection::Ready, "the service took the key");
     for later in [Connection::Connecting, Connection::Unknown] {
-        app.update(Msg::News(crate::model::news::News::Connection(later)), at(1));
+        app.update(Msg::News(crate::model::engine_event::EngineEvent::Connection(later)), at(1));
         assert_eq!(app.connection, Connection::Ready, "and that still holds");
     }
     app.update(Msg::Loaded(Ok(Box::default())), at(1));

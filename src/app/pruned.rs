@@ -5,12 +5,12 @@ use super::overlay::{Ask, Consequence, Overlay, Question, Wanted};
 use super::{App, Effect, Pane, Tone, format};
 use crate::model::Time;
 use crate::model::prompt::DraftSlot;
-use crate::model::row::Left;
+use crate::model::row::RemainingJobs;
 use crate::model::text::CleanText;
 
 impl App {
     /// Word of what is left came.
-    pub(super) fn pruned(&mut self, left: &Left, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn pruned(&mut self, left: &RemainingJobs, now: Time, effects: &mut Vec<Effect>) {
         if self.left_ahead(left) {
             return;
         }
@@ -35,7 +35,7 @@ impl App {
 }
 
 /// Whether a layer goes on; what it says of jobs is brought up to date.
-fn still_holds(overlay: &mut Overlay, left: &Left) -> bool {
+fn still_holds(overlay: &mut Overlay, left: &RemainingJobs) -> bool {
     match overlay {
         Overlay::Ask(ask) => {
             let Ask { wanted, .. } = ask.as_mut();
@@ -77,8 +77,8 @@ mod tests {
     use crate::app::jobs::tests::{at, row};
     use crate::app::{Known, Msg, Start};
     use crate::model::endpoint::Scope;
+    use crate::model::engine_event::EngineEvent;
     use crate::model::job::Status;
-    use crate::model::news::News;
     use crate::model::row::JobKey;
     use chrono::FixedOffset;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -104,13 +104,13 @@ mod tests {
     }
 
     /// Five failed jobs, the newest first in the list: 5, 4, 3, 2, 1.
-    fn rows() -> Vec<crate::model::row::JobRow> {
+    fn rows() -> Vec<crate::model::row::Job> {
         (1..=5).map(|key| row(key, Status::Failed)).collect()
     }
 
     fn left(keys: &[i64]) -> Msg {
         let keys = keys.iter().copied().map(JobKey).collect();
-        Msg::News(News::Left(Left { keys, up_to: JobKey(5) }))
+        Msg::News(EngineEvent::Left(RemainingJobs { keys, up_to: JobKey(5) }))
     }
 
     fn selected(app: &App) -> Option<i64> {
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_job_that_came_after_the_record_was_read_for_it_stays() {
         let mut app = loaded();
-        app.update(Msg::News(News::Job(Box::new(row(6, Status::Active)))), at(1000));
+        app.update(Msg::News(EngineEvent::Job(Box::new(row(6, Status::Active)))), at(1000));
         app.update(left(&[]), at(1001));
         assert_eq!((app.jobs.len(), selected(&app)), (1, Some(6)));
     }

@@ -9,7 +9,7 @@ use super::keymap::{Action, Context};
 use super::overlay::{Consequence, Question};
 use crate::model::change::QueueChange;
 use crate::model::prompt::Resolution;
-use crate::model::setup::Allowed;
+use crate::model::setup::WritePermission;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -163,9 +163,9 @@ impl Consequence {
             Self::Bulk(Bulk::Export, _) => "export",
             Self::LoadAll(_) => "load all",
             Self::LoadTotals(_) => "load",
-            Self::SaveProfile(Allowed::Nothing) => "save",
-            Self::SaveProfile(Allowed::Add) => "add",
-            Self::SaveProfile(Allowed::Change) => "change",
+            Self::SaveProfile(WritePermission::Nothing) => "save",
+            Self::SaveProfile(WritePermission::Add) => "add",
+            Self::SaveProfile(WritePermission::Change) => "change",
             Self::Overwrite(_) => "overwrite",
             Self::ReplaceFilter(_) => "replace",
             Self::Quit => "quit",

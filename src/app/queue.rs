@@ -5,20 +5,20 @@ use super::keymap::{Action, Context};
 use super::{App, Effect, Tone, format};
 use crate::model::Time;
 use crate::model::change::QueueChange;
-use crate::model::ledger::{LONGEST_WAIT, Limited, Wait};
+use crate::model::ledger::{LONGEST_WAIT, RateLimited, Wait};
 use crate::model::prompt::DeliveryKind;
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use chrono::TimeDelta;
 
 /// Whether a job's prompt waits, held or not.
-pub(super) fn waits(row: &JobRow) -> bool {
+pub(super) fn waits(row: &Job) -> bool {
     matches!(row.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Paused))
 }
 
 impl App {
     /// How long the hourly limit still holds back the queued prompts of this job; none if it doesn't.
-    pub fn queue_wait(&self, row: &JobRow, now: Time) -> Option<Wait> {
-        let limited = if row.id.is_none() { Limited::Create } else { Limited::FollowUp };
+    pub fn queue_wait(&self, row: &Job, now: Time) -> Option<Wait> {
+        let limited = if row.id.is_none() { RateLimited::Create } else { RateLimited::FollowUp };
         let is_queued = row.undelivered == Some(DeliveryKind::Queued);
         self.budget(limited).wait().filter(|wait| is_queued && wait.until > now)
     }
@@ -32,7 +32,7 @@ impl App {
     }
 
     /// The same for the copy of the wait that a prompt of this job has.
-    pub fn prompt_wait(&self, row: Option<&JobRow>, until: Time, now: Time) -> Wait {
+    pub fn prompt_wait(&self, row: Option<&Job>, until: Time, now: Time) -> Wait {
         let known = row.and_then(|row| self.queue_wait(row, now));
         Wait { until: until.min(now + LONGEST_WAIT), is_estimate: known.is_some_and(|wait| wait.is_estimate) }
     }

@@ -5,18 +5,18 @@ use super::format::{count, fit};
 use super::overlay::{Consequence, Overlay, Question};
 use super::{App, Effect};
 use crate::model::prompt::DeliveryKind;
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 
 /// Titles that are named, and the cells that each may take.
 const NAMED: usize = 3;
 const TITLE: usize = 40;
 
 /// Whether docdeck will send a prompt of this job by itself.
-fn is_queued(row: &JobRow) -> bool {
+fn is_queued(row: &Job) -> bool {
     match row.undelivered {
         Some(DeliveryKind::Queued) => true,
         // One behind the prompt that is on its way.
-        Some(DeliveryKind::Sending) => row.place.is_some(),
+        Some(DeliveryKind::Sending) => row.queue_position.is_some(),
         _ => false,
     }
 }
@@ -24,7 +24,7 @@ fn is_queued(row: &JobRow) -> bool {
 impl App {
     /// Quits, or asks first.
     pub(super) fn quit(&mut self, effects: &mut Vec<Effect>) {
-        let queued: Vec<&JobRow> = match self.sends_queue {
+        let queued: Vec<&Job> = match self.sends_queue {
             true => self.jobs.rows().filter(|row| is_queued(row)).collect(),
             false => Vec::new(),
         };
@@ -42,7 +42,7 @@ impl App {
     }
 }
 
-fn question(queued: &[&JobRow]) -> String {
+fn question(queued: &[&Job]) -> String {
     let mut titles: Vec<String> = queued.iter().take(NAMED).map(|row| fit(row.title.as_str(), TITLE)).collect();
     if queued.len() > NAMED {
         titles.push(format!("and {} more", count(queued.len() - NAMED)));
@@ -60,7 +60,7 @@ mod tests {
     use crate::app::{Msg, Start};
     use crate::model::Time;
     use crate::model::endpoint::Scope;
-    use crate::model::news::News;
+    use crate::model::engine_event::EngineEvent;
     use crate::model::row::JobKey;
     use crate::model::text::CleanText;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -77,7 +77,7 @@ mod tests {
         let row = |(n, state): (usize, &Option<DeliveryKind>)| {
             let title = CleanText::line(&format!("Prompt {n}"));
             let key = JobKey(i64::try_from(n).expect("small"));
-            JobRow { undelivered: *state, revision: 1, ..JobRow::new(key, title, at(0)) }
+            Job { undelivered: *state, revision: 1, ..Job::new(key, title, at(0)) }
         };
         let jobs = states.iter().enumerate().map(row).collect();
         app.update(Msg::Loaded(Ok(Box::new(crate::app::Known { jobs, ..Default::default() }))), at(0));
@@ -135,8 +135,8 @@ mod tests {
         let mut app = app(&[Some(DeliveryKind::Sending)]);
         assert!(q(&mut app), "a prompt on its way is waited for anyhow");
         let mut row = app.jobs.get(JobKey(0)).expect("the job").clone();
-        (row.place, row.revision) = (Some(9), 2);
-        app.update(Msg::News(News::Job(Box::new(row))), at(1));
+        (row.queue_position, row.revision) = (Some(9), 2);
+        app.update(Msg::News(EngineEvent::Job(Box::new(row))), at(1));
         assert!(!q(&mut app));
     }
 
@@ -165,11 +165,11 @@ mod tests {
         let ended = app(&[QUEUED]).update(Msg::Terminate, at(1));
         assert!(ended.contains(&Effect::Quit));
         let mut second = app(&[QUEUED]);
-        second.update(Msg::News(News::SendsQueue(false)), at(1));
+        second.update(Msg::News(EngineEvent::SendsQueue(false)), at(1));
         assert!(q(&mut second));
         let mut alone = app(&[QUEUED]);
-        alone.update(Msg::News(News::SendsQueue(false)), at(1));
-        alone.update(Msg::News(News::SendsQueue(true)), at(1));
+        alone.update(Msg::News(EngineEvent::SendsQueue(false)), at(1));
+        alone.update(Msg::News(EngineEvent::SendsQueue(true)), at(1));
         assert!(!q(&mut alone));
     }
 }

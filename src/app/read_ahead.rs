@@ -8,7 +8,7 @@
 use super::{App, Effect};
 use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::load::Stamped;
+use crate::model::load::Timed;
 use crate::model::prompt::{Delivery, Thread};
 use crate::model::row::JobKey;
 
@@ -31,7 +31,7 @@ pub(super) type Standing = (JobKey, i64);
 struct Kept {
     job: Standing,
     /// None where the thread is read when it is shown.
-    thread: Option<Stamped<Thread>>,
+    thread: Option<Timed<Thread>>,
     bytes: usize,
 }
 
@@ -61,7 +61,7 @@ impl ReadAhead {
     }
 
     /// Takes out the thread of a job whose row stands like this, if it is here.
-    pub(super) fn take(&mut self, job: Standing) -> Option<Stamped<Thread>> {
+    pub(super) fn take(&mut self, job: Standing) -> Option<Timed<Thread>> {
         let at = self.kept.iter().position(|kept| kept.job == job && kept.thread.is_some())?;
         self.take_out(at).thread
     }
@@ -73,11 +73,11 @@ impl ReadAhead {
     }
 
     /// Keeps a thread, asked for when the row stood like this: one that was shown, for the way back.
-    pub(super) fn keep(&mut self, job: Standing, thread: Stamped<Thread>) {
+    pub(super) fn keep(&mut self, job: Standing, thread: Timed<Thread>) {
         self.put(job, Some(thread));
     }
 
-    fn put(&mut self, job: Standing, thread: Option<Stamped<Thread>>) {
+    fn put(&mut self, job: Standing, thread: Option<Timed<Thread>>) {
         self.forget_kept(job.0);
         let bytes = thread.as_ref().map_or(0, |thread| size(&thread.value));
         let thread = thread.filter(|thread| bytes <= MOST_OF_ONE && !is_timed(&thread.value));
@@ -136,7 +136,7 @@ impl ReadAhead {
         // The farthest first: where there is no room for all, they go.
         for job in asked.into_iter().rev() {
             let at = threads.iter().position(|(read, _)| *read == job.0);
-            self.put(job, at.map(|at| Stamped { value: threads.swap_remove(at).1, as_of }));
+            self.put(job, at.map(|at| Timed { value: threads.swap_remove(at).1, as_of }));
         }
     }
 }

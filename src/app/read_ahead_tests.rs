@@ -4,12 +4,12 @@ use super::super::jobs::tests::{at, row};
 use super::super::{Known, Msg, Start};
 use super::*;
 use crate::model::endpoint::Scope;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::FailureKind;
 use crate::model::job::Status;
 use crate::model::load::Load;
-use crate::model::news::News;
 use crate::model::prompt::{Prompt, PromptId, PromptKind};
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 use chrono::FixedOffset;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
@@ -29,8 +29,8 @@ fn thread(text: &str) -> Thread {
     Thread { prompts: vec![prompt], events: Vec::new() }
 }
 
-fn stamped(text: &str) -> Stamped<Thread> {
-    Stamped { value: thread(text), as_of: at(0) }
+fn stamped(text: &str) -> Timed<Thread> {
+    Timed { value: thread(text), as_of: at(0) }
 }
 
 /// A read that was asked for, with what it found once it was carried out.
@@ -43,7 +43,7 @@ struct World {
     record: Vec<(i64, u64)>,
     revision: i64,
     /// Changes of which nobody was told, with the job and how often its thread had changed.
-    news: Vec<(News, JobKey, u64)>,
+    news: Vec<(EngineEvent, JobKey, u64)>,
     plain: Option<Read<u64>>,
     ahead: Option<Read<Vec<u64>>>,
     /// How often reads were asked for.
@@ -71,7 +71,7 @@ impl World {
     }
 
     /// The row as the record has it.
-    fn row(&self, job: JobKey) -> JobRow {
+    fn row(&self, job: JobKey) -> Job {
         let mut row = row(job.0, Status::Completed);
         (row.looked_at, row.revision) = (Some(at(100)), self.record[place(job)].0);
         row
@@ -128,11 +128,11 @@ impl World {
         let changes = *changes;
         let row = Box::new(self.row(job));
         let news = match how {
-            0 => vec![News::Job(row)],
-            1 => vec![News::Job(row), News::Thread(job)],
+            0 => vec![EngineEvent::Job(row)],
+            1 => vec![EngineEvent::Job(row), EngineEvent::Thread(job)],
             // As a change of the queue is told: the row comes last.
-            2 => vec![News::Thread(job), News::Job(row)],
-            _ => vec![News::Prompt { prompt: PromptId(1), delivery: Delivery::Accepted, job: row }],
+            2 => vec![EngineEvent::Thread(job), EngineEvent::Job(row)],
+            _ => vec![EngineEvent::Prompt { prompt: PromptId(1), delivery: Delivery::Accepted, job: row }],
         };
         self.news.extend(news.into_iter().map(|news| (news, job, changes)));
     }
@@ -144,8 +144,8 @@ impl World {
         let (news, job, changes) = self.news.remove(0);
         let told = &mut self.told[place(job)];
         match news {
-            News::Job(_) => told.0 = changes,
-            News::Thread(_) => told.1 = changes,
+            EngineEvent::Job(_) => told.0 = changes,
+            EngineEvent::Thread(_) => told.1 = changes,
             _ => *told = (changes, changes),
         }
         self.tell(Msg::News(news));

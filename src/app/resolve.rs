@@ -7,7 +7,7 @@ use super::overlay::Resolve;
 use super::wrap::wrap;
 use super::{App, format};
 use crate::model::Time;
-use crate::model::ledger::Limited;
+use crate::model::ledger::RateLimited;
 use crate::model::prompt::{DeliveryKind, PromptKind};
 use crate::model::text::CleanText;
 
@@ -87,8 +87,8 @@ impl App {
     /// The choices that there are, the safest first, each with what it means.
     fn choices(&self, resolve: &Resolve) -> Vec<(Action, String)> {
         let limited = match resolve.prompt.kind {
-            PromptKind::Create => Limited::Create,
-            PromptKind::FollowUp => Limited::FollowUp,
+            PromptKind::Create => RateLimited::Create,
+            PromptKind::FollowUp => RateLimited::FollowUp,
         };
         let price = if self.knows_budget(limited) {
             format!("One of the {} {} left here this hour.", self.budget(limited).left(), limited.word())

@@ -3,7 +3,7 @@
 
 use super::{App, Effect, Tone};
 use crate::model::Time;
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 
@@ -27,7 +27,7 @@ pub(super) struct Signals {
 
 impl Signals {
     /// Notes what a change of a row says: that the job finished, or that its pull request came.
-    pub(super) fn compare(&mut self, old: &JobRow, new: &JobRow) {
+    pub(super) fn compare(&mut self, old: &Job, new: &Job) {
         let finished = new.status.as_ref().filter(|status| status.is_finished() && old.is_working() && !new.gone);
         let text = match (finished, &old.pr_link, &new.pr_link) {
             (Some(status), ..) => format!("{status}: {}", title(new)),
@@ -63,7 +63,7 @@ impl Signals {
     }
 }
 
-fn title(row: &JobRow) -> CleanText {
+fn title(row: &Job) -> CleanText {
     CleanText::title(row.title.as_str(), TITLE)
 }
 
@@ -97,12 +97,12 @@ pub(crate) mod tests {
     use crate::app::jobs::tests::{at, row};
     use crate::app::{Known, Msg, Start};
     use crate::model::endpoint::Scope;
+    use crate::model::engine_event::EngineEvent;
     use crate::model::job::Status;
-    use crate::model::news::News;
     use chrono::FixedOffset;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
-    pub(crate) fn app(jobs: Vec<JobRow>) -> App {
+    pub(crate) fn app(jobs: Vec<Job>) -> App {
         let scope = Scope { base_url: "http://127.0.0.1:1".into(), project: "p".into(), organization: None };
         let utc = FixedOffset::east_opt(0).expect("UTC");
         let start = Start { size: (80, 24), calm: true, ..Start::new(scope, utc) };
@@ -123,7 +123,7 @@ pub(crate) mod tests {
     fn changed(key: i64, status: Status) -> Msg {
         let mut row = row(key, status);
         row.revision += 1;
-        Msg::News(News::Job(Box::new(row)))
+        Msg::News(EngineEvent::Job(Box::new(row)))
     }
 
     fn notified(effects: Vec<Effect>) -> Vec<String> {
@@ -197,7 +197,7 @@ pub(crate) mod tests {
         let mut with_pr = row(1, Status::Completed);
         with_pr.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
         with_pr.revision += 1;
-        let effects = app.update(Msg::News(News::Job(Box::new(with_pr))), at(1));
+        let effects = app.update(Msg::News(EngineEvent::Job(Box::new(with_pr))), at(1));
         assert_eq!(notified(effects), ["PR 7: Job 1"]);
     }
 

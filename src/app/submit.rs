@@ -9,7 +9,7 @@ use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::job::JobId;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, Prompt, PromptId, PromptKind, Resolution};
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 use crate::model::text::CleanText;
 
 impl App {
@@ -155,7 +155,7 @@ impl App {
     pub(super) fn submitted(
         &mut self,
         slot: DraftSlot,
-        result: Result<(PromptId, JobRow), SubmitError>,
+        result: Result<(PromptId, Job), SubmitError>,
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
@@ -228,7 +228,7 @@ impl App {
     }
 
     /// What a prompt that was just queued waits for. Nothing if the one before it is on its way: that takes a moment.
-    fn waits_behind(&self, prompt: PromptId, row: &JobRow) -> Option<String> {
+    fn waits_behind(&self, prompt: PromptId, row: &Job) -> Option<String> {
         if row.undelivered?.needs_user() {
             let decides = self.told(Context::Jobs, Action::Resolve);
             return Some(format!(
@@ -236,7 +236,7 @@ impl App {
             ));
         }
         // The place of the first that is queued, which is its number unless somebody moved it.
-        let is_first = row.place.is_none_or(|place| place >= prompt.0);
+        let is_first = row.queue_position.is_none_or(|place| place >= prompt.0);
         (!is_first).then(|| "Saved. It is sent after the prompt before it.".to_owned())
     }
 
@@ -245,7 +245,7 @@ impl App {
         &mut self,
         prompt: PromptId,
         delivery: &Delivery,
-        job: &JobRow,
+        job: &Job,
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
@@ -288,7 +288,7 @@ impl App {
     }
 
     /// A decision about an undelivered prompt was carried out, or not.
-    pub(super) fn resolved(&mut self, prompt: PromptId, result: Result<JobRow, Failure>, now: Time) {
+    pub(super) fn resolved(&mut self, prompt: PromptId, result: Result<Job, Failure>, now: Time) {
         self.dirty = true;
         let links = |ask: &Ask| ask.wanted == Wanted::LinkId(prompt) && ask.check == Check::Running;
         let asked = self.overlays.iter_mut().find_map(|overlay| match overlay {

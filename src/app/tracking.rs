@@ -4,7 +4,7 @@ use super::{App, Effect, Tone, format};
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::JobId;
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 use crate::model::text::CleanText;
 
 /// Ids that a notice names before it only counts.
@@ -47,7 +47,7 @@ impl App {
     }
 
     /// The service answered about an id, or didn't.
-    pub(super) fn tracked(&mut self, id: &CleanText, result: Result<JobRow, Failure>, now: Time) {
+    pub(super) fn tracked(&mut self, id: &CleanText, result: Result<Job, Failure>, now: Time) {
         let key = result.as_ref().ok().map(|row| row.key);
         let failure = match result {
             Ok(row) => {

@@ -7,11 +7,11 @@ use super::overlay::Overlay;
 use super::{App, Effect, Msg, Notice, Pane, Record, Screen, Tone};
 use crate::model::Time;
 use crate::model::connection::Connection;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
-use crate::model::ledger::Limited;
-use crate::model::news::News;
+use crate::model::ledger::RateLimited;
 use crate::model::prompt::DraftSlot;
-use crate::model::row::{FirstRows, JobKey, JobRow};
+use crate::model::row::{FirstRows, Job, JobKey};
 use chrono::TimeDelta;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind};
 use zeroize::Zeroizing;
@@ -264,23 +264,23 @@ impl App {
         }
     }
 
-    fn news(&mut self, news: News, now: Time, effects: &mut Vec<Effect>) {
+    fn news(&mut self, news: EngineEvent, now: Time, effects: &mut Vec<Effect>) {
         match news {
-            News::Job(row) => self.put(*row),
-            News::Prompt { prompt, delivery, job } => {
+            EngineEvent::Job(row) => self.put(*row),
+            EngineEvent::Prompt { prompt, delivery, job } => {
                 effects.extend(self.detail.stale(job.key).map(Effect::LoadThread));
                 self.put((*job).clone());
                 self.delivered(prompt, &delivery, &job, now, effects);
             }
-            News::Thread(job) => effects.extend(self.detail.stale(job).map(Effect::LoadThread)),
-            News::Merged { gone, into } if self.merged_ahead(gone, into) => {}
-            News::Merged { gone, into } => self.merged(gone, into),
-            News::Left(left) => self.pruned(&left, now, effects),
-            News::OthersWrote => self.refresh_all_jobs(effects),
-            News::SendsQueue(sends) => self.sends_queue = sends,
-            News::Loading(progress) => self.loading(progress, now),
-            News::Totals { range, totals } => self.totals_told(range, totals),
-            News::Connection(connection) => {
+            EngineEvent::Thread(job) => effects.extend(self.detail.stale(job).map(Effect::LoadThread)),
+            EngineEvent::Merged { gone, into } if self.merged_ahead(gone, into) => {}
+            EngineEvent::Merged { gone, into } => self.merged(gone, into),
+            EngineEvent::Left(left) => self.pruned(&left, now, effects),
+            EngineEvent::OthersWrote => self.refresh_all_jobs(effects),
+            EngineEvent::SendsQueue(sends) => self.sends_queue = sends,
+            EngineEvent::Loading(progress) => self.loading(progress, now),
+            EngineEvent::Totals { range, totals } => self.totals_told(range, totals),
+            EngineEvent::Connection(connection) => {
                 // What has succeeded before this connection was made counts: a key that was checked, for one.
                 let is_beginning = matches!(connection, Connection::Unknown | Connection::Connecting);
                 if !(is_beginning && self.connection == Connection::Ready) {
@@ -288,23 +288,23 @@ impl App {
                     self.connection = connection;
                 }
             }
-            News::Budget(limited, budget) => {
+            EngineEvent::Budget(limited, budget) => {
                 self.dirty |= self.budgets.insert(limited, budget) != Some(budget);
             }
-            News::Logged(entry) => {
+            EngineEvent::Logged(entry) => {
                 self.log.push(entry);
                 self.dirty |= self.screen == Screen::Log;
             }
-            News::Trouble(failure) => self.say_failure(&failure, now),
-            News::Unrecorded(_) | News::Recorded(_) => self.recording_changed(&news, now),
-            News::Notice(text) => self.say(Tone::Problem, text.as_str(), now),
+            EngineEvent::Trouble(failure) => self.say_failure(&failure, now),
+            EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => self.recording_changed(&news, now),
+            EngineEvent::Notice(text) => self.say(Tone::Problem, text.as_str(), now),
         }
     }
 
     /// The outcome of a prompt could not be recorded, or is on disk after all.
-    fn recording_changed(&mut self, news: &News, now: Time) {
+    fn recording_changed(&mut self, news: &EngineEvent, now: Time) {
         self.dirty = true;
-        if let (Some(sentence), News::Recorded(_)) = (self.unrecorded.apply(news), news) {
+        if let (Some(sentence), EngineEvent::Recorded(_)) = (self.unrecorded.apply(news), news) {
             self.say(Tone::Greeting, sentence.as_str(), now);
         }
     }
@@ -323,7 +323,7 @@ impl App {
         }
     }
 
-    pub(super) fn put(&mut self, row: JobRow) {
+    pub(super) fn put(&mut self, row: Job) {
         self.row_ahead(&row);
         self.put_among_all(&row);
         if let Some(old) = self.jobs.get(row.key).filter(|old| old.revision <= row.revision) {
@@ -384,7 +384,7 @@ impl App {
         }
     }
 
-    fn local_change(&mut self, result: Result<JobRow, Failure>, now: Time) {
+    fn local_change(&mut self, result: Result<Job, Failure>, now: Time) {
         match result {
             Ok(row) => self.put(row),
             Err(failure) => self.say_failure(&failure, now),
@@ -401,8 +401,8 @@ impl App {
         let is_due = |saved: &Saved| matches!(saved, Saved::Due(at) if *at <= now);
         effects.extend(self.overlays.iter_mut().filter_map(|overlay| overlay.write_draft(is_due)));
         effects.extend(self.remember_layout(Some(now)));
-        let freed = |limited: Limited| self.budget(limited).resets_at.is_some_and(|at| at <= now);
-        if Limited::ALL.into_iter().any(freed) {
+        let freed = |limited: RateLimited| self.budget(limited).resets_at.is_some_and(|at| at <= now);
+        if RateLimited::ALL.into_iter().any(freed) {
             // Not asked for again until the report comes.
             for budget in self.budgets.values_mut() {
                 budget.resets_at = budget.resets_at.filter(|at| *at > now);

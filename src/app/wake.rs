@@ -7,7 +7,7 @@ use super::{App, Record, Screen, format};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::failure::FailureKind;
-use crate::model::ledger::{Limited, Wait};
+use crate::model::ledger::{RateLimited, Wait};
 use chrono::TimeDelta;
 
 /// Half a heartbeat.
@@ -89,7 +89,7 @@ impl App {
         // A reset that has passed wakes at once: another message may have come between it and its wake. That of a limit that
         // is not shown counts as well, since it may be the closest one until then.
         let shown = self.limit_shown();
-        let changes = |limited: Limited| {
+        let changes = |limited: RateLimited| {
             let budget = self.budget(limited);
             let at = budget.resets_at?;
             Some(match budget.blocked {
@@ -99,7 +99,7 @@ impl App {
                 None => format::until_changes(at, now).min(at),
             })
         };
-        let reset = Limited::ALL.into_iter().filter_map(changes).min();
+        let reset = RateLimited::ALL.into_iter().filter_map(changes).min();
         connection.into_iter().chain(reset).min()
     }
 

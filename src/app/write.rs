@@ -11,7 +11,7 @@ use super::{App, Effect, Record, Screen, Template, Tone, format};
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::prompt::{DraftSlot, PromptKind};
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 use crate::model::text::CleanText;
 
 impl App {
@@ -152,7 +152,7 @@ impl App {
         let editor = self.overlays.iter().find_map(Overlay::as_editor);
         let pages = editor.map(|editor| editor.pages.as_slice()).unwrap_or_default();
         let mut values = if pages.is_empty() { Values::default() } else { self.page_values(pages, now) };
-        let named = |row: &JobRow| match &row.id {
+        let named = |row: &Job| match &row.id {
             Some(id) => format!("\"{}\" ({})", row.title, id.clean()),
             None => format!("\"{}\"", row.title),
         };

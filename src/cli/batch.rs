@@ -18,10 +18,10 @@ use crate::config::environment::Environment;
 use crate::engine::Duties;
 use crate::model::change::QueueChange;
 use crate::model::connection::Connection;
-use crate::model::ledger::{Limited, Wait};
-use crate::model::news::News;
+use crate::model::engine_event::EngineEvent;
+use crate::model::ledger::{RateLimited, Wait};
 use crate::model::prompt::{DeliveryKind, Resolution};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::store::KnownPrompt;
 use chrono::Utc;
 use serde_json::{Value, json};
@@ -147,7 +147,7 @@ async fn send(
 
 /// Goes on with those that have not gone out: the paused are released, those that never reached the service are sent
 /// again. What went out, or may have, is left alone.
-async fn take_up(desk: &mut Desk, known: &[KnownPrompt], out: &mut Out) -> Result<Vec<JobRow>, Refusal> {
+async fn take_up(desk: &mut Desk, known: &[KnownPrompt], out: &mut Out) -> Result<Vec<Job>, Refusal> {
     let mut rows = Vec::new();
     let engine = desk.engine.clone();
     for one in known.iter().filter(|known| is_waiting(known)) {
@@ -174,7 +174,7 @@ async fn take_up(desk: &mut Desk, known: &[KnownPrompt], out: &mut Out) -> Resul
 struct Batch {
     /// As in the file.
     order: Vec<JobKey>,
-    rows: BTreeMap<JobKey, JobRow>,
+    rows: BTreeMap<JobKey, Job>,
     timer: Timer,
     /// Until when the limit lets none out.
     limit: Option<Wait>,
@@ -191,7 +191,7 @@ enum End {
 }
 
 /// Whether docdeck still brings it further by itself.
-fn is_open(row: &JobRow) -> bool {
+fn is_open(row: &Job) -> bool {
     matches!(row.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Sending))
 }
 
@@ -225,17 +225,17 @@ impl Batch {
         Ok(())
     }
 
-    async fn hear(&mut self, news: News, desk: &Desk, in_json: bool, out: &mut Out) -> Result<(), Refusal> {
+    async fn hear(&mut self, news: EngineEvent, desk: &Desk, in_json: bool, out: &mut Out) -> Result<(), Refusal> {
         match news {
-            News::Job(row) => self.put(*row, in_json, out),
-            News::Prompt { job, .. } => self.put(*job, in_json, out),
-            News::Merged { gone, into } if self.rows.remove(&gone).is_some() => {
+            EngineEvent::Job(row) => self.put(*row, in_json, out),
+            EngineEvent::Prompt { job, .. } => self.put(*job, in_json, out),
+            EngineEvent::Merged { gone, into } if self.rows.remove(&gone).is_some() => {
                 if let Some(place) = self.order.iter_mut().find(|key| **key == gone) {
                     *place = into;
                 }
                 self.rows.extend(desk.store.job(into).await?.map(|row| (into, row)));
             }
-            News::Budget(Limited::Create, budget) => {
+            EngineEvent::Budget(RateLimited::Create, budget) => {
                 let limit = budget.wait();
                 let waits = self.rows.values().any(|row| row.undelivered == Some(DeliveryKind::Queued));
                 if let Some(wait) = limit.filter(|_| self.limit.is_none() && waits) {
@@ -243,18 +243,18 @@ impl Batch {
                 }
                 self.limit = limit;
             }
-            News::Connection(connection @ Connection::Offline { .. }) => {
+            EngineEvent::Connection(connection @ Connection::Offline { .. }) => {
                 connection_words(&connection).iter().for_each(|words| tell(words.as_str(), out));
             }
-            News::Trouble(failure) => tell(failure.sentence.as_str(), out),
-            News::Notice(text) => tell(text.as_str(), out),
-            News::Unrecorded(unrecorded) => tell(unrecorded.sentence().as_str(), out),
+            EngineEvent::Trouble(failure) => tell(failure.sentence.as_str(), out),
+            EngineEvent::Notice(text) => tell(text.as_str(), out),
+            EngineEvent::Unrecorded(unrecorded) => tell(unrecorded.sentence().as_str(), out),
             _ => {}
         }
         Ok(())
     }
 
-    fn put(&mut self, new: JobRow, in_json: bool, out: &mut Out) {
+    fn put(&mut self, new: Job, in_json: bool, out: &mut Out) {
         let Some(old) = self.rows.get(&new.key) else { return };
         if old.revision > new.revision {
             return;
@@ -293,7 +293,7 @@ impl Batch {
             desk.await_answers(out).await;
             self.read_again(desk, options.json, out).await?;
         }
-        let rows: Vec<JobRow> = self.order.iter().filter_map(|key| self.rows.get(key)).cloned().collect();
+        let rows: Vec<Job> = self.order.iter().filter_map(|key| self.rows.get(key)).cloned().collect();
         let refusal = self.refusal(desk, end, paused);
         let wait = options.wait && refusal.is_none() && !rows.is_empty();
         let mut waiting = Waiting::new(rows, self.timer);

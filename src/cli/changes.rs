@@ -4,7 +4,7 @@ use super::job_line::{id, state};
 use crate::model::job::Status;
 use crate::model::link;
 use crate::model::prompt::DeliveryKind;
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 
 /// One kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Change {
 }
 
 /// What is different in the newer row; `None` for one that was not there.
-pub(super) fn between(old: Option<&JobRow>, new: &JobRow) -> Vec<Change> {
+pub(super) fn between(old: Option<&Job>, new: &Job) -> Vec<Change> {
     let Some(old) = old else { return vec![Change::New] };
     let all = [
         (old.status != new.status, Change::Status),
@@ -49,7 +49,7 @@ pub(super) fn between(old: Option<&JobRow>, new: &JobRow) -> Vec<Change> {
 }
 
 /// A line for people: what happened, and to which job.
-pub(super) fn line(changes: &[Change], row: &JobRow) -> String {
+pub(super) fn line(changes: &[Change], row: &Job) -> String {
     let mut words: Vec<String> = Vec::new();
     for change in changes {
         let word = match change {
@@ -84,8 +84,8 @@ mod tests {
     use crate::model::row::JobKey;
     use crate::model::text::CleanText;
 
-    fn row() -> JobRow {
-        let mut row = JobRow::new(JobKey(1), CleanText::line("Fix the links"), Time::default());
+    fn row() -> Job {
+        let mut row = Job::new(JobKey(1), CleanText::line("Fix the links"), Time::default());
         row.id = JobId::new("j1");
         row.status = Some(Status::Active);
         row
@@ -112,7 +112,7 @@ mod tests {
     fn steps_of_a_prompt_are_changes_too() {
         let mut old = row();
         (old.id, old.status, old.undelivered) = (None, None, Some(DeliveryKind::Queued));
-        let sending = JobRow { undelivered: Some(DeliveryKind::Sending), ..old.clone() };
+        let sending = Job { undelivered: Some(DeliveryKind::Sending), ..old.clone() };
         assert_eq!(line(&between(Some(&old), &sending), &sending), "prompt on its way: Fix the links");
         let accepted = row();
         let changes = between(Some(&sending), &accepted);

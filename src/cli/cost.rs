@@ -4,7 +4,7 @@ use super::out::rfc3339;
 use crate::app::batch::price;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::ledger::{Budget, Limited, WINDOW};
+use crate::model::ledger::{Budget, RateLimited, WINDOW};
 use crate::model::prompt::PromptKind;
 use crate::model::row::JobKey;
 use crate::store::{Store, StoreError};
@@ -28,7 +28,7 @@ impl Cost {
     /// The record can't be read.
     pub(super) async fn of(store: &Store, scope: &Scope, fresh: usize, own: &[JobKey]) -> Result<Self, StoreError> {
         let now = Utc::now();
-        let budget = store.budget(scope, Limited::Create, now).await?;
+        let budget = store.budget(scope, RateLimited::Create, now).await?;
         let queued = store.queued(scope).await?;
         let creates = queued.iter().filter(|waiting| waiting.kind == PromptKind::Create);
         // None waits behind itself.
@@ -84,7 +84,7 @@ mod tests {
     fn cost(jobs: usize, ahead: usize, used: u32, frees_in: i64) -> (usize, Option<(i64, i64)>) {
         let now: Time = "2026-11-20T12:00:00Z".parse().expect("a time");
         let resets_at = (used > 0).then(|| now + TimeDelta::minutes(frees_in));
-        let budget = Budget { used, resets_at, ..Budget::unused(Limited::Create) };
+        let budget = Budget { used, resets_at, ..Budget::unused(RateLimited::Create) };
         let (at_once, later) = Cost { jobs, ahead, budget, now }.later();
         (at_once, later.map(|(first, last)| ((first - now).num_minutes(), (last - now).num_minutes())))
     }

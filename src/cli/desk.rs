@@ -10,8 +10,8 @@ use crate::config::environment::Environment;
 use crate::config::{Flags, Setup, data_folder, resolve};
 use crate::engine::{Duties, Engine, PollOptions, Setup as EngineSetup};
 use crate::model::endpoint::Scope;
+use crate::model::engine_event::EngineEvent;
 use crate::model::log::{LogKind, Operation};
-use crate::model::news::News;
 use crate::model::unrecorded::UnrecordedPrompts;
 use crate::runtime::crash;
 use crate::runtime::logfile::Log;
@@ -106,9 +106,9 @@ pub(super) struct Desk {
     pub(super) engine: Engine,
     pub(super) store: Store,
     pub(super) scope: Scope,
-    news: mpsc::Receiver<News>,
+    news: mpsc::Receiver<EngineEvent>,
     /// Taken in while something else was waited for.
-    waiting: VecDeque<News>,
+    waiting: VecDeque<EngineEvent>,
     signals: Signals,
     log: Option<Log>,
     /// The service did not accept the key for the last prompt.
@@ -124,7 +124,7 @@ pub(super) struct Desk {
 /// What ended a wait.
 #[derive(Debug)]
 pub(super) enum Happening {
-    News(Box<News>),
+    News(Box<EngineEvent>),
     /// Ctrl-C, or another signal that asks to end.
     Interrupted,
     /// The moment that was waited for has come.
@@ -318,8 +318,8 @@ impl Desk {
     }
 
     /// Takes a fact in: requests and changes go into the log file, as those of the dashboard do.
-    fn take(&mut self, news: News) {
-        if let News::Logged(entry) = &news {
+    fn take(&mut self, news: EngineEvent) {
+        if let EngineEvent::Logged(entry) = &news {
             if let Some(log) = &self.log {
                 log.record(entry);
             }

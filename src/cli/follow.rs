@@ -15,7 +15,7 @@ use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::engine::Duties;
 use crate::model::prompt::{DeliveryKind, PromptId, PromptKind};
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 use crate::model::text::CleanText;
 use clap::Args;
 
@@ -69,7 +69,7 @@ pub(super) async fn run(
     Desk::with(flags, environment, duties, out, async |desk, out| send(desk, &row, &text, wish, out).await).await
 }
 
-async fn send(desk: &mut Desk, row: &JobRow, text: &str, wish: Wish, out: &mut Out) -> Result<Code, Refusal> {
+async fn send(desk: &mut Desk, row: &Job, text: &str, wish: Wish, out: &mut Out) -> Result<Code, Refusal> {
     let thread = desk.store.thread(row.key).await?;
     let ahead = thread.prompts.iter().map(|prompt| (prompt.id, prompt.delivery.kind()));
     let ahead: Vec<(PromptId, DeliveryKind)> =
@@ -105,7 +105,7 @@ fn needs_decision(kind: DeliveryKind) -> bool {
     matches!(kind, DeliveryKind::Unconfirmed | DeliveryKind::Paused)
 }
 
-fn blocked(row: &JobRow, kind: DeliveryKind) -> Refusal {
+fn blocked(row: &Job, kind: DeliveryKind) -> Refusal {
     let what_to_do = if kind == DeliveryKind::Paused {
         "In the dashboard, `p` on the job sends the paused one, and `x` removes it from the queue. Then run this command \
          again."

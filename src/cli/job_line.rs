@@ -3,29 +3,29 @@
 use super::out::{Out, rfc3339};
 use super::table::{Cell, Column, Set, Table};
 use crate::model::Time;
+use crate::model::colors::ColorRole;
 use crate::model::job_state::{JobState, NEEDS_YOU, pull_request, word};
-use crate::model::palette::Meaning;
-use crate::model::row::{Group, JobRow};
+use crate::model::row::{Job, JobGroup};
 
 /// The word for a job's state, and the color role that it is written in.
-pub(super) fn state(row: &JobRow) -> (&str, Meaning) {
+pub(super) fn state(row: &Job) -> (&str, ColorRole) {
     let meaning = match JobState::of(row) {
-        JobState::Unconfirmed | JobState::NotSent | JobState::Rejected => Meaning::Warning,
-        JobState::Completed => Meaning::Good,
-        JobState::Failed => Meaning::Bad,
-        JobState::Active | JobState::Other => Meaning::Working,
-        _ => Meaning::Muted,
+        JobState::Unconfirmed | JobState::NotSent | JobState::Rejected => ColorRole::Warning,
+        JobState::Completed => ColorRole::Good,
+        JobState::Failed => ColorRole::Bad,
+        JobState::Active | JobState::Other => ColorRole::Working,
+        _ => ColorRole::Muted,
     };
     (word(row), meaning)
 }
 
 /// A job's id to be read; nothing for one that the service has not accepted.
-pub(super) fn id(row: &JobRow) -> String {
+pub(super) fn id(row: &Job) -> String {
     row.id.as_ref().map(|id| id.clean().to_string()).unwrap_or_default()
 }
 
 /// Writes rows as a table. Piped: id, state, link of the pull request, when that state began (empty if unknown), title.
-pub(super) fn write_table<'a>(rows: impl IntoIterator<Item = &'a JobRow>, now: Time, out: &mut Out) {
+pub(super) fn write_table<'a>(rows: impl IntoIterator<Item = &'a Job>, now: Time, out: &mut Out) {
     let column = |heading, set| Column { heading, set };
     let mut table = Table::new(&[
         column("", Set::Seen),
@@ -37,17 +37,17 @@ pub(super) fn write_table<'a>(rows: impl IntoIterator<Item = &'a JobRow>, now: T
     ]);
     for row in rows {
         let (word, meaning) = state(row);
-        let mark = if row.group() == Group::NeedsYou { NEEDS_YOU } else { "" };
+        let mark = if row.group() == JobGroup::NeedsYou { NEEDS_YOU } else { "" };
         let since = row.state_since();
         let link = row.pr_address().unwrap_or_default();
         table.row(vec![
-            Cell::new(Meaning::Warning, mark),
-            Cell::new(Meaning::Muted, id(row)),
+            Cell::new(ColorRole::Warning, mark),
+            Cell::new(ColorRole::Muted, id(row)),
             Cell::new(meaning, word),
-            Cell::new(Meaning::Text, pull_request(row).into_owned()).piped(link.as_str()),
-            Cell::new(Meaning::Muted, since.map(|at| out.when(at, now)).unwrap_or_default())
+            Cell::new(ColorRole::Text, pull_request(row).into_owned()).piped(link.as_str()),
+            Cell::new(ColorRole::Muted, since.map(|at| out.when(at, now)).unwrap_or_default())
                 .piped(since.map(rfc3339).unwrap_or_default()),
-            Cell::new(Meaning::Text, row.title.as_str()),
+            Cell::new(ColorRole::Text, row.title.as_str()),
         ]);
     }
     table.write(out);

@@ -11,7 +11,7 @@ use crate::config::environment::Environment;
 use crate::model::job_state::{search_words, squeezed, words};
 use crate::model::json;
 use crate::model::prompt::{PromptKind, Thread};
-use crate::model::row::{Group, JobRow};
+use crate::model::row::{Job, JobGroup};
 use crate::store::{Store, StoreError};
 use clap::Args;
 use serde_json::Value;
@@ -59,9 +59,9 @@ async fn list(record: &Record, options: &Options, out: &mut Out) -> Result<Code,
     if let Some(wanted) = &options.status {
         check_status(wanted, &all)?;
     }
-    let (mut rows, others): (Vec<JobRow>, Vec<JobRow>) = match &options.status {
+    let (mut rows, others): (Vec<Job>, Vec<Job>) = match &options.status {
         Some(wanted) => all.into_iter().partition(|row| is(row, wanted)),
-        None => all.into_iter().partition(|row| row.group() != Group::Dismissed),
+        None => all.into_iter().partition(|row| row.group() != JobGroup::Dismissed),
     };
     rows.sort_by_key(|row| (row.group(), Reverse(row.age_from()), Reverse(row.key)));
     if options.json {
@@ -84,7 +84,7 @@ async fn list(record: &Record, options: &Options, out: &mut Out) -> Result<Code,
 ///
 /// # Errors
 /// It is neither: probably a typing mistake, which must not look like an empty list.
-fn check_status(wanted: &str, jobs: &[JobRow]) -> Result<(), Refusal> {
+fn check_status(wanted: &str, jobs: &[Job]) -> Result<(), Refusal> {
     let own: Vec<String> = search_words().map(|(word, _)| word).collect();
     if own.iter().any(|word| same(word, wanted)) || jobs.iter().any(|job| is(job, wanted)) {
         return Ok(());
@@ -96,7 +96,7 @@ fn check_status(wanted: &str, jobs: &[JobRow]) -> Result<(), Refusal> {
 }
 
 /// Whether a word describes the job: its status, its delivery or its group.
-fn is(job: &JobRow, wanted: &str) -> bool {
+fn is(job: &Job, wanted: &str) -> bool {
     words(job).any(|word| same(word, wanted))
 }
 
@@ -106,7 +106,7 @@ fn same(one: &str, other: &str) -> bool {
 }
 
 /// Jobs as JSON, each with the prompt that created it.
-pub(super) async fn as_json(store: &Store, rows: &[JobRow]) -> Result<Vec<Value>, StoreError> {
+pub(super) async fn as_json(store: &Store, rows: &[Job]) -> Result<Vec<Value>, StoreError> {
     let mut jobs = Vec::with_capacity(rows.len());
     for row in rows {
         let thread = store.thread(row.key).await?;
@@ -131,10 +131,10 @@ mod tests {
 
     #[test]
     fn a_status_a_delivery_and_a_group_are_words_to_list_by() {
-        let mut row = JobRow::new(JobKey(1), CleanText::line("Job"), Time::default());
+        let mut row = Job::new(JobKey(1), CleanText::line("Job"), Time::default());
         row.id = JobId::new("j1");
         row.status = Some(Status::Failed);
-        let words = |row: &JobRow| {
+        let words = |row: &Job| {
             let all = ["failed", "FAILED", "needs-you", "needs you", "done", "not_sent", "gone", "active"];
             all.into_iter().filter(|word| is(row, word)).collect::<Vec<_>>()
         };

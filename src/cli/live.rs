@@ -7,7 +7,7 @@ use super::job_line::state;
 use crate::config::environment::Environment;
 use crate::config::{self, Flags, Setup, data_folder, resolve};
 use crate::model::job_state::search_words;
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 use crate::model::text::CleanText;
 use crate::store::Store;
 use clap::CommandFactory as _;
@@ -91,7 +91,7 @@ fn candidates(words: &[String]) -> Option<Vec<CompletionCandidate>> {
     Some(offered.enumerate().map(|(place, offered)| offered.display_order(Some(place))).collect())
 }
 
-fn candidate(row: &JobRow) -> Option<CompletionCandidate> {
+fn candidate(row: &Job) -> Option<CompletionCandidate> {
     let id = row.id.as_ref()?.as_str();
     if !is_plain(id) {
         return None;

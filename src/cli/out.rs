@@ -7,8 +7,8 @@ use crate::config::environment::Environment;
 use crate::config::{ColorChoice, Flags, Look, themes};
 use crate::model::Time;
 use crate::model::ascii;
+use crate::model::colors::{ColorRole, Colour, Paint, Rgb, ThemeColors};
 use crate::model::endpoint::ApiKey;
-use crate::model::palette::{Colour, Meaning, Paint, Palette, Rgb};
 use crate::model::redaction::{Redactor, redacted};
 use crate::model::text::{CleanText, escaped_json, gated};
 use chrono::SecondsFormat;
@@ -27,7 +27,7 @@ const WIDTH: usize = 80;
 pub(super) struct Out {
     stdout_is_terminal: bool,
     stderr_is_terminal: bool,
-    colours: Option<Palette>,
+    colours: Option<ThemeColors>,
     /// What is drawn has to be ASCII; results that are piped are text in UTF-8 unless this was asked for by name.
     ascii: bool,
     ascii_when_piped: bool,
@@ -207,7 +207,7 @@ impl Out {
     }
 
     /// The text in the colour of what it means, where there are colours.
-    pub(super) fn paint(&self, meaning: Meaning, text: &str) -> String {
+    pub(super) fn paint(&self, meaning: ColorRole, text: &str) -> String {
         let Some(palette) = &self.colours else { return text.to_owned() };
         let codes = codes(palette.paint(meaning));
         if codes.is_empty() || text.is_empty() { text.to_owned() } else { format!("\x1b[{codes}m{text}\x1b[0m") }
@@ -356,6 +356,6 @@ mod tests {
 
     #[test]
     fn without_colours_a_meaning_leaves_no_trace() {
-        assert_eq!(Out::of_process().paint(Meaning::Bad, "failed"), "failed");
+        assert_eq!(Out::of_process().paint(ColorRole::Bad, "failed"), "failed");
     }
 }

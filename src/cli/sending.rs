@@ -11,12 +11,12 @@ use super::wait::again;
 use super::waiting::{Timer, Waiting, connection_words, tell, when};
 use crate::model::Time;
 use crate::model::connection::Connection;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::FailureKind;
 use crate::model::json;
-use crate::model::ledger::{Limited, Wait};
-use crate::model::news::News;
+use crate::model::ledger::{RateLimited, Wait};
 use crate::model::prompt::{Delivery, Prompt, PromptId, PromptKind};
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 use crate::model::text::CleanText;
 use crate::model::unrecorded::Unrecorded;
 use crate::store::StoreError;
@@ -39,7 +39,7 @@ const WRITTEN_AGAIN: Duration = Duration::from_secs(6);
 pub(super) struct Letter {
     pub(super) prompt: PromptId,
     pub(super) kind: PromptKind,
-    pub(super) row: JobRow,
+    pub(super) row: Job,
     delivery: Delivery,
     /// Whether the wait for the limit is docdeck's guess.
     is_estimate: bool,
@@ -71,7 +71,7 @@ enum Stop {
 
 impl Letter {
     /// On disk, and nothing heard of it yet.
-    pub(super) fn new(prompt: PromptId, kind: PromptKind, row: JobRow) -> Self {
+    pub(super) fn new(prompt: PromptId, kind: PromptKind, row: Job) -> Self {
         let delivery = Delivery::Queued { until: None };
         Self { prompt, kind, row, delivery, is_estimate: false, unwritten: None, discarded: Vec::new() }
     }
@@ -173,7 +173,7 @@ impl Letter {
                 Happening::Late => {}
                 Happening::News(news) => {
                     // The answer is there; how long it may take to record it is the user's to say.
-                    if matches!(&*news, News::Unrecorded(_)) && stop != Stop::Interrupted {
+                    if matches!(&*news, EngineEvent::Unrecorded(_)) && stop != Stop::Interrupted {
                         end = wish.timer.end();
                     }
                     if let Some(heard) = self.hear(*news, wish.wait, out) {
@@ -187,9 +187,9 @@ impl Letter {
         }
     }
 
-    fn hear(&mut self, news: News, is_patient: bool, out: &mut Out) -> Option<Stop> {
+    fn hear(&mut self, news: EngineEvent, is_patient: bool, out: &mut Out) -> Option<Stop> {
         match news {
-            News::Prompt { prompt, delivery, job } if prompt == self.prompt => {
+            EngineEvent::Prompt { prompt, delivery, job } if prompt == self.prompt => {
                 self.row = *job;
                 if self.delivery == delivery {
                     return None;
@@ -197,36 +197,36 @@ impl Letter {
                 self.delivery = delivery;
                 self.unwritten = None;
             }
-            News::Budget(limited, budget) if limited == self.limited() => {
+            EngineEvent::Budget(limited, budget) if limited == self.limited() => {
                 self.is_estimate = budget.wait().is_some_and(|wait| wait.is_estimate);
                 return None;
             }
-            News::Merged { gone, into } if gone == self.row.key => {
+            EngineEvent::Merged { gone, into } if gone == self.row.key => {
                 self.row.key = into;
                 return None;
             }
-            News::Connection(connection @ Connection::Offline { .. }) => {
+            EngineEvent::Connection(connection @ Connection::Offline { .. }) => {
                 if let Some(words) = connection_words(&connection) {
                     tell(words.as_str(), out);
                 }
                 return None;
             }
-            News::Trouble(failure) => {
+            EngineEvent::Trouble(failure) => {
                 tell(failure.sentence.as_str(), out);
                 if failure.kind == FailureKind::Store && matches!(self.delivery, Delivery::Queued { .. }) {
                     self.unwritten = Some(failure.sentence);
                 }
                 return None;
             }
-            News::Unrecorded(unrecorded) if unrecorded.prompt == self.prompt => {
+            EngineEvent::Unrecorded(unrecorded) if unrecorded.prompt == self.prompt => {
                 out.note(unrecorded.sentence().as_str());
                 return (!unrecorded.is_retried).then_some(Stop::Settled);
             }
-            News::Recorded(prompt) if prompt == self.prompt => {
+            EngineEvent::Recorded(prompt) if prompt == self.prompt => {
                 tell("recorded now", out);
                 return None;
             }
-            News::Notice(text) => {
+            EngineEvent::Notice(text) => {
                 out.note(text.as_str());
                 return None;
             }
@@ -372,10 +372,10 @@ impl Letter {
         )
     }
 
-    fn limited(&self) -> Limited {
+    fn limited(&self) -> RateLimited {
         match self.kind {
-            PromptKind::Create => Limited::Create,
-            PromptKind::FollowUp => Limited::FollowUp,
+            PromptKind::Create => RateLimited::Create,
+            PromptKind::FollowUp => RateLimited::FollowUp,
         }
     }
 

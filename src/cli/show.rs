@@ -11,12 +11,12 @@ use crate::app::format::duration;
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::model::Time;
+use crate::model::colors::ColorRole;
 use crate::model::job::Status;
 use crate::model::json;
 use crate::model::link;
-use crate::model::palette::Meaning;
 use crate::model::prompt::{DeliveryKind, EventKind, JobEvent, Prompt, Thread};
-use crate::model::row::{Group, JobRow};
+use crate::model::row::{Job, JobGroup};
 use crate::model::text::CleanText;
 use clap::Args;
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ async fn show(record: &Record, options: &Options, out: &mut Out) -> Result<Code,
 }
 
 /// The job itself: title, state, and what is known of it, a line each.
-fn head(row: &JobRow, now: Time, out: &Out) -> Vec<String> {
+fn head(row: &Job, now: Time, out: &Out) -> Vec<String> {
     let (word, meaning) = state(row);
     let mut state = out.paint(meaning, word);
     if let Some(since) = row.state_since() {
@@ -81,9 +81,12 @@ fn head(row: &JobRow, now: Time, out: &Out) -> Vec<String> {
     if let Some(finished) = row.finished_at.filter(|finished| is_finished && *finished >= row.started_at) {
         state.push_str(&format!(", took {}", duration(finished - row.started_at)));
     }
-    let mark =
-        if row.group() == Group::NeedsYou { out.paint(Meaning::Warning, "● needs you · ") } else { String::new() };
-    let mut lines = vec![out.paint(Meaning::Title, row.title.as_str()), format!("{mark}{state}")];
+    let mark = if row.group() == JobGroup::NeedsYou {
+        out.paint(ColorRole::Warning, "● needs you · ")
+    } else {
+        String::new()
+    };
+    let mut lines = vec![out.paint(ColorRole::Title, row.title.as_str()), format!("{mark}{state}")];
     let text = |text: Option<&CleanText>| text.map(|text| text.to_string());
     let words = |texts: &[CleanText]| {
         let texts: Vec<&str> = texts.iter().map(CleanText::as_str).collect();
@@ -102,7 +105,7 @@ fn head(row: &JobRow, now: Time, out: &Out) -> Vec<String> {
     ];
     for (name, value) in fields {
         if let Some(value) = value {
-            lines.push(format!("{} {value}", out.paint(Meaning::Muted, &format!("{name:<8}"))));
+            lines.push(format!("{} {value}", out.paint(ColorRole::Muted, &format!("{name:<8}"))));
         }
     }
     lines
@@ -129,13 +132,13 @@ fn prompt_lines(prompt: &Prompt, when: &str, out: &Out) -> Vec<String> {
         kind => format!("you ({})", kind.word()),
     };
     let mut lines =
-        vec![format!("{}  {}", out.paint(Meaning::Muted, &format!("{when:>4}")), out.paint(Meaning::Title, &who))];
+        vec![format!("{}  {}", out.paint(ColorRole::Muted, &format!("{when:>4}")), out.paint(ColorRole::Title, &who))];
     lines.extend(CleanText::block(&prompt.text).as_str().trim_end().lines().map(|line| format!("      {line}")));
     if let Some(sentence) = prompt.discarded_text() {
-        lines.push(format!("      {}", out.paint(Meaning::Muted, sentence)));
+        lines.push(format!("      {}", out.paint(ColorRole::Muted, sentence)));
     }
     if let Some(reason) = prompt.delivery.reason() {
-        lines.push(format!("      {}", out.paint(Meaning::Warning, &format!("{}: {reason}", kind.word()))));
+        lines.push(format!("      {}", out.paint(ColorRole::Warning, &format!("{}: {reason}", kind.word()))));
     }
     lines
 }
@@ -147,5 +150,5 @@ fn event_line(event: &JobEvent, when: &str, out: &Out) -> String {
         EventKind::Gone => "gone: the service no longer knows it".to_owned(),
         EventKind::Back => "back: the service knows it again".to_owned(),
     };
-    format!("{}  {what}", out.paint(Meaning::Muted, &format!("{when:>4}")))
+    format!("{}  {what}", out.paint(ColorRole::Muted, &format!("{when:>4}")))
 }

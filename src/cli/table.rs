@@ -2,8 +2,8 @@
 //! cut, columns apart by tabs, without a heading.
 
 use super::out::{Out, cut};
+use crate::model::colors::ColorRole;
 use crate::model::export::guarded;
-use crate::model::palette::Meaning;
 use unicode_width::UnicodeWidthStr as _;
 
 /// Between two columns.
@@ -37,12 +37,12 @@ pub(super) enum Set {
 pub(super) struct Cell {
     text: String,
     piped: Option<String>,
-    meaning: Meaning,
+    meaning: ColorRole,
 }
 
 impl Cell {
     /// The same text on a terminal and when piped.
-    pub(super) fn new(meaning: Meaning, text: impl Into<String>) -> Self {
+    pub(super) fn new(meaning: ColorRole, text: impl Into<String>) -> Self {
         Self { text: text.into(), piped: None, meaning }
     }
 
@@ -94,7 +94,8 @@ impl Table {
 
     fn aligned(&self, out: &Out, width: usize) -> Vec<String> {
         let widths = self.widths(width);
-        let headings: Vec<Cell> = self.columns.iter().map(|column| Cell::new(Meaning::Muted, column.heading)).collect();
+        let headings: Vec<Cell> =
+            self.columns.iter().map(|column| Cell::new(ColorRole::Muted, column.heading)).collect();
         let rows = std::iter::once(&headings).chain(&self.rows);
         rows.map(|row| self.set(out, row, &widths, width)).collect()
     }
@@ -157,9 +158,9 @@ mod tests {
         let mut table = Table::new(&[column("ID", Set::Id), column("TITLE", Set::Flexible), column("AGE", Set::Right)]);
         for (id, title, age) in [("j1", "Fix the broken links in /api", "14m"), ("j-22", "世界 guide", "5h")] {
             table.row(vec![
-                Cell::new(Meaning::Text, id),
-                Cell::new(Meaning::Text, title),
-                Cell::new(Meaning::Muted, age).piped("2026-11-20T12:00:00Z"),
+                Cell::new(ColorRole::Text, id),
+                Cell::new(ColorRole::Text, title),
+                Cell::new(ColorRole::Muted, age).piped("2026-11-20T12:00:00Z"),
             ]);
         }
         table
@@ -191,9 +192,9 @@ mod tests {
     fn a_column_without_heading_and_cells_takes_no_room() {
         let column = |heading, set| Column { heading, set };
         let mut table = Table::new(&[column("", Set::Seen), column("ID", Set::Left), column("TITLE", Set::Flexible)]);
-        table.row(["", "j1", "Fix"].map(|text| Cell::new(Meaning::Text, text)).to_vec());
+        table.row(["", "j1", "Fix"].map(|text| Cell::new(ColorRole::Text, text)).to_vec());
         assert_eq!(table.aligned(&Out::of_process(), 80), ["ID  TITLE", "j1  Fix"]);
-        table.row(["●", "j2", "Do"].map(|text| Cell::new(Meaning::Text, text)).to_vec());
+        table.row(["●", "j2", "Do"].map(|text| Cell::new(ColorRole::Text, text)).to_vec());
         assert_eq!(table.aligned(&Out::of_process(), 80), ["   ID  TITLE", "   j1  Fix", "●  j2  Do"]);
     }
 

@@ -12,7 +12,7 @@ use crate::config::environment::Environment;
 use crate::engine::Duties;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::JobId;
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ pub(super) struct Options {
 /// What came of it.
 #[derive(Debug, Default)]
 struct Tracked {
-    rows: Vec<JobRow>,
+    rows: Vec<Job>,
     failures: Vec<(JobId, Failure)>,
     /// Not asked for: the key is refused, or the service rests.
     left: usize,

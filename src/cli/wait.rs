@@ -11,7 +11,7 @@ use super::which;
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::engine::Duties;
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 use clap::Args;
 use serde_json::json;
 use std::time::Duration;
@@ -67,9 +67,9 @@ pub(super) async fn run(
     Desk::with(flags, environment, Duties::Poll, out, work).await
 }
 
-async fn wanted(record: &Record, ids: &[String]) -> Result<Vec<JobRow>, Refusal> {
+async fn wanted(record: &Record, ids: &[String]) -> Result<Vec<Job>, Refusal> {
     let known = record.store.jobs(&record.scope).await?;
-    let mut rows: Vec<JobRow> = Vec::new();
+    let mut rows: Vec<Job> = Vec::new();
     for id in ids {
         let row = which::find(&known, id)?;
         if !rows.iter().any(|other| other.key == row.key) {
@@ -79,7 +79,7 @@ async fn wanted(record: &Record, ids: &[String]) -> Result<Vec<JobRow>, Refusal>
     Ok(rows)
 }
 
-async fn wait(desk: &mut Desk, rows: Vec<JobRow>, timer: Timer, in_json: bool, out: &mut Out) -> Result<Code, Refusal> {
+async fn wait(desk: &mut Desk, rows: Vec<Job>, timer: Timer, in_json: bool, out: &mut Out) -> Result<Code, Refusal> {
     let mut waiting = Waiting::new(rows, timer);
     let end = waiting.wait(desk, out).await?;
     let again = again(&waiting.rows);
@@ -99,7 +99,7 @@ async fn wait(desk: &mut Desk, rows: Vec<JobRow>, timer: Timer, in_json: bool, o
 }
 
 /// The command that waits for these again.
-pub(super) fn again(rows: &[JobRow]) -> String {
+pub(super) fn again(rows: &[Job]) -> String {
     let ids: Vec<String> = rows.iter().filter_map(|row| row.id.as_ref()).map(|id| id.clean().to_string()).collect();
     format!("docdeck wait {}", ids.join(" "))
 }

@@ -8,12 +8,12 @@ use super::out::{Out, rfc3339};
 use super::refusal::Refusal;
 use crate::app::format::{duration, plural};
 use crate::model::connection::Connection;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::FailureKind;
 use crate::model::job::Status;
 use crate::model::ledger::Wait;
-use crate::model::news::News;
 use crate::model::poll::is_over;
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::store::StoreError;
 use chrono::{Local, TimeDelta, Utc};
@@ -56,7 +56,7 @@ impl Timer {
 /// Jobs that are waited for.
 #[derive(Debug)]
 pub(super) struct Waiting {
-    pub(super) rows: Vec<JobRow>,
+    pub(super) rows: Vec<Job>,
     timer: Timer,
     /// How the talk with the service goes, when that is worth a word.
     trouble: Option<CleanText>,
@@ -75,7 +75,7 @@ pub(super) enum End {
 
 impl Waiting {
     /// For these jobs, as the record has them now.
-    pub(super) fn new(rows: Vec<JobRow>, timer: Timer) -> Self {
+    pub(super) fn new(rows: Vec<Job>, timer: Timer) -> Self {
         Self { rows, timer, trouble: None }
     }
 
@@ -111,7 +111,7 @@ impl Waiting {
 
     /// What the jobs say together: the first of gone, failed and done that holds for any.
     pub(super) fn code(&self) -> Code {
-        let any = |is: fn(&JobRow) -> bool| self.rows.iter().any(is);
+        let any = |is: fn(&Job) -> bool| self.rows.iter().any(is);
         if any(|row| row.status == Some(Status::Failed) && !row.gone) {
             Code::Failed
         } else if any(|row| row.gone) {
@@ -158,23 +158,23 @@ impl Waiting {
         Ok(())
     }
 
-    async fn hear(&mut self, news: News, desk: &Desk, out: &mut Out) -> Result<Option<End>, StoreError> {
+    async fn hear(&mut self, news: EngineEvent, desk: &Desk, out: &mut Out) -> Result<Option<End>, StoreError> {
         match news {
-            News::Job(row) => self.put(*row, out),
-            News::Prompt { job, .. } => self.put(*job, out),
-            News::Merged { gone, into } => self.merge(gone, desk.store.job(into).await?),
-            News::Connection(Connection::Refused { reason }) => return Ok(Some(End::Refused(reason))),
-            News::Connection(connection) => self.connect(&connection, out),
-            News::Trouble(failure) if failure.kind == FailureKind::Store => out.note(failure.sentence.as_str()),
-            News::Trouble(failure) => tell(failure.sentence.as_str(), out),
-            News::Notice(text) => tell(text.as_str(), out),
+            EngineEvent::Job(row) => self.put(*row, out),
+            EngineEvent::Prompt { job, .. } => self.put(*job, out),
+            EngineEvent::Merged { gone, into } => self.merge(gone, desk.store.job(into).await?),
+            EngineEvent::Connection(Connection::Refused { reason }) => return Ok(Some(End::Refused(reason))),
+            EngineEvent::Connection(connection) => self.connect(&connection, out),
+            EngineEvent::Trouble(failure) if failure.kind == FailureKind::Store => out.note(failure.sentence.as_str()),
+            EngineEvent::Trouble(failure) => tell(failure.sentence.as_str(), out),
+            EngineEvent::Notice(text) => tell(text.as_str(), out),
             _ => {}
         }
         Ok(None)
     }
 
     /// A job turned out to be another one: everything of it is there now.
-    fn merge(&mut self, gone: JobKey, into: Option<JobRow>) {
+    fn merge(&mut self, gone: JobKey, into: Option<Job>) {
         let Some(into) = into else { return };
         if self.rows.iter().any(|row| row.key == into.key) {
             self.rows.retain(|row| row.key != gone);
@@ -183,7 +183,7 @@ impl Waiting {
         }
     }
 
-    fn put(&mut self, new: JobRow, out: &mut Out) {
+    fn put(&mut self, new: Job, out: &mut Out) {
         let Some(old) = self.rows.iter_mut().find(|row| row.key == new.key && row.revision < new.revision) else {
             return;
         };

@@ -14,9 +14,9 @@ use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::engine::Duties;
 use crate::model::connection::Connection;
+use crate::model::engine_event::EngineEvent;
 use crate::model::json;
-use crate::model::news::News;
-use crate::model::row::{Group, JobKey, JobRow};
+use crate::model::row::{Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
 use crate::model::text::escaped_json;
 use crate::store::StoreError;
@@ -58,7 +58,7 @@ pub(super) async fn run(
 
 /// What is known of the jobs.
 struct Watch<'a> {
-    rows: BTreeMap<JobKey, JobRow>,
+    rows: BTreeMap<JobKey, Job>,
     lines: Lines,
     in_json: bool,
     out: &'a mut Out,
@@ -85,9 +85,9 @@ async fn watch(desk: &mut Desk, in_json: bool, out: &mut Out) -> Result<Code, Re
 }
 
 /// What is known in the beginning.
-fn beginning(rows: &[JobRow]) -> String {
+fn beginning(rows: &[Job]) -> String {
     let working = rows.iter().filter(|row| row.counts_as_working()).count();
-    let needs = rows.iter().filter(|row| row.group() == Group::NeedsYou).count();
+    let needs = rows.iter().filter(|row| row.group() == JobGroup::NeedsYou).count();
     let verb = if needs == 1 { "needs" } else { "need" };
     format!("watching {} known here: {working} working, {needs} {verb} you", plural(rows.len(), "job"))
 }
@@ -115,24 +115,24 @@ impl Watch<'_> {
     }
 
     /// The reason, when the key was refused.
-    async fn hear(&mut self, news: News, desk: &Desk) -> Result<Option<CleanText>, StoreError> {
+    async fn hear(&mut self, news: EngineEvent, desk: &Desk) -> Result<Option<CleanText>, StoreError> {
         match news {
-            News::Job(row) => self.put(*row, desk).await?,
-            News::Prompt { job, .. } => self.put(*job, desk).await?,
-            News::Merged { gone, .. } => {
+            EngineEvent::Job(row) => self.put(*row, desk).await?,
+            EngineEvent::Prompt { job, .. } => self.put(*job, desk).await?,
+            EngineEvent::Merged { gone, .. } => {
                 self.rows.remove(&gone);
             }
-            News::Left(left) => self.rows.retain(|key, _| left.has(*key)),
-            News::Connection(Connection::Refused { reason }) => return Ok(Some(reason)),
-            News::Connection(connection) => self.connect(&connection),
-            News::Trouble(failure) => tell(failure.sentence.as_str(), self.out),
-            News::Notice(text) => tell(text.as_str(), self.out),
+            EngineEvent::Left(left) => self.rows.retain(|key, _| left.has(*key)),
+            EngineEvent::Connection(Connection::Refused { reason }) => return Ok(Some(reason)),
+            EngineEvent::Connection(connection) => self.connect(&connection),
+            EngineEvent::Trouble(failure) => tell(failure.sentence.as_str(), self.out),
+            EngineEvent::Notice(text) => tell(text.as_str(), self.out),
             _ => {}
         }
         Ok(None)
     }
 
-    async fn put(&mut self, new: JobRow, desk: &Desk) -> Result<(), StoreError> {
+    async fn put(&mut self, new: Job, desk: &Desk) -> Result<(), StoreError> {
         let old = self.rows.get(&new.key);
         if old.is_some_and(|old| old.revision >= new.revision) {
             return Ok(());

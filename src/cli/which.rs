@@ -3,7 +3,7 @@
 use super::code::Code;
 use super::out::clean;
 use super::refusal::Refusal;
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 
 /// Ids that a sentence names before it only counts.
 const NAMED: usize = 5;
@@ -12,16 +12,16 @@ const NAMED: usize = 5;
 ///
 /// # Errors
 /// None known here has such an id (4), or more than one does (2).
-pub(super) fn find<'a>(rows: &'a [JobRow], wanted: &str) -> Result<&'a JobRow, Refusal> {
+pub(super) fn find<'a>(rows: &'a [Job], wanted: &str) -> Result<&'a Job, Refusal> {
     let wanted = wanted.trim();
     if wanted.is_empty() {
         return Err(Refusal::unusable("The id is blank: give the id of a job, as `docdeck jobs` lists it."));
     }
-    let id = |row: &&JobRow, fits: fn(&str, &str) -> bool| row.id.as_ref().is_some_and(|id| fits(id.as_str(), wanted));
+    let id = |row: &&Job, fits: fn(&str, &str) -> bool| row.id.as_ref().is_some_and(|id| fits(id.as_str(), wanted));
     if let Some(row) = rows.iter().find(|row| id(row, |id, wanted| id == wanted)) {
         return Ok(row);
     }
-    let found: Vec<&JobRow> = rows.iter().filter(|row| id(row, |id, wanted| id.starts_with(wanted))).collect();
+    let found: Vec<&Job> = rows.iter().filter(|row| id(row, |id, wanted| id.starts_with(wanted))).collect();
     match found.as_slice() {
         [one] => Ok(one),
         [] => Err(unknown(wanted)),
@@ -40,7 +40,7 @@ fn unknown(wanted: &str) -> Refusal {
     )
 }
 
-fn ambiguous(wanted: &str, found: &[&JobRow]) -> Refusal {
+fn ambiguous(wanted: &str, found: &[&Job]) -> Refusal {
     let ids = found.iter().take(NAMED).filter_map(|row| row.id.as_ref()).map(|id| id.clean().to_string());
     let mut listed = ids.collect::<Vec<_>>().join(", ");
     if found.len() > NAMED {
@@ -61,10 +61,10 @@ mod tests {
     use crate::model::row::JobKey;
     use crate::model::text::CleanText;
 
-    fn rows(ids: &[&str]) -> Vec<JobRow> {
-        let row = |(key, id): (i64, &&str)| JobRow {
+    fn rows(ids: &[&str]) -> Vec<Job> {
+        let row = |(key, id): (i64, &&str)| Job {
             id: JobId::new(id),
-            ..JobRow::new(JobKey(key), CleanText::line("Job"), Time::default())
+            ..Job::new(JobKey(key), CleanText::line("Job"), Time::default())
         };
         (1..).zip(ids).map(row).collect()
     }

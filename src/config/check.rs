@@ -4,7 +4,7 @@ use super::key::{self, beside};
 use super::{ConfigError, write};
 use crate::api::{ExtraRoots, Route};
 use crate::model::endpoint::Scope;
-use crate::model::setup::{DEFAULT_BASE_URL, KeyFrom, NewProfile, SetupField, SetupProblem, looks_like_key};
+use crate::model::setup::{DEFAULT_BASE_URL, KeySourceInput, NewProfile, SetupField, SetupProblem, looks_like_key};
 use std::path::Path;
 
 /// Checks all of a new profile that the file at `config` is to hold. Reads that file, the key file and the certificates;
@@ -17,9 +17,9 @@ pub fn profile(config: &Path, profile: &NewProfile) -> Result<(), SetupProblem> 
     project(&profile.project).map_err(at(SetupField::Project))?;
     base_url(profile.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL)).map_err(at(SetupField::BaseUrl))?;
     match &profile.key {
-        KeyFrom::File(file) => key_file(config, file).map_err(at(SetupField::Key))?,
-        KeyFrom::Command(words) => command(words).map_err(at(SetupField::Key))?,
-        KeyFrom::Elsewhere | KeyFrom::Typed(_) => {}
+        KeySourceInput::File(file) => key_file(config, file).map_err(at(SetupField::Key))?,
+        KeySourceInput::Command(words) => command(words).map_err(at(SetupField::Key))?,
+        KeySourceInput::Elsewhere | KeySourceInput::Typed(_) => {}
     }
     no_key(profile.organization.as_deref().unwrap_or_default()).map_err(at(SetupField::Organization))?;
     no_key(&profile.name).map_err(at(SetupField::Name))?;
@@ -102,7 +102,7 @@ mod tests {
     use crate::model::endpoint::ApiKey;
     use std::os::unix::fs::PermissionsExt;
 
-    fn new(base_url: &str, key: KeyFrom) -> NewProfile {
+    fn new(base_url: &str, key: KeySourceInput) -> NewProfile {
         NewProfile {
             name: "docs".to_owned(),
             base_url: Some(base_url.to_owned()),
@@ -113,8 +113,8 @@ mod tests {
         }
     }
 
-    fn typed() -> KeyFrom {
-        KeyFrom::Typed(ApiKey::new("mint_k").expect("a key"))
+    fn typed() -> KeySourceInput {
+        KeySourceInput::Typed(ApiKey::new("mint_k").expect("a key"))
     }
 
     #[test]
@@ -128,11 +128,15 @@ mod tests {
             assert_eq!(field(&new(wrong, typed())), Some(SetupField::BaseUrl), "{wrong}");
         }
         let file = folder.path().join("key");
-        assert_eq!(field(&new(url, KeyFrom::File("key".into()))), Some(SetupField::Key), "it is not there");
+        assert_eq!(field(&new(url, KeySourceInput::File("key".into()))), Some(SetupField::Key), "it is not there");
         std::fs::write(&file, "mint_k\n").expect("written");
         for (mode, accepted) in [(0o644, false), (0o600, true)] {
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("mode");
-            assert_eq!(super::profile(&config, &new(url, KeyFrom::File("key".into()))).is_ok(), accepted, "{mode:o}");
+            assert_eq!(
+                super::profile(&config, &new(url, KeySourceInput::File("key".into()))).is_ok(),
+                accepted,
+                "{mode:o}"
+            );
         }
         let ca = NewProfile { ca_file: Some("key".into()), ..new(url, typed()) };
         assert_eq!(field(&ca), Some(SetupField::CaFile));

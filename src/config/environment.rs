@@ -3,8 +3,8 @@
 //! Read once at the start and passed on as a value, so that every rule over it can be tested without touching the
 //! process. What beats what is decided in [`super::resolve`].
 
+use crate::model::colors::Background;
 use crate::model::endpoint::{ApiKey, KEY_VARIABLE};
-use crate::model::palette::Ground;
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
@@ -46,7 +46,7 @@ pub struct Environment {
     /// More than 256: `COLORTERM` says so.
     pub true_color: bool,
     /// What the terminal's ground is, where `COLORFGBG` says so.
-    pub ground: Ground,
+    pub ground: Background,
     /// Inside tmux: `TMUX`.
     pub tmux: bool,
     /// Inside GNU screen: `STY`.
@@ -113,11 +113,11 @@ fn is_ascii(locale: Option<&str>, untold: bool) -> bool {
 }
 
 /// `FG;BG`, or with a word between them, in numbers of the sixteen colours.
-fn ground(value: &str) -> Ground {
+fn ground(value: &str) -> Background {
     match value.rsplit(';').next().and_then(|last| last.trim().parse().ok()) {
-        Some(0_u8..=6 | 8) => Ground::Dark,
-        Some(7 | 9..=15) => Ground::Light,
-        _ => Ground::Unknown,
+        Some(0_u8..=6 | 8) => Background::Dark,
+        Some(7 | 9..=15) => Background::Light,
+        _ => Background::Unknown,
     }
 }
 

@@ -5,7 +5,7 @@ use super::keys::{self, Keys, OwnKeys};
 use super::own::{self, Command, Filter, Notify, Own};
 use super::places::{Place, Places};
 use super::{ConfigError, PER_MINUTE, PER_MINUTE_MAX};
-use crate::model::palette::Ground;
+use crate::model::colors::Background;
 use crate::model::redaction::redacted_words;
 use crate::model::text::CleanText;
 use serde::Deserialize;
@@ -168,7 +168,7 @@ pub enum GroundChoice {
     Light,
 }
 
-impl From<GroundChoice> for Ground {
+impl From<GroundChoice> for Background {
     fn from(choice: GroundChoice) -> Self {
         match choice {
             GroundChoice::Dark => Self::Dark,

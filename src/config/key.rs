@@ -6,7 +6,7 @@ use super::file::{KEY_SOURCES, Profile, others_can_read, plain};
 use super::{ConfigError, key_command};
 use crate::model::endpoint::{ApiKey, KEY_VARIABLE};
 use crate::model::redaction::redacted_path;
-use crate::model::setup::KeyFrom;
+use crate::model::setup::KeySourceInput;
 use crate::model::text::CleanText;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
@@ -65,12 +65,12 @@ impl KeySource {
     }
 
     /// The source that a new profile names; none where that is set elsewhere. `config` is where the file is to lie.
-    pub fn of_new(key: &KeyFrom, config: &Path) -> Option<Self> {
+    pub fn of_new(key: &KeySourceInput, config: &Path) -> Option<Self> {
         match key {
-            KeyFrom::Elsewhere => None,
-            KeyFrom::Command(words) => Some(Self::Command(words.clone())),
-            KeyFrom::File(path) => Some(Self::File(beside(config, path))),
-            KeyFrom::Typed(key) => Some(Self::Given(key.clone())),
+            KeySourceInput::Elsewhere => None,
+            KeySourceInput::Command(words) => Some(Self::Command(words.clone())),
+            KeySourceInput::File(path) => Some(Self::File(beside(config, path))),
+            KeySourceInput::Typed(key) => Some(Self::Given(key.clone())),
         }
     }
 

@@ -16,8 +16,8 @@ pub mod themes;
 pub mod write;
 
 use crate::api::{ClientOptions, ExtraRoots, RootsError};
+use crate::model::colors::{Background, ThemeColours};
 use crate::model::endpoint::Scope;
-use crate::model::palette::{Ground, ThemeColours};
 use crate::model::redaction::redacted_words;
 use crate::model::setup::{AlreadySet, KnownKey};
 use crate::model::text::CleanText;
@@ -64,7 +64,7 @@ pub struct Look {
     pub color: ColorChoice,
     pub theme: ChosenTheme,
     /// The terminal's ground as the file says it; the terminal is then not asked.
-    pub ground: Option<Ground>,
+    pub ground: Option<Background>,
     /// Only ASCII characters for lines, bars and signs.
     pub ascii: bool,
     /// Make links that the terminal can open, where it knows them.
@@ -400,7 +400,7 @@ pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path
     Look {
         color: choice,
         theme: ChosenTheme { name: ui.theme.clone(), place: ui.theme_place, config: path.into() },
-        ground: ui.ground.map(Ground::from),
+        ground: ui.ground.map(Background::from),
         ascii: flags.ascii || ui.ascii.unwrap_or(environment.ascii_locale),
         links: ui.links.unwrap_or(true),
         calm: environment.ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),

@@ -1,7 +1,7 @@
 //! Themes: TOML files that paint meanings. The shipped ones lie in `assets/themes`, a user's own in `themes` beside
 //! `config.toml`; a file patches the usual colours.
 
-use crate::model::palette::{Colour, Meaning, Paint, Palette, Rgb, ThemeColours};
+use crate::model::colors::{ColorRole, Colour, Paint, Rgb, ThemeColors, ThemeColours};
 use crate::model::redaction::redacted_setting;
 use crate::model::text::CleanText;
 use serde::Deserialize;
@@ -36,7 +36,7 @@ pub enum ThemeError {
 
 /// The colours of the theme that is used when nothing is chosen.
 pub fn usual() -> ThemeColours {
-    let mut colours = ThemeColours { unknown: Palette::middle_tones(), ..ThemeColours::default() };
+    let mut colours = ThemeColours { unknown: ThemeColors::middle_tones(), ..ThemeColours::default() };
     // Shipped files are read by a test: a mistake in one leaves the terminal's own colours.
     for (name, text) in SHIPPED.into_iter().take(2) {
         if let Ok(file) = read(name, text) {
@@ -195,7 +195,7 @@ fn invalid(name: &str, text: &str, at: usize, what: &str) -> ThemeError {
     ThemeError::Invalid { file: CleanText::line(name), line, column, what: CleanText::line(&redacted_setting(what)) }
 }
 
-fn patch(table: &Table, palette: &mut Palette, name: &str, text: &str) -> Result<(), ThemeError> {
+fn patch(table: &Table, palette: &mut ThemeColors, name: &str, text: &str) -> Result<(), ThemeError> {
     for (key, value) in table {
         let wrong = |what: &str| invalid(name, text, value.span().start, what);
         let colour = |text: &str| {
@@ -210,8 +210,8 @@ fn patch(table: &Table, palette: &mut Palette, name: &str, text: &str) -> Result
                 palette.made_for = parsed.collect::<Result<_, _>>()?;
             }
             (other, value) => {
-                let meaning = Meaning::parse(other).ok_or_else(|| {
-                    let known = Meaning::ALL.map(Meaning::name).join(", ");
+                let meaning = ColorRole::parse(other).ok_or_else(|| {
+                    let known = ColorRole::ALL.map(ColorRole::name).join(", ");
                     invalid(
                         name,
                         text,
@@ -246,7 +246,7 @@ fn painted(value: &Value, colour: &impl Fn(&str) -> Result<Colour, ThemeError>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::palette::ANSI;
+    use crate::model::colors::ANSI;
 
     /// What xterm makes of the sixteen, unless its user says otherwise.
     const XTERM: [u32; 16] = [
@@ -280,14 +280,14 @@ mod tests {
     }
 
     /// Pairs of letters and ground that a palette draws, with the meaning.
-    fn pairs(palette: &Palette) -> Vec<(Meaning, Rgb, Rgb)> {
+    fn pairs(palette: &ThemeColors) -> Vec<(ColorRole, Rgb, Rgb)> {
         let grounds: Vec<Rgb> = match rgb(palette.ground) {
             Some(own) => vec![own],
             None => palette.made_for.clone(),
         };
         assert!(!grounds.is_empty(), "a palette says which grounds it is made for");
         let mut pairs = Vec::new();
-        for meaning in Meaning::ALL {
+        for meaning in ColorRole::ALL {
             let paint = palette.paint(meaning);
             for ground in &grounds {
                 // The terminal's own letters on its own ground are its user's affair.
@@ -325,7 +325,7 @@ mod tests {
         for (name, _) in SHIPPED {
             let theme = named(name, None).expect("a good file");
             for palette in [&theme.dark, &theme.light, &theme.unknown] {
-                assert_ne!(palette.paint(Meaning::Human), palette.paint(Meaning::Ai), "{name}");
+                assert_ne!(palette.paint(ColorRole::Human), palette.paint(ColorRole::Ai), "{name}");
             }
         }
     }
@@ -334,9 +334,9 @@ mod tests {
     fn a_theme_of_ones_own_patches_the_usual_one() {
         let colours = parse("mine", "[dark]\nbad = \"bright-red\"\nmark = { fg = \"#123456\", underlined = true }\n")
             .expect("good");
-        assert_eq!(colours.dark.paint(Meaning::Bad).fg, Colour::Ansi(9));
-        assert!(colours.dark.paint(Meaning::Mark).underlined);
-        assert_eq!(colours.dark.paint(Meaning::Good), usual().dark.paint(Meaning::Good));
+        assert_eq!(colours.dark.paint(ColorRole::Bad).fg, Colour::Ansi(9));
+        assert!(colours.dark.paint(ColorRole::Mark).underlined);
+        assert_eq!(colours.dark.paint(ColorRole::Good), usual().dark.paint(ColorRole::Good));
         assert_eq!(colours.light, colours.dark, "one table is for every ground");
     }
 

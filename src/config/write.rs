@@ -4,7 +4,7 @@
 use super::ConfigError;
 use super::file::{self, Mistake, plain};
 use crate::model::endpoint::ApiKey;
-use crate::model::setup::{Allowed, DEFAULT_BASE_URL, KeyFrom, NewProfile};
+use crate::model::setup::{DEFAULT_BASE_URL, KeySourceInput, NewProfile, WritePermission};
 use crate::model::text::CleanText;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -25,7 +25,7 @@ const TRIES: u32 = 100;
 pub enum WriteError {
     /// Something is there that was not to be changed: it takes so much to go on.
     #[error("{}", there(path, *.needs))]
-    There { path: PathBuf, needs: Allowed },
+    There { path: PathBuf, needs: WritePermission },
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error("{} can't be written: {why}. Nothing was changed.", path.display())]
@@ -40,10 +40,10 @@ pub enum WriteError {
     FilterExists { path: PathBuf, name: CleanText },
 }
 
-fn there(path: &Path, needs: Allowed) -> String {
+fn there(path: &Path, needs: WritePermission) -> String {
     let path = path.display();
     match needs {
-        Allowed::Change => format!("{path} has this profile already, and it was left as it is."),
+        WritePermission::Change => format!("{path} has this profile already, and it was left as it is."),
         _ => format!("{path} is there already, and it was left as it is."),
     }
 }
@@ -52,11 +52,11 @@ fn there(path: &Path, needs: Allowed) -> String {
 ///
 /// # Errors
 /// The file can't be read or is wrong.
-pub fn needed(path: &Path, profile: &str) -> Result<Allowed, ConfigError> {
+pub fn needed(path: &Path, profile: &str) -> Result<WritePermission, ConfigError> {
     Ok(match file::read(path)? {
-        None => Allowed::Nothing,
-        Some(found) if found.file.profiles.contains_key(profile) => Allowed::Change,
-        Some(_) => Allowed::Add,
+        None => WritePermission::Nothing,
+        Some(found) if found.file.profiles.contains_key(profile) => WritePermission::Change,
+        Some(_) => WritePermission::Add,
     })
 }
 
@@ -64,18 +64,18 @@ pub fn needed(path: &Path, profile: &str) -> Result<Allowed, ConfigError> {
 ///
 /// # Errors
 /// More than `allowed` would be changed, the file that is there can't be read, or it can't be written; it is then as it was.
-pub fn save(path: &Path, profile: &NewProfile, allowed: Allowed) -> Result<(), WriteError> {
+pub fn save(path: &Path, profile: &NewProfile, allowed: WritePermission) -> Result<(), WriteError> {
     let needs = needed(path, &profile.name)?;
     if needs > allowed {
         return Err(WriteError::There { path: path.into(), needs });
     }
     let unwritable = |error: io::Error| match error.kind() {
-        ErrorKind::AlreadyExists => WriteError::There { path: path.into(), needs: Allowed::Add },
+        ErrorKind::AlreadyExists => WriteError::There { path: path.into(), needs: WritePermission::Add },
         ErrorKind::InvalidData => WriteError::ReadableByOthers { path: path.into() },
         _ => WriteError::Unwritable { path: path.into(), why: plain(&error) },
     };
-    let access = if matches!(profile.key, KeyFrom::Typed(_)) { Access::Secret } else { Access::Owner };
-    if needs == Allowed::Nothing {
+    let access = if matches!(profile.key, KeySourceInput::Typed(_)) { Access::Secret } else { Access::Owner };
+    if needs == WritePermission::Nothing {
         return put(path, &new_text(profile), false, access).map_err(unwritable);
     }
     // A link to where the settings really lie stays one.
@@ -188,13 +188,13 @@ fn new_text(profile: &NewProfile) -> Zeroizing<String> {
     );
     let mut key = Zeroizing::new(String::new());
     match &profile.key {
-        KeyFrom::Elsewhere => head.push_str(
+        KeySourceInput::Elsewhere => head.push_str(
             "# DOCDECK_API_KEY in the environment beats them all, and is what this profile uses as it stands.\n\
              #api_key_command = [\"pass\", \"show\", \"docdeck\"]\n#api_key_file = \"~/.secrets/docdeck\"\n",
         ),
-        KeyFrom::Command(words) => head.push_str(&format!("api_key_command = {}\n", array(words))),
-        KeyFrom::File(path) => head.push_str(&format!("api_key_file = {}\n", quoted(&path.to_string_lossy()))),
-        KeyFrom::Typed(typed) => key = key_line(typed),
+        KeySourceInput::Command(words) => head.push_str(&format!("api_key_command = {}\n", array(words))),
+        KeySourceInput::File(path) => head.push_str(&format!("api_key_file = {}\n", quoted(&path.to_string_lossy()))),
+        KeySourceInput::Typed(typed) => key = key_line(typed),
     }
     let mut text = Zeroizing::new(String::with_capacity(head.len() + key.len() + REST.len() + 1));
     text.push_str(&head);
@@ -262,18 +262,18 @@ fn changed_text(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mi
     }
     let (mut command, mut path, mut typed) = (None, None, None);
     match &profile.key {
-        KeyFrom::Elsewhere => {}
-        KeyFrom::Command(words) => command = Some(Value::Array(words.iter().collect())),
-        KeyFrom::File(file) => path = Some(Value::from(file.to_string_lossy().as_ref())),
-        KeyFrom::Typed(_) => typed = Some(Value::from(place.as_str())),
+        KeySourceInput::Elsewhere => {}
+        KeySourceInput::Command(words) => command = Some(Value::Array(words.iter().collect())),
+        KeySourceInput::File(file) => path = Some(Value::from(file.to_string_lossy().as_ref())),
+        KeySourceInput::Typed(_) => typed = Some(Value::from(place.as_str())),
     }
-    if profile.key != KeyFrom::Elsewhere {
+    if profile.key != KeySourceInput::Elsewhere {
         set(table, "api_key_command", command);
         set(table, "api_key_file", path);
         set(table, "api_key", typed);
     }
     let mut text = Zeroizing::new(document.to_string());
-    if let (KeyFrom::Typed(key), Some((before, after))) = (&profile.key, text.split_once(&place)) {
+    if let (KeySourceInput::Typed(key), Some((before, after))) = (&profile.key, text.split_once(&place)) {
         let mut whole = Zeroizing::new(String::with_capacity(text.len() + 2 * key.expose().len()));
         whole.push_str(before);
         escape(key, &mut whole);

@@ -5,7 +5,7 @@ use crate::config::environment::Environment;
 use crate::config::key::KeySource;
 use crate::config::{Flags, Settings, Setup, resolve};
 
-fn profile(name: &str, key: KeyFrom) -> NewProfile {
+fn profile(name: &str, key: KeySourceInput) -> NewProfile {
     NewProfile {
         name: name.to_owned(),
         base_url: None,
@@ -16,8 +16,8 @@ fn profile(name: &str, key: KeyFrom) -> NewProfile {
     }
 }
 
-fn typed(key: &str) -> KeyFrom {
-    KeyFrom::Typed(ApiKey::new(key).expect("a key"))
+fn typed(key: &str) -> KeySourceInput {
+    KeySourceInput::Typed(ApiKey::new(key).expect("a key"))
 }
 
 fn folder() -> tempfile::TempDir {
@@ -58,9 +58,9 @@ fn a_new_file_is_read_back_as_what_was_set() {
         base_url: Some("http://127.0.0.1:1".to_owned()),
         organization: Some("acme \"inc\"".to_owned()),
         ca_file: Some("/etc/corp \"ca\".pem".into()),
-        ..profile("my docs", KeyFrom::Command(vec!["pass".to_owned(), "show \"it\"\\".to_owned()]))
+        ..profile("my docs", KeySourceInput::Command(vec!["pass".to_owned(), "show \"it\"\\".to_owned()]))
     };
-    save(&path, &new, Allowed::Nothing).expect("written");
+    save(&path, &new, WritePermission::Nothing).expect("written");
     let read = settings(&path, None);
     assert_eq!(read.scope, new.scope());
     assert_eq!(read.profile.as_str(), "my docs");
@@ -72,18 +72,24 @@ fn a_new_file_is_read_back_as_what_was_set() {
 fn every_source_of_the_key_is_read_back() {
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
-    save(&at("file"), &profile("a", KeyFrom::File("/etc/key".into())), Allowed::Nothing).expect("written");
+    save(&at("file"), &profile("a", KeySourceInput::File("/etc/key".into())), WritePermission::Nothing)
+        .expect("written");
     assert!(matches!(settings(&at("file"), None).key, KeySource::File(path) if path == Path::new("/etc/key")));
-    save(&at("typed"), &profile("a", typed(r#"mint_"a\b"#)), Allowed::Nothing).expect("written");
+    save(&at("typed"), &profile("a", typed(r#"mint_"a\b"#)), WritePermission::Nothing).expect("written");
     assert!(matches!(settings(&at("typed"), None).key, KeySource::Given(key) if key.expose() == r#"mint_"a\b"#));
-    save(&at("none"), &profile("a", KeyFrom::Elsewhere), Allowed::Nothing).expect("written");
+    save(&at("none"), &profile("a", KeySourceInput::Elsewhere), WritePermission::Nothing).expect("written");
     let flags = Flags { config: Some(at("none")), ..Flags::default() };
     assert!(matches!(resolve(&flags, &Environment::default()), Ok(Setup::Missing(missing)) if missing.key));
 }
 
 #[test]
 fn every_example_in_a_new_file_is_right_alone_and_with_all_others() {
-    for key in [KeyFrom::Elsewhere, typed("mint_k"), KeyFrom::File("key".into()), KeyFrom::Command(vec!["k".into()])] {
+    for key in [
+        KeySourceInput::Elsewhere,
+        typed("mint_k"),
+        KeySourceInput::File("key".into()),
+        KeySourceInput::Command(vec!["k".into()]),
+    ] {
         let text = new_text(&profile("docs", key));
         file::parse(&text).expect("the file");
         file::parse(&uncommented(&text)).expect("the file with all of its examples");
@@ -99,7 +105,7 @@ fn every_example_in_a_new_file_is_right_alone_and_with_all_others() {
 
 #[test]
 fn a_new_file_shows_every_setting() {
-    let text = new_text(&profile("docs", KeyFrom::Elsewhere));
+    let text = new_text(&profile("docs", KeySourceInput::Elsewhere));
     for table in ["", "[profiles.a]\n", "[poll]\n", "[ui]\n", "[notify]\n"] {
         let mistake = file::parse(&format!("{table}no-such = 1\n")).expect_err("no setting");
         let names = mistake.what.as_str().split('`').skip(3).step_by(2);
@@ -118,10 +124,10 @@ fn its_owner_alone_can_read_what_is_written() {
     let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
     let folder = folder();
     let path = folder.path().join("new/deep/config.toml");
-    save(&path, &profile("a", typed("mint_k")), Allowed::Nothing).expect("written");
+    save(&path, &profile("a", typed("mint_k")), WritePermission::Nothing).expect("written");
     assert_eq!((mode(&path), mode(path.parent().expect("a folder"))), (0o600, 0o700));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("mode");
-    save(&path, &profile("b", typed("mint_l")), Allowed::Add).expect("written");
+    save(&path, &profile("b", typed("mint_l")), WritePermission::Add).expect("written");
     assert_eq!(mode(&path), 0o600, "a key came into it");
     assert_eq!(
         fs::read_dir(path.parent().expect("a folder")).expect("a folder").count(),
@@ -139,10 +145,10 @@ fn a_profile_is_added_and_all_else_stays_as_it_was() {
     let path = folder.path().join("config.toml");
     fs::write(&path, MINE).expect("written");
     let new = profile("b", typed("mint_k"));
-    let refused = save(&path, &new, Allowed::Nothing).expect_err("not asked");
-    assert_eq!(refused, WriteError::There { path: path.clone(), needs: Allowed::Add });
+    let refused = save(&path, &new, WritePermission::Nothing).expect_err("not asked");
+    assert_eq!(refused, WriteError::There { path: path.clone(), needs: WritePermission::Add });
     assert_eq!(read(&path), MINE);
-    save(&path, &new, Allowed::Add).expect("written");
+    save(&path, &new, WritePermission::Add).expect("written");
     let text = read(&path);
     for line in MINE.lines().filter(|line| !line.is_empty()) {
         assert!(text.lines().any(|other| other == line), "{line} in {text}");
@@ -156,10 +162,10 @@ fn a_profile_that_is_there_is_changed_only_when_that_was_said() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, MINE).expect("written");
-    let refused = save(&path, &profile("a", typed("mint_k")), Allowed::Add).expect_err("not asked");
-    assert_eq!(refused, WriteError::There { path: path.clone(), needs: Allowed::Change });
+    let refused = save(&path, &profile("a", typed("mint_k")), WritePermission::Add).expect_err("not asked");
+    assert_eq!(refused, WriteError::There { path: path.clone(), needs: WritePermission::Change });
     assert_eq!(read(&path), MINE);
-    save(&path, &profile("a", typed("mint_k")), Allowed::Change).expect("written");
+    save(&path, &profile("a", typed("mint_k")), WritePermission::Change).expect("written");
     let text = read(&path);
     assert!(text.contains("project_id = \"my-docs\"  # its id\n") && text.contains("# colours\n[ui]\n"), "{text}");
     assert!(!text.contains("api_key_file"), "one source at a time: {text}");
@@ -171,7 +177,7 @@ fn the_source_of_the_key_stays_where_nothing_is_said_of_it() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, MINE).expect("written");
-    save(&path, &profile("a", KeyFrom::Elsewhere), Allowed::Change).expect("written");
+    save(&path, &profile("a", KeySourceInput::Elsewhere), WritePermission::Change).expect("written");
     assert!(read(&path).contains("api_key_file = \"k\""));
 }
 
@@ -184,7 +190,7 @@ fn a_file_of_another_make_is_kept_to() {
     {
         let path = folder.path().join(format!("{n}.toml"));
         fs::write(&path, mine).expect("written");
-        save(&path, &profile("b", typed("mint_k")), Allowed::Add).expect(mine);
+        save(&path, &profile("b", typed("mint_k")), WritePermission::Add).expect(mine);
         assert_eq!(settings(&path, Some("b")).scope.project, "my-docs", "{}", read(&path));
     }
 }
@@ -194,7 +200,7 @@ fn a_file_that_is_wrong_is_left_alone() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, "nonsense\n").expect("written");
-    let refused = save(&path, &profile("a", typed("mint_k")), Allowed::Change).expect_err("wrong");
+    let refused = save(&path, &profile("a", typed("mint_k")), WritePermission::Change).expect_err("wrong");
     assert!(matches!(refused, WriteError::Config(ConfigError::Invalid { line: 1, .. })), "{refused}");
     assert_eq!(read(&path), "nonsense\n");
 }
@@ -206,7 +212,7 @@ fn a_link_to_where_the_settings_lie_stays_one() {
     let (path, real) = (folder.path().join("config.toml"), folder.path().join("real.toml"));
     fs::write(&real, MINE).expect("written");
     std::os::unix::fs::symlink(&real, &path).expect("a link");
-    save(&path, &profile("b", typed("mint_k")), Allowed::Add).expect("written");
+    save(&path, &profile("b", typed("mint_k")), WritePermission::Add).expect("written");
     assert!(fs::symlink_metadata(&path).expect("there").is_symlink());
     assert!(read(&real).contains("[profiles.b]"));
 }
@@ -217,7 +223,7 @@ fn what_cannot_be_written_is_said_and_changes_nothing() {
     let folder = folder();
     fs::write(folder.path().join("file"), "").expect("written");
     let path = folder.path().join("file/config.toml");
-    let refused = save(&path, &profile("a", typed("mint_k")), Allowed::Nothing).expect_err("no folder");
+    let refused = save(&path, &profile("a", typed("mint_k")), WritePermission::Nothing).expect_err("no folder");
     assert!(!refused.to_string().contains("mint_k"), "{refused}");
 }
 

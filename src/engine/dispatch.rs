@@ -8,13 +8,13 @@ use super::look::Heard;
 use super::poll::{Order, sleep_until};
 use crate::api::{ApiError, Reached};
 use crate::model::Time;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
-use crate::model::job::{Job, JobId};
-use crate::model::ledger::Limited;
+use crate::model::job::{JobId, RemoteJob};
+use crate::model::ledger::RateLimited;
 use crate::model::log::{LogKind, Operation};
-use crate::model::news::News;
 use crate::model::prompt::{Delivery, PromptId, PromptKind};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::model::unrecorded::Unrecorded;
 use crate::store::{Applied, Settled, StoreError, Turn, Waiting};
@@ -79,7 +79,7 @@ impl Dispatcher {
     async fn pass(&mut self) -> Option<Instant> {
         let leads = self.inner.leases.holds(Duty::Dispatch);
         if self.led.replace(leads) != Some(leads) {
-            self.inner.tell(News::SendsQueue(leads)).await;
+            self.inner.tell(EngineEvent::SendsQueue(leads)).await;
         }
         let own: HashMap<PromptId, JobKey> = lock(&self.inner.own).clone();
         if !leads && own.is_empty() {
@@ -215,7 +215,7 @@ impl Inner {
     }
 
     /// Two prompts became one job: whoever waits for either must know that there is no second one.
-    async fn tell_shared_id(&self, row: &JobRow, other: &CleanText) {
+    async fn tell_shared_id(&self, row: &Job, other: &CleanText) {
         let id = row.id.as_ref().map(|id| id.clean()).unwrap_or_default();
         let note = format!("the service gave the id {id} to two new jobs, which are shown as one");
         self.log(id.clone(), LogKind::Note(CleanText::line(&note))).await;
@@ -224,10 +224,10 @@ impl Inner {
              “{other}”.",
             row.title
         );
-        self.tell(News::Notice(CleanText::line(&notice))).await;
+        self.tell(EngineEvent::Notice(CleanText::line(&notice))).await;
     }
 
-    fn settled(&self, result: Result<Job, ApiError>) -> Settled {
+    fn settled(&self, result: Result<RemoteJob, ApiError>) -> Settled {
         let error = match result {
             Ok(job) => return Settled::Accepted(job),
             Err(error) => error,
@@ -258,7 +258,7 @@ impl Inner {
             let error = match self.store.settle(prompt, how.clone(), local_now()).await {
                 Ok(applied) => {
                     if told.is_some() {
-                        self.tell(News::Recorded(prompt)).await;
+                        self.tell(EngineEvent::Recorded(prompt)).await;
                     }
                     return Some(applied);
                 }
@@ -271,7 +271,7 @@ impl Inner {
             };
             let now = Unrecorded { prompt, kind, id, outcome, obstacle, is_retried: may_pass(&error) };
             if told.as_ref().is_none_or(|(told, _)| *told != now) {
-                self.tell(News::Unrecorded(Box::new(now.clone()))).await;
+                self.tell(EngineEvent::Unrecorded(Box::new(now.clone()))).await;
             }
             if !now.is_retried {
                 lock(&self.own).remove(&prompt);
@@ -282,7 +282,7 @@ impl Inner {
         }
     }
 
-    async fn tell_settled(&self, prompt: PromptId, how: Settled, row: JobRow, limited: Limited) {
+    async fn tell_settled(&self, prompt: PromptId, how: Settled, row: Job, limited: RateLimited) {
         let accepted = matches!(how, Settled::Accepted(_));
         if let Settled::NotSent(reason) = &how {
             self.order(Order::Heard(Heard::unreachable(reason.clone())));
@@ -302,7 +302,7 @@ impl Inner {
             self.report_budget(limited).await;
         }
         self.tell_step(prompt, delivery, row).await;
-        if accepted && limited == Limited::Create {
+        if accepted && limited == RateLimited::Create {
             self.tell_merged(key).await;
         }
         if !waits {
@@ -329,9 +329,9 @@ fn may_pass(error: &StoreError) -> bool {
     )
 }
 
-fn limited(kind: PromptKind) -> Limited {
+fn limited(kind: PromptKind) -> RateLimited {
     match kind {
-        PromptKind::Create => Limited::Create,
-        PromptKind::FollowUp => Limited::FollowUp,
+        PromptKind::Create => RateLimited::Create,
+        PromptKind::FollowUp => RateLimited::FollowUp,
     }
 }

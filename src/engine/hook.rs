@@ -6,7 +6,7 @@ use crate::model::endpoint::KEY_VARIABLE;
 use crate::model::json;
 use crate::model::log::LogKind;
 use crate::model::prompt::PromptKind;
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 use crate::model::text::CleanText;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl Hook {
 
 impl Inner {
     /// Hands a change over to the user's program, if there is one.
-    pub(super) async fn tell_hook(&self, row: &JobRow) {
+    pub(super) async fn tell_hook(&self, row: &Job) {
         let Some(changes) = &self.changes else { return };
         let thread = self.store.thread(row.key).await.unwrap_or_default();
         let first = thread.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);

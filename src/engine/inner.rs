@@ -12,12 +12,12 @@ use crate::api::{Answer, ApiError, Client};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::endpoint::Scope;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::log::{LogEntry, LogKind, Operation};
-use crate::model::news::News;
 use crate::model::period::DateRange;
 use crate::model::prompt::{Delivery, DeliveryKind, PromptId};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::model::views::ViewsQuery;
 use crate::store::{Changes, Hold, Store, StoreError};
@@ -57,7 +57,7 @@ pub(super) struct Inner {
     pub(super) changes: Option<mpsc::Sender<Changed>>,
     /// Requests outside the schedule at the same time.
     pub(super) asking: Semaphore,
-    news: mpsc::Sender<News>,
+    news: mpsc::Sender<EngineEvent>,
     orders: mpsc::UnboundedSender<Order>,
     sending: AtomicUsize,
     /// Outcomes of prompts that the store could not write so far.
@@ -141,20 +141,20 @@ impl Inner {
     }
 
     /// Tells a fact. Whoever stopped listening misses it, nothing else happens.
-    pub(super) async fn tell(&self, news: News) {
+    pub(super) async fn tell(&self, news: EngineEvent) {
         let _ = self.news.send(self.in_local_time(news)).await;
     }
 
     /// Moments of the service's time as the listener's own clock has them.
-    fn in_local_time(&self, mut news: News) -> News {
+    fn in_local_time(&self, mut news: EngineEvent) -> EngineEvent {
         let local = |at: &mut Option<Time>| *at = at.map(|at| self.clock.local_of(at));
         match &mut news {
-            News::Budget(_, budget) => {
+            EngineEvent::Budget(_, budget) => {
                 local(&mut budget.resets_at);
                 budget.blocked = budget.blocked.map(|wait| wait.with(self.clock.local_of(wait.until)));
             }
-            News::Prompt { delivery: Delivery::Queued { until }, .. } => local(until),
-            News::Totals { totals, .. } => totals.as_of = self.clock.local_of(totals.as_of),
+            EngineEvent::Prompt { delivery: Delivery::Queued { until }, .. } => local(until),
+            EngineEvent::Totals { totals, .. } => totals.as_of = self.clock.local_of(totals.as_of),
             _ => {}
         }
         news
@@ -169,12 +169,12 @@ impl Inner {
             }
             *last = Some((failure.sentence.clone(), Instant::now()));
         }
-        self.tell(News::Trouble(failure)).await;
+        self.tell(EngineEvent::Trouble(failure)).await;
     }
 
     /// Writes a line of the log.
     pub(super) async fn log(&self, subject: CleanText, what: LogKind) {
-        self.tell(News::Logged(LogEntry { at: local_now(), subject, what })).await;
+        self.tell(EngineEvent::Logged(LogEntry { at: local_now(), subject, what })).await;
     }
 
     /// Takes in what comes with every answer: the service's time and a line of the log.
@@ -201,10 +201,10 @@ impl Inner {
     }
 
     /// Tells a step of a prompt with the row of its job, as the store has it.
-    pub(super) async fn tell_step(&self, prompt: PromptId, delivery: Delivery, row: JobRow) {
+    pub(super) async fn tell_step(&self, prompt: PromptId, delivery: Delivery, row: Job) {
         let key = row.key;
-        self.tell(News::Prompt { prompt, delivery, job: Box::new(row) }).await;
-        self.tell(News::Thread(key)).await;
+        self.tell(EngineEvent::Prompt { prompt, delivery, job: Box::new(row) }).await;
+        self.tell(EngineEvent::Thread(key)).await;
     }
 
     /// Tells and schedules every row that changed since the last time, whoever changed it.
@@ -216,15 +216,15 @@ impl Inner {
         *seen = (revision, prunes);
         drop(seen);
         for row in &rows {
-            self.tell(News::Job(Box::new(row.clone()))).await;
+            self.tell(EngineEvent::Job(Box::new(row.clone()))).await;
             self.tell_own_steps(row).await?;
-            self.tell(News::Thread(row.key)).await;
+            self.tell(EngineEvent::Thread(row.key)).await;
         }
         for (gone, into) in merged {
-            self.tell(News::Merged { gone, into }).await;
+            self.tell(EngineEvent::Merged { gone, into }).await;
         }
         if let Some(left) = left {
-            self.tell(News::Left(left)).await;
+            self.tell(EngineEvent::Left(left)).await;
         }
         self.order(Order::Rows { rows, by_others: true });
         Ok(())
@@ -234,13 +234,13 @@ impl Inner {
     pub(super) async fn tell_merged(&self, into: JobKey) {
         // Not read: another start will not show them.
         for gone in self.store.merged_into(into).await.unwrap_or_default() {
-            self.tell(News::Merged { gone, into }).await;
+            self.tell(EngineEvent::Merged { gone, into }).await;
         }
     }
 
     /// Where the prompts stand that were handed over here and may be sent by another instance: whoever waits for them
     /// hears of them in the same way.
-    async fn tell_own_steps(&self, row: &JobRow) -> Result<(), StoreError> {
+    async fn tell_own_steps(&self, row: &Job) -> Result<(), StoreError> {
         if !lock(&self.own).values().any(|job| *job == row.key) {
             return Ok(());
         }
@@ -258,7 +258,7 @@ impl Inner {
                 lock(&self.own).remove(&prompt.id);
             }
             let job = Box::new(row.clone());
-            self.tell(News::Prompt { prompt: prompt.id, delivery: prompt.delivery, job }).await;
+            self.tell(EngineEvent::Prompt { prompt: prompt.id, delivery: prompt.delivery, job }).await;
         }
         Ok(())
     }
@@ -290,8 +290,8 @@ impl Inner {
                 let note = "docdeck ended while sending: unconfirmed";
                 self.log(subject, LogKind::Note(CleanText::line(note))).await;
                 let key = row.key;
-                self.tell(News::Job(Box::new(row))).await;
-                self.tell(News::Thread(key)).await;
+                self.tell(EngineEvent::Job(Box::new(row))).await;
+                self.tell(EngineEvent::Thread(key)).await;
             }
         }
         Ok(others_send)

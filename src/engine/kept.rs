@@ -7,7 +7,7 @@ use super::views::is_fresh;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
-use crate::model::load::Stamped;
+use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::model::views::{ViewsPage, ViewsQuery};
@@ -41,10 +41,10 @@ impl<'a> KeptViews<'a> {
     ///
     /// # Errors
     /// The store can't be read.
-    pub async fn fresh_answer(&self, query: ViewsQuery) -> Result<Option<Stamped<ViewsPage>>, Failure> {
+    pub async fn fresh_answer(&self, query: ViewsQuery) -> Result<Option<Timed<ViewsPage>>, Failure> {
         let kept = self.store.cached_views(self.scope, query).await.map_err(unread)?;
         let fresh = kept.filter(|kept| is_fresh(query.range, kept.as_of, self.clock.now()));
-        Ok(fresh.map(|kept| Stamped { as_of: self.clock.local_of(kept.as_of), ..kept }))
+        Ok(fresh.map(|kept| Timed { as_of: self.clock.local_of(kept.as_of), ..kept }))
     }
 
     /// All pages of a range, where [`super::Engine::load_all`] would not ask for any again.

@@ -4,26 +4,26 @@
 
 use super::inner::{Inner, lock};
 use crate::model::Time;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::ledger::{Budget, Limited, WINDOW, Wait};
-use crate::model::news::News;
+use crate::model::ledger::{Budget, RateLimited, WINDOW, Wait};
 
 impl Inner {
     /// The three budgets, as news.
     pub(super) async fn report_budgets(&self) {
-        for limited in Limited::ALL {
+        for limited in RateLimited::ALL {
             self.report_budget(limited).await;
         }
     }
 
     /// One budget, as news.
-    pub(super) async fn report_budget(&self, limited: Limited) {
+    pub(super) async fn report_budget(&self, limited: RateLimited) {
         let now = self.clock.now();
         match self.store.budget(&self.scope, limited, now).await {
-            Ok(budget) if limited == Limited::Views => {
-                self.tell(News::Budget(limited, self.with_unwritten(budget, now))).await;
+            Ok(budget) if limited == RateLimited::Views => {
+                self.tell(EngineEvent::Budget(limited, self.with_unwritten(budget, now))).await;
             }
-            Ok(budget) => self.tell(News::Budget(limited, budget)).await,
+            Ok(budget) => self.tell(EngineEvent::Budget(limited, budget)).await,
             Err(error) => self.trouble(error.failure()).await,
         }
     }
@@ -34,9 +34,9 @@ impl Inner {
     /// There is no place in the ledger; the sentence says when there is.
     pub(super) async fn spend_view(&self) -> Result<Time, Failure> {
         let now = self.clock.now();
-        match self.store.spend(&self.scope, Limited::Views, now).await {
+        match self.store.spend(&self.scope, RateLimited::Views, now).await {
             Ok(Ok(budget)) => {
-                self.tell(News::Budget(Limited::Views, self.with_unwritten(budget, now))).await;
+                self.tell(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
                 Ok(now)
             }
             Ok(Err(wait)) => Err(self.no_place(wait, now).await),
@@ -56,22 +56,22 @@ impl Inner {
             place.map(|place| spends.swap_remove(place))
         };
         if unwritten.is_none()
-            && let Err(error) = self.store.refund(&self.scope, Limited::Views, paid_at).await
+            && let Err(error) = self.store.refund(&self.scope, RateLimited::Views, paid_at).await
         {
             // It counts as used for an hour, which costs a wait and no request.
             self.trouble(error.failure()).await;
         }
-        self.report_budget(Limited::Views).await;
+        self.report_budget(RateLimited::Views).await;
     }
 
     async fn spend_unwritten(&self, now: Time) -> Result<Time, Failure> {
-        let written = self.store.budget(&self.scope, Limited::Views, now).await;
-        let budget = written.unwrap_or_else(|_| Budget::unused(Limited::Views));
+        let written = self.store.budget(&self.scope, RateLimited::Views, now).await;
+        let budget = written.unwrap_or_else(|_| Budget::unused(RateLimited::Views));
         if let Some(wait) = self.with_unwritten(budget, now).wait() {
             return Err(self.no_place(wait, now).await);
         }
         lock(&self.unwritten_spends).push(now);
-        self.tell(News::Budget(Limited::Views, self.with_unwritten(budget, now))).await;
+        self.tell(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
         Ok(now)
     }
 
@@ -92,9 +92,9 @@ impl Inner {
     }
 
     async fn no_place(&self, wait: Wait, now: Time) -> Failure {
-        let blocked = match self.store.budget(&self.scope, Limited::Views, now).await {
+        let blocked = match self.store.budget(&self.scope, RateLimited::Views, now).await {
             Ok(budget) => {
-                self.tell(News::Budget(Limited::Views, self.with_unwritten(budget, now))).await;
+                self.tell(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
                 budget.blocked.is_some()
             }
             Err(_) => false,
@@ -111,7 +111,7 @@ fn no_place_sentence(blocked: bool, wait: Wait, now: Time) -> Failure {
     let why = if blocked {
         "The service reported that the limit is reached".to_owned()
     } else {
-        format!("All {} page-view requests of this hour are used on this computer", Limited::Views.limit())
+        format!("All {} page-view requests of this hour are used on this computer", RateLimited::Views.limit())
     };
     Failure::new(FailureKind::Limited(wait), &format!("{why}, so no request was made. Try again {when}."))
 }

@@ -6,11 +6,11 @@ use super::inner::{Inner, lock};
 use super::reports::unread;
 use super::views::{Answered, Purpose, leads_nowhere, report_answer};
 use crate::model::Time;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::load::Stamped;
-use crate::model::news::News;
+use crate::model::load::Timed;
 use crate::model::period::DateRange;
-use crate::model::report::{LoadEnd, LoadEnded, LoadOrder, LoadProgress, Merge, Report};
+use crate::model::report::{LoadEnded, LoadOutcome, LoadPlan, LoadProgress, Merge, Report};
 use crate::model::views::{LIMIT_MAX, ViewsPage, ViewsQuery};
 use crate::store::Unfinished;
 use futures_util::FutureExt;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tokio::task::AbortHandle;
 
 /// The end of a load, for everyone who waits for it.
-type Ending = Shared<BoxFuture<'static, LoadEnd>>;
+type Ending = Shared<BoxFuture<'static, LoadOutcome>>;
 
 /// A load under way.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(super) struct LoadingAll {
 }
 
 impl Inner {
-    pub(super) async fn load_all(self: &Arc<Self>, order: LoadOrder) -> LoadEnd {
+    pub(super) async fn load_all(self: &Arc<Self>, order: LoadPlan) -> LoadOutcome {
         Arc::clone(self).join_load_all(order).await
     }
 
@@ -50,7 +50,7 @@ impl Inner {
 
     /// The load of this range that is under way, or a new one. Who asks for one that was just told to stop wants it to
     /// go on.
-    fn join_load_all(self: Arc<Self>, order: LoadOrder) -> Ending {
+    fn join_load_all(self: Arc<Self>, order: LoadPlan) -> Ending {
         let mut loads = lock(&self.loading_all);
         if let Some(load) = loads.get_mut(&order.range) {
             load.stop = false;
@@ -75,7 +75,7 @@ impl Inner {
         stop
     }
 
-    async fn run_load(self: Arc<Self>, order: LoadOrder) -> LoadEnd {
+    async fn run_load(self: Arc<Self>, order: LoadPlan) -> LoadOutcome {
         let mut load = Load { inner: &self, order, report: None, since: None, requests: 0 };
         let ended = load.run().await;
         if ended != LoadEnded::Stopped {
@@ -94,14 +94,14 @@ impl Inner {
                 Arc::new(report)
             })
         };
-        LoadEnd { report: known.or_else(own), ended, requests }
+        LoadOutcome { report: known.or_else(own), ended, requests }
     }
 }
 
 /// One load, as far as it is.
 struct Load<'a> {
     inner: &'a Arc<Inner>,
-    order: LoadOrder,
+    order: LoadPlan,
     report: Option<Arc<Merge>>,
     /// No answer from before this moment is taken in.
     since: Option<Time>,
@@ -178,9 +178,9 @@ impl Load<'_> {
     }
 
     /// From the cache, else asked for; and whether it was handed to the report on disk.
-    async fn next_answer(&mut self, query: ViewsQuery) -> Result<(Stamped<ViewsPage>, bool), LoadEnded> {
+    async fn next_answer(&mut self, query: ViewsQuery) -> Result<(Timed<ViewsPage>, bool), LoadEnded> {
         let cached = if self.order.afresh { None } else { self.inner.fresh_views(query).await };
-        let is_of_use = |cached: &Stamped<ViewsPage>| {
+        let is_of_use = |cached: &Timed<ViewsPage>| {
             self.since.is_none_or(|since| cached.as_of > since)
                 && leads_nowhere(query, &cached.value, self.report.as_deref()).is_none()
         };
@@ -206,7 +206,7 @@ impl Load<'_> {
     }
 
     /// Takes an answer that was kept already into the report on disk.
-    async fn write_down(&self, query: ViewsQuery, answer: &Stamped<ViewsPage>) {
+    async fn write_down(&self, query: ViewsQuery, answer: &Timed<ViewsPage>) {
         let next = report_answer(query, answer.clone(), self.since);
         if let Err(error) = self.inner.store.absorb_answer(&self.inner.scope, next).await {
             // Shown all the same; the next load has to begin before this answer.
@@ -215,8 +215,8 @@ impl Load<'_> {
     }
 
     /// Takes the answer in and tells how far the load is.
-    async fn absorb(&mut self, query: ViewsQuery, answer: Stamped<ViewsPage>) {
-        let (complete, Stamped { value: page, as_of }) = (!query.has_next(&answer.value), answer);
+    async fn absorb(&mut self, query: ViewsQuery, answer: Timed<ViewsPage>) {
+        let (complete, Timed { value: page, as_of }) = (!query.has_next(&answer.value), answer);
         // Whoever kept an answer by it has let go of it by now: nothing is copied.
         let so_far = self.report.take().map(Arc::unwrap_or_clone);
         let report = Merge::with(so_far, query.range, page, complete, as_of);
@@ -229,12 +229,12 @@ impl Load<'_> {
             is_complete: complete,
         };
         self.report = Some(Arc::new(report));
-        self.inner.tell(News::Loading(progress)).await;
+        self.inner.tell(EngineEvent::Loading(progress)).await;
     }
 }
 
-fn broken_off() -> LoadEnd {
+fn broken_off() -> LoadOutcome {
     let sentence = "Loading all pages broke off inside docdeck; what came is kept: load again to go on.";
     let failure = Failure::new(FailureKind::Local, sentence);
-    LoadEnd { report: None, ended: LoadEnded::Failed(failure), requests: 0 }
+    LoadOutcome { report: None, ended: LoadEnded::Failed(failure), requests: 0 }
 }

@@ -4,14 +4,14 @@
 use super::clock::local_now;
 use super::inner::Inner;
 use super::poll::Order;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::job::{Job, JobId};
+use crate::model::job::{JobId, RemoteJob};
 use crate::model::ledger::Wait;
 use crate::model::link;
 use crate::model::log::{LogKind, Operation};
-use crate::model::news::News;
 use crate::model::prompt::{EventKind, JobEvent};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::store::{Fetched, StoreError};
 
@@ -35,7 +35,7 @@ pub(super) enum Health {
 /// What became of the job.
 #[derive(Debug)]
 pub(super) enum Seen {
-    Row(Box<JobRow>),
+    Row(Box<Job>),
     /// No news of it.
     Nothing,
     /// The record has no such job any more (joined with another).
@@ -71,7 +71,7 @@ impl Heard {
 
 impl Inner {
     /// Looks at a job and tells what changed.
-    pub(super) async fn look(&self, key: JobKey) -> (Result<JobRow, Failure>, Heard) {
+    pub(super) async fn look(&self, key: JobKey) -> (Result<Job, Failure>, Heard) {
         let heard = |seen, health, asked| Heard { key: Some(key), seen, health, asked };
         let unwritten = |error: &StoreError, asked| {
             let failure = error.failure();
@@ -115,7 +115,7 @@ impl Inner {
     }
 
     /// A look that the user asked for; the poller hears of it.
-    pub(super) async fn refresh(&self, key: JobKey) -> Result<JobRow, Failure> {
+    pub(super) async fn refresh(&self, key: JobKey) -> Result<Job, Failure> {
         let _in_flight = self.in_flight();
         let (result, heard) = self.look(key).await;
         if !heard.asked {
@@ -126,17 +126,17 @@ impl Inner {
     }
 
     /// Fetches a job made elsewhere and follows it from then on.
-    pub(super) async fn track(&self, id: &JobId) -> Result<JobRow, Failure> {
+    pub(super) async fn track(&self, id: &JobId) -> Result<Job, Failure> {
         let job = self.fetch(id).await?;
         let row = self.store.track(&self.scope, job, local_now()).await.map_err(|error| error.failure())?;
-        self.tell(News::Job(Box::new(row.clone()))).await;
-        self.tell(News::Thread(row.key)).await;
+        self.tell(EngineEvent::Job(Box::new(row.clone()))).await;
+        self.tell(EngineEvent::Thread(row.key)).await;
         self.order(Order::Rows { rows: vec![row.clone()], by_others: false });
         Ok(row)
     }
 
     /// One GET outside the schedule; the poller hears how it went. Of a long list of ids not all are asked for at once.
-    pub(super) async fn fetch(&self, id: &JobId) -> Result<Job, Failure> {
+    pub(super) async fn fetch(&self, id: &JobId) -> Result<RemoteJob, Failure> {
         // Never closed.
         let _place = self.asking.acquire().await;
         let _in_flight = self.in_flight();
@@ -145,7 +145,7 @@ impl Inner {
         result
     }
 
-    async fn get(&self, id: &JobId) -> (Result<Job, Failure>, Health) {
+    async fn get(&self, id: &JobId) -> (Result<RemoteJob, Failure>, Health) {
         let answer = self.client.get_job(id).await;
         match self.account(Operation::Get, id.clean(), answer).await {
             Ok(job) => (Ok(job), Health::Good),
@@ -157,17 +157,17 @@ impl Inner {
         }
     }
 
-    async fn tell_seen(&self, row: &JobRow, events: &[JobEvent]) {
-        self.tell(News::Job(Box::new(row.clone()))).await;
+    async fn tell_seen(&self, row: &Job, events: &[JobEvent]) {
+        self.tell(EngineEvent::Job(Box::new(row.clone()))).await;
         self.log_transitions(row, events).await;
         if !events.is_empty() {
-            self.tell(News::Thread(row.key)).await;
+            self.tell(EngineEvent::Thread(row.key)).await;
             self.tell_hook(row).await;
         }
     }
 
     /// What the answer to a prompt changed. That a new job is at work is no change of it.
-    pub(super) async fn tell_changes(&self, row: &JobRow, events: &[JobEvent]) {
+    pub(super) async fn tell_changes(&self, row: &Job, events: &[JobEvent]) {
         let begins = |event: &JobEvent| match &event.kind {
             EventKind::Status { from: None, to } => !to.is_finished(),
             _ => false,
@@ -179,7 +179,7 @@ impl Inner {
         }
     }
 
-    async fn log_transitions(&self, row: &JobRow, events: &[JobEvent]) {
+    async fn log_transitions(&self, row: &Job, events: &[JobEvent]) {
         let subject = row.id.as_ref().map(JobId::clean).unwrap_or_default();
         for event in events {
             self.log(subject.clone(), LogKind::Transition(transition(&event.kind))).await;

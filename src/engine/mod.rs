@@ -26,14 +26,14 @@ use crate::api::Client;
 use crate::model::Time;
 use crate::model::change::{Discarded, QueueChange};
 use crate::model::endpoint::Scope;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::job::JobId;
-use crate::model::load::Stamped;
-use crate::model::news::News;
+use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::prompt::{Prompt, PromptId, Resolution};
-use crate::model::report::{LoadEnd, LoadOrder, Recalled};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::report::{LoadOutcome, LoadPlan, Recalled};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewsPage, ViewsQuery};
 use crate::store::{Hold, Store};
@@ -76,7 +76,7 @@ pub struct Setup {
     /// A program and its arguments, run for each change of a job with the job as JSON on its stdin (design.md).
     pub on_change: Option<Vec<String>>,
     /// Facts go out here; a full channel slows the engine, never loses.
-    pub news: mpsc::Sender<News>,
+    pub news: mpsc::Sender<EngineEvent>,
 }
 
 /// The engine of one scope. Cheap to clone.
@@ -164,7 +164,7 @@ impl Engine {
     ///
     /// # Errors
     /// Nothing was written (blank text, the store can't write): the text stays with the caller.
-    pub async fn submit_new_job(&self, text: &str) -> Result<(PromptId, JobRow), Failure> {
+    pub async fn submit_new_job(&self, text: &str) -> Result<(PromptId, Job), Failure> {
         self.inner.submit_new_job(text).await
     }
 
@@ -172,7 +172,7 @@ impl Engine {
     ///
     /// # Errors
     /// Nothing was written: text and pages stay with the caller.
-    pub async fn submit_job_about(&self, text: &str, pages: &[CleanText]) -> Result<(PromptId, JobRow), Failure> {
+    pub async fn submit_job_about(&self, text: &str, pages: &[CleanText]) -> Result<(PromptId, Job), Failure> {
         self.inner.submit_job_about(text, pages).await
     }
 
@@ -180,7 +180,7 @@ impl Engine {
     ///
     /// # Errors
     /// Nothing was written: the text stays with the caller.
-    pub async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, JobRow), Failure> {
+    pub async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, Job), Failure> {
         self.inner.submit_follow_up(job, text).await
     }
 
@@ -189,11 +189,7 @@ impl Engine {
     ///
     /// # Errors
     /// Nothing was written: the text stays with the caller.
-    pub async fn supersede_follow_ups(
-        &self,
-        job: JobKey,
-        text: &str,
-    ) -> Result<(PromptId, JobRow, Vec<Prompt>), Failure> {
+    pub async fn supersede_follow_ups(&self, job: JobKey, text: &str) -> Result<(PromptId, Job, Vec<Prompt>), Failure> {
         self.inner.supersede_follow_ups(job, text).await
     }
 
@@ -202,7 +198,7 @@ impl Engine {
     ///
     /// # Errors
     /// Nothing was written: no prompt, a blank one among them, or the store can't write.
-    pub async fn submit_batch(&self, prompts: &[String]) -> Result<Vec<JobRow>, Failure> {
+    pub async fn submit_batch(&self, prompts: &[String]) -> Result<Vec<Job>, Failure> {
         self.inner.submit_batch(prompts).await
     }
 
@@ -211,7 +207,7 @@ impl Engine {
     ///
     /// # Errors
     /// Nothing was written.
-    pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<JobRow>, Failure> {
+    pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<Job>, Failure> {
         self.inner.change_queue(jobs, change).await
     }
 
@@ -235,7 +231,7 @@ impl Engine {
     ///
     /// # Errors
     /// Nothing was written: one of them was accepted after all, or a later prompt of its job was sent.
-    pub async fn restore(&self, prompts: &[PromptId]) -> Result<Vec<JobRow>, Failure> {
+    pub async fn restore(&self, prompts: &[PromptId]) -> Result<Vec<Job>, Failure> {
         self.inner.restore(prompts).await
     }
 
@@ -244,7 +240,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store can't write: the prompt goes out when its turn comes.
-    pub async fn pause(&self, prompt: PromptId) -> Result<Option<JobRow>, Failure> {
+    pub async fn pause(&self, prompt: PromptId) -> Result<Option<Job>, Failure> {
         self.inner.pause(prompt).await
     }
 
@@ -264,7 +260,7 @@ impl Engine {
     ///
     /// # Errors
     /// Nothing changed: the store can't write, the prompt is not in a state for it, or the job to link can't be fetched.
-    pub async fn resolve(&self, prompt: PromptId, resolution: Resolution) -> Result<JobRow, Failure> {
+    pub async fn resolve(&self, prompt: PromptId, resolution: Resolution) -> Result<Job, Failure> {
         self.inner.resolve(prompt, resolution).await
     }
 
@@ -273,7 +269,7 @@ impl Engine {
     ///
     /// # Errors
     /// The request failed, the answer could not be written down, or the job has no id yet.
-    pub async fn refresh(&self, job: JobKey) -> Result<JobRow, Failure> {
+    pub async fn refresh(&self, job: JobKey) -> Result<Job, Failure> {
         self.inner.refresh(job).await
     }
 
@@ -281,7 +277,7 @@ impl Engine {
     ///
     /// # Errors
     /// The request failed, the service knows no such job, or the store can't write.
-    pub async fn track(&self, id: &JobId) -> Result<JobRow, Failure> {
+    pub async fn track(&self, id: &JobId) -> Result<Job, Failure> {
         self.inner.track(id).await
     }
 
@@ -290,12 +286,12 @@ impl Engine {
     ///
     /// # Errors
     /// No answer to show. An older one may be cached: [`Engine::cached_views`].
-    pub async fn load_views(&self, query: ViewsQuery, force: bool) -> Result<Stamped<ViewsPage>, Failure> {
+    pub async fn load_views(&self, query: ViewsQuery, force: bool) -> Result<Timed<ViewsPage>, Failure> {
         self.inner.load_views(query, force).await.map(|loaded| self.in_local_time(loaded))
     }
 
     /// What the cache has, however old; costs nothing.
-    pub async fn cached_views(&self, query: ViewsQuery) -> Option<Stamped<ViewsPage>> {
+    pub async fn cached_views(&self, query: ViewsQuery) -> Option<Timed<ViewsPage>> {
         self.inner.cached_views(query).await.map(|cached| self.in_local_time(cached))
     }
 
@@ -311,7 +307,7 @@ impl Engine {
     /// told as [`News::Loading`] after each. What was taken in stays on disk, so that the next load goes on from there,
     /// whatever ended this one. A whole report that is still fresh costs nothing, unless `afresh` asks for it. The same
     /// range asked for twice at once is one load, by the order of who came first.
-    pub async fn load_all(&self, order: LoadOrder) -> LoadEnd {
+    pub async fn load_all(&self, order: LoadPlan) -> LoadOutcome {
         self.inner.load_all(order).await
     }
 
@@ -324,7 +320,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store can't be read.
-    pub async fn recall_totals(&self, ranges: &[DateRange]) -> Result<Vec<(DateRange, Stamped<Counts>)>, Failure> {
+    pub async fn recall_totals(&self, ranges: &[DateRange]) -> Result<Vec<(DateRange, Timed<Counts>)>, Failure> {
         self.inner.recall_totals(ranges).await
     }
 
@@ -337,8 +333,8 @@ impl Engine {
         self.inner.load_totals(ranges).await
     }
 
-    fn in_local_time(&self, page: Stamped<ViewsPage>) -> Stamped<ViewsPage> {
-        Stamped { as_of: self.inner.clock.local_of(page.as_of), ..page }
+    fn in_local_time(&self, page: Timed<ViewsPage>) -> Timed<ViewsPage> {
+        Timed { as_of: self.inner.clock.local_of(page.as_of), ..page }
     }
 
     /// A moment of the service's time, as the record has it for a prompt that waits, as local wall time. News and the

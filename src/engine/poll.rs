@@ -9,10 +9,10 @@ use super::look::{Health, Heard, Seen};
 use super::schedule::{Ended, Scheduler};
 use crate::model::Time;
 use crate::model::connection::Connection;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::news::News;
 use crate::model::poll::backoff;
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ const STORE_PAUSE: TimeDelta = TimeDelta::seconds(15);
 #[derive(Debug)]
 pub(super) enum Order {
     /// Rows are new or changed.
-    Rows { rows: Vec<JobRow>, by_others: bool },
+    Rows { rows: Vec<Job>, by_others: bool },
     /// Which jobs are on screen.
     OnScreen(Vec<JobKey>),
     /// A request that the poller did not start is on its way.
@@ -204,7 +204,7 @@ impl Poller {
         }
     }
 
-    fn schedule(&mut self, rows: &[JobRow]) {
+    fn schedule(&mut self, rows: &[Job]) {
         let (wall, now) = (local_now(), self.inner.clock.steady());
         for row in rows {
             self.scheduler.update(row, wall, now);
@@ -394,7 +394,7 @@ impl Poller {
     }
 
     /// Another instance polls: what it writes down says that the service answers.
-    async fn follow(&mut self, rows: &[JobRow]) {
+    async fn follow(&mut self, rows: &[Job]) {
         if rows.iter().any(|row| row.checked_at.is_some_and(|at| at > self.since)) {
             if self.mode != Mode::Running {
                 self.enter(Mode::Running);
@@ -417,7 +417,7 @@ impl Poller {
         if self.told != connection {
             self.told = connection.clone();
             self.inner.share(&connection).await;
-            self.inner.tell(News::Connection(connection)).await;
+            self.inner.tell(EngineEvent::Connection(connection)).await;
         }
     }
 }

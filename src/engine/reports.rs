@@ -2,9 +2,9 @@
 //! ledger. Loading all pages of a range is `load_all`'s.
 
 use super::inner::Inner;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
-use crate::model::load::Stamped;
-use crate::model::news::News;
+use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{Recalled, Report};
 use crate::model::views::{Counts, LIMIT_MIN, ViewsQuery};
@@ -21,10 +21,7 @@ impl Inner {
         Ok(recalled)
     }
 
-    pub(super) async fn recall_totals(
-        &self,
-        ranges: &[DateRange],
-    ) -> Result<Vec<(DateRange, Stamped<Counts>)>, Failure> {
+    pub(super) async fn recall_totals(&self, ranges: &[DateRange]) -> Result<Vec<(DateRange, Timed<Counts>)>, Failure> {
         let known = self.store.views_totals(&self.scope, ranges).await.map_err(unread)?;
         Ok(known.into_iter().map(|(range, totals)| (range, self.totals_in_local_time(totals))).collect())
     }
@@ -33,7 +30,7 @@ impl Inner {
         for &range in ranges {
             let known = self.store.views_totals(&self.scope, &[range]).await.map_err(unread)?;
             match known.into_iter().find(|(_, totals)| self.is_fresh(range, totals.as_of)) {
-                Some((range, totals)) => self.tell(News::Totals { range, totals }).await,
+                Some((range, totals)) => self.tell(EngineEvent::Totals { range, totals }).await,
                 // The smallest answer there is; it is told like every other one.
                 None => drop(self.load_views(ViewsQuery { range, limit: LIMIT_MIN, page: 1 }, false).await?),
             }
@@ -46,8 +43,8 @@ impl Inner {
         report.as_of = self.clock.local_of(report.as_of);
     }
 
-    fn totals_in_local_time(&self, totals: Stamped<Counts>) -> Stamped<Counts> {
-        Stamped { as_of: self.clock.local_of(totals.as_of), ..totals }
+    fn totals_in_local_time(&self, totals: Timed<Counts>) -> Timed<Counts> {
+        Timed { as_of: self.clock.local_of(totals.as_of), ..totals }
     }
 }
 

@@ -5,15 +5,15 @@ use super::clock::local_now;
 use super::inner::{Inner, lock};
 use super::poll::Order;
 use crate::model::change::{Discarded, QueueChange};
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::news::News;
 use crate::model::prompt::{Delivery, Prompt, PromptId, Resolution};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::store::StoreError;
 
 impl Inner {
-    pub(super) async fn submit_new_job(&self, text: &str) -> Result<(PromptId, JobRow), Failure> {
+    pub(super) async fn submit_new_job(&self, text: &str) -> Result<(PromptId, Job), Failure> {
         refuse_blank(text)?;
         let added = match self.reserving {
             true => self.store.reserve_new_job(&self.scope, text, self.instance.name(), local_now()).await,
@@ -22,17 +22,13 @@ impl Inner {
         Ok(self.hand_over(added.map_err(unwritten)?).await)
     }
 
-    pub(super) async fn submit_job_about(
-        &self,
-        text: &str,
-        pages: &[CleanText],
-    ) -> Result<(PromptId, JobRow), Failure> {
+    pub(super) async fn submit_job_about(&self, text: &str, pages: &[CleanText]) -> Result<(PromptId, Job), Failure> {
         refuse_blank(text)?;
         let added = self.store.add_job_about(&self.scope, text, pages, local_now()).await.map_err(unwritten)?;
         Ok(self.hand_over(added).await)
     }
 
-    pub(super) async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, JobRow), Failure> {
+    pub(super) async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, Job), Failure> {
         refuse_blank(text)?;
         let added = match self.reserving {
             true => self.store.reserve_follow_up(job, text, self.instance.name(), local_now()).await,
@@ -45,7 +41,7 @@ impl Inner {
         &self,
         job: JobKey,
         text: &str,
-    ) -> Result<(PromptId, JobRow, Vec<Prompt>), Failure> {
+    ) -> Result<(PromptId, Job, Vec<Prompt>), Failure> {
         refuse_blank(text)?;
         let only = self.reserving.then(|| self.instance.name());
         let superseded = self.store.supersede_follow_ups(job, text, only, local_now()).await.map_err(unwritten)?;
@@ -59,7 +55,7 @@ impl Inner {
     }
 
     /// Not handed over as its own: whoever holds the lease sends them, in the order of the line.
-    pub(super) async fn submit_batch(&self, prompts: &[String]) -> Result<Vec<JobRow>, Failure> {
+    pub(super) async fn submit_batch(&self, prompts: &[String]) -> Result<Vec<Job>, Failure> {
         if prompts.is_empty() {
             return Err(Failure::new(FailureKind::Local, "There is no prompt in this batch, so nothing was queued."));
         }
@@ -71,7 +67,7 @@ impl Inner {
         Ok(rows)
     }
 
-    pub(super) async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<JobRow>, Failure> {
+    pub(super) async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<Job>, Failure> {
         let rows = self.store.change_queue(jobs, change, local_now()).await.map_err(unwritten)?;
         self.dispatch_wake.notify_one();
         self.tell_threads(&rows).await;
@@ -97,7 +93,7 @@ impl Inner {
         self.tell_threads(&discarded.rows).await;
     }
 
-    pub(super) async fn restore(&self, prompts: &[PromptId]) -> Result<Vec<JobRow>, Failure> {
+    pub(super) async fn restore(&self, prompts: &[PromptId]) -> Result<Vec<Job>, Failure> {
         let rows = self.store.restore_prompts(prompts).await.map_err(unwritten)?;
         // One that is queued again is sent by the instance that sends what is queued.
         self.dispatch_wake.notify_one();
@@ -105,13 +101,13 @@ impl Inner {
         Ok(rows)
     }
 
-    async fn tell_threads(&self, rows: &[JobRow]) {
+    async fn tell_threads(&self, rows: &[Job]) {
         for row in rows {
-            self.tell(News::Thread(row.key)).await;
+            self.tell(EngineEvent::Thread(row.key)).await;
         }
     }
 
-    pub(super) async fn pause(&self, prompt: PromptId) -> Result<Option<JobRow>, Failure> {
+    pub(super) async fn pause(&self, prompt: PromptId) -> Result<Option<Job>, Failure> {
         let row = self.store.pause_prompt(prompt, local_now()).await.map_err(unwritten)?;
         if let Some(row) = &row {
             lock(&self.own).remove(&prompt);
@@ -120,7 +116,7 @@ impl Inner {
         Ok(row)
     }
 
-    pub(super) async fn resolve(&self, prompt: PromptId, resolution: Resolution) -> Result<JobRow, Failure> {
+    pub(super) async fn resolve(&self, prompt: PromptId, resolution: Resolution) -> Result<Job, Failure> {
         match resolution {
             Resolution::SendAgain => self.requeue(prompt, None).await,
             Resolution::SendEdited(text) => {
@@ -137,13 +133,13 @@ impl Inner {
         }
     }
 
-    async fn requeue(&self, prompt: PromptId, edited: Option<&str>) -> Result<JobRow, Failure> {
+    async fn requeue(&self, prompt: PromptId, edited: Option<&str>) -> Result<Job, Failure> {
         let row = self.store.requeue(prompt, edited, local_now()).await.map_err(unwritten)?;
         Ok(self.hand_over((prompt, row)).await.1)
     }
 
     /// The prompt is on disk: this instance sends it, unless another one is quicker.
-    async fn hand_over(&self, (prompt, row): (PromptId, JobRow)) -> (PromptId, JobRow) {
+    async fn hand_over(&self, (prompt, row): (PromptId, Job)) -> (PromptId, Job) {
         lock(&self.own).insert(prompt, row.key);
         // Before the news, which may have to wait for room: a caller that stops waiting leaves nothing unsent.
         self.dispatch_wake.notify_one();
@@ -151,7 +147,7 @@ impl Inner {
         (prompt, row)
     }
 
-    async fn tell_resolved(&self, prompt: PromptId, delivery: Delivery, row: &JobRow) {
+    async fn tell_resolved(&self, prompt: PromptId, delivery: Delivery, row: &Job) {
         self.order(Order::Rows { rows: vec![row.clone()], by_others: false });
         // Those behind it may go now.
         self.dispatch_wake.notify_one();

@@ -7,11 +7,11 @@ use super::look::Heard;
 use super::poll::Order;
 use crate::api::Reached;
 use crate::model::Time;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::ledger::Limited;
-use crate::model::load::Stamped;
+use crate::model::ledger::RateLimited;
+use crate::model::load::Timed;
 use crate::model::log::Operation;
-use crate::model::news::News;
 use crate::model::period::DateRange;
 use crate::model::report::Merge;
 use crate::model::text::CleanText;
@@ -23,7 +23,7 @@ use futures_util::future::{BoxFuture, Shared};
 use std::sync::Arc;
 
 /// What came of a load.
-pub(super) type Loaded = Result<Stamped<ViewsPage>, Failure>;
+pub(super) type Loaded = Result<Timed<ViewsPage>, Failure>;
 /// A load under way.
 pub(super) type Loading = Shared<BoxFuture<'static, Answered>>;
 
@@ -67,7 +67,7 @@ impl Inner {
         Answered { asked: is_own && answered.asked, handed_on: is_own && answered.handed_on, ..answered }
     }
 
-    pub(super) async fn cached_views(&self, query: ViewsQuery) -> Option<Stamped<ViewsPage>> {
+    pub(super) async fn cached_views(&self, query: ViewsQuery) -> Option<Timed<ViewsPage>> {
         match self.store.cached_views(&self.scope, query).await {
             Ok(cached) => cached,
             Err(error) => {
@@ -78,12 +78,12 @@ impl Inner {
     }
 
     /// From the cache, if it need not be asked for again.
-    pub(super) async fn fresh_views(&self, query: ViewsQuery) -> Option<Stamped<ViewsPage>> {
+    pub(super) async fn fresh_views(&self, query: ViewsQuery) -> Option<Timed<ViewsPage>> {
         self.cached_views(query).await.filter(|cached| self.is_fresh(query.range, cached.as_of))
     }
 
     /// An answer from the cache that holds all pages of the range, if it need not be asked for again.
-    pub(super) async fn fresh_whole_views(&self, range: DateRange) -> Option<Stamped<ViewsPage>> {
+    pub(super) async fn fresh_whole_views(&self, range: DateRange) -> Option<Timed<ViewsPage>> {
         match self.store.whole_views(&self.scope, range).await {
             Ok(cached) => cached.filter(|cached| self.is_fresh(range, cached.as_of)),
             Err(error) => {
@@ -139,10 +139,10 @@ impl Inner {
             Ok(page) => page,
             Err(error) => {
                 if let Some(wait) = error.wait(now) {
-                    if let Err(error) = self.store.mark_full(&self.scope, Limited::Views, wait, now).await {
+                    if let Err(error) = self.store.mark_full(&self.scope, RateLimited::Views, wait, now).await {
                         self.trouble(error.failure()).await;
                     }
-                    self.report_budget(Limited::Views).await;
+                    self.report_budget(RateLimited::Views).await;
                 } else if error.reached() == Reached::No {
                     self.refund_view(paid_at).await;
                     self.order(Order::Heard(Heard::unreachable(error.failure(now).sentence)));
@@ -156,19 +156,19 @@ impl Inner {
             }
         };
         self.order(Order::Heard(Heard::well()));
-        let answer = Stamped { value: page, as_of: now };
+        let answer = Timed { value: page, as_of: now };
         let handed_on = matches!(purpose, Purpose::Report { .. });
         if let Err(error) = self.keep(query, &answer, purpose).await {
             // Shown all the same; the next look costs another request, and the next load begins before this answer.
             self.trouble(error.failure()).await;
         }
-        let totals = Stamped { value: answer.value.totals.clone(), as_of: now };
-        self.tell(News::Totals { range: query.range, totals }).await;
+        let totals = Timed { value: answer.value.totals.clone(), as_of: now };
+        self.tell(EngineEvent::Totals { range: query.range, totals }).await;
         Answered { loaded: Ok(answer), asked: true, handed_on }
     }
 
     /// Writes down what was paid for, in one transaction: each one waits for the disk.
-    async fn keep(&self, query: ViewsQuery, answer: &Stamped<ViewsPage>, purpose: Purpose) -> Result<(), StoreError> {
+    async fn keep(&self, query: ViewsQuery, answer: &Timed<ViewsPage>, purpose: Purpose) -> Result<(), StoreError> {
         match purpose {
             Purpose::Report { since, so_far } if leads_nowhere(query, &answer.value, so_far.as_deref()).is_none() => {
                 let next = report_answer(query, answer.clone(), since);
@@ -187,8 +187,8 @@ impl Answered {
 }
 
 /// An answer on its way into the report.
-pub(super) fn report_answer(query: ViewsQuery, answer: Stamped<ViewsPage>, since: Option<Time>) -> ReportAnswer {
-    let (complete, Stamped { value, as_of }) = (!query.has_next(&answer.value), answer);
+pub(super) fn report_answer(query: ViewsQuery, answer: Timed<ViewsPage>, since: Option<Time>) -> ReportAnswer {
+    let (complete, Timed { value, as_of }) = (!query.has_next(&answer.value), answer);
     ReportAnswer { range: query.range, number: query.page, answer: value, complete, as_of, since }
 }
 

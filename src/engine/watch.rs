@@ -6,7 +6,7 @@
 use super::inner::{Inner, lock};
 use super::lease::Duty;
 use super::poll::sleep_until;
-use crate::model::news::News;
+use crate::model::engine_event::EngineEvent;
 use crate::store::StoreError;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
@@ -100,7 +100,7 @@ impl Watcher {
                 self.version = version;
                 // What another instance spent counts here too.
                 self.inner.report_budgets().await;
-                self.inner.tell(News::OthersWrote).await;
+                self.inner.tell(EngineEvent::OthersWrote).await;
                 self.inner.hear_shared().await;
             }
             Err(error) => {

@@ -46,9 +46,9 @@ pub fn parse(name: Option<&str>, text: &str) -> Result<Vec<String>, BatchError> 
         return Err(BatchError::Empty);
     }
     let prompts = match format(name, text) {
-        Format::Text => blocks(text),
-        Format::Csv => column(text)?,
-        Format::JsonLines => json_lines(text)?,
+        BatchFormat::Text => blocks(text),
+        BatchFormat::Csv => column(text)?,
+        BatchFormat::JsonLines => json_lines(text)?,
     };
     if let Some((line, _)) = prompts.iter().find(|(_, prompt)| is_blank(prompt)) {
         return Err(BatchError::Blank { line: *line });
@@ -60,27 +60,27 @@ pub fn parse(name: Option<&str>, text: &str) -> Result<Vec<String>, BatchError> 
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum BatchFormat {
     Text,
     Csv,
     JsonLines,
 }
 
-fn format(name: Option<&str>, text: &str) -> Format {
+fn format(name: Option<&str>, text: &str) -> BatchFormat {
     let ending = name.and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending.to_ascii_lowercase());
     match ending.as_deref() {
-        Some("csv" | "tsv") => return Format::Csv,
-        Some("jsonl" | "ndjson" | "json") => return Format::JsonLines,
-        Some("txt" | "md" | "markdown") => return Format::Text,
+        Some("csv" | "tsv") => return BatchFormat::Csv,
+        Some("jsonl" | "ndjson" | "json") => return BatchFormat::JsonLines,
+        Some("txt" | "md" | "markdown") => return BatchFormat::Text,
         _ => {}
     }
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
     if from_json(first).is_some() {
-        Format::JsonLines
+        BatchFormat::JsonLines
     } else if delimiter(text).is_some() {
-        Format::Csv
+        BatchFormat::Csv
     } else {
-        Format::Text
+        BatchFormat::Text
     }
 }
 

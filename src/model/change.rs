@@ -2,7 +2,7 @@
 
 use super::Time;
 use super::prompt::PromptId;
-use super::row::JobRow;
+use super::row::Job;
 use super::text::CleanText;
 
 /// A change to the local side of one or more jobs; carried out for all of them or for none.
@@ -42,7 +42,7 @@ pub enum QueueChange {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Discarded {
     pub prompts: Vec<PromptId>,
-    pub rows: Vec<JobRow>,
+    pub rows: Vec<Job>,
 }
 
 /// Reads typed tags: separated by spaces or commas, a leading `#` dropped, each once, in order.

@@ -57,21 +57,21 @@ impl fmt::Display for Placeholder {
 
 /// A piece of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Piece<'a> {
+enum ArgumentPiece<'a> {
     Text(&'a str),
     /// A word between single braces.
     Word(&'a str),
 }
 
 /// Single braces around letters are a placeholder; `{{end}}` of a template, `{}` and `{"a": 1}` are text.
-fn pieces(argument: &str) -> Vec<Piece<'_>> {
+fn pieces(argument: &str) -> Vec<ArgumentPiece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = argument;
     let mut doubled = false;
     while let Some((before, from)) = rest.split_once('{') {
         let doubled_here = doubled && before.is_empty();
         if !before.is_empty() {
-            pieces.push(Piece::Text(before));
+            pieces.push(ArgumentPiece::Text(before));
         }
         let word = from.split_once('}').filter(|(word, after)| {
             let letters = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
@@ -79,19 +79,19 @@ fn pieces(argument: &str) -> Vec<Piece<'_>> {
         });
         match word {
             Some((word, after)) => {
-                pieces.push(Piece::Word(word));
+                pieces.push(ArgumentPiece::Word(word));
                 rest = after;
                 doubled = false;
             }
             None => {
-                pieces.push(Piece::Text("{"));
+                pieces.push(ArgumentPiece::Text("{"));
                 rest = from;
                 doubled = true;
             }
         }
     }
     if !rest.is_empty() {
-        pieces.push(Piece::Text(rest));
+        pieces.push(ArgumentPiece::Text(rest));
     }
     pieces
 }
@@ -102,8 +102,8 @@ fn pieces(argument: &str) -> Vec<Piece<'_>> {
 /// The first word in braces that is none.
 pub fn placeholders(argument: &str) -> Result<Vec<Placeholder>, &str> {
     let words = pieces(argument).into_iter().filter_map(|piece| match piece {
-        Piece::Word(word) => Some(Placeholder::parse(word).ok_or(word)),
-        Piece::Text(_) => None,
+        ArgumentPiece::Word(word) => Some(Placeholder::parse(word).ok_or(word)),
+        ArgumentPiece::Text(_) => None,
     });
     words.collect()
 }
@@ -128,8 +128,8 @@ pub fn fill(arguments: &[String], value: impl Fn(Placeholder) -> Option<String>)
         let mut filled = String::new();
         for piece in pieces(argument) {
             match piece {
-                Piece::Text(text) => filled.push_str(text),
-                Piece::Word(word) => match Placeholder::parse(word) {
+                ArgumentPiece::Text(text) => filled.push_str(text),
+                ArgumentPiece::Word(word) => match Placeholder::parse(word) {
                     Some(placeholder) => filled.push_str(&checked(placeholder, value(placeholder))?),
                     None => filled.push_str(&format!("{{{word}}}")),
                 },

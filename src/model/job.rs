@@ -81,7 +81,7 @@ impl fmt::Display for Status {
 
 /// A job as the service answered it. Only the id is needed; no other missing field loses the job.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Job {
+pub struct RemoteJob {
     /// The service's id.
     pub id: JobId,
     /// Its status; `Unknown("")` when the answer had none.
@@ -100,7 +100,7 @@ pub struct Job {
     pub archived_at: Option<Time>,
 }
 
-impl Job {
+impl RemoteJob {
     /// Takes a known key out of every text; of an id nothing may be changed.
     pub fn redact(&mut self, redactor: &Redactor) {
         if let Status::Unknown(word) = &mut self.status {

@@ -3,7 +3,7 @@
 
 use super::job::Status;
 use super::prompt::DeliveryKind;
-use super::row::{Group, JobRow};
+use super::row::{Job, JobGroup};
 use std::borrow::Cow;
 
 /// What the symbol before a job's title stands for: a prompt that is not delivered comes before the service's status.
@@ -49,7 +49,7 @@ impl JobState {
     ];
 
     /// The state that the list shows for a job.
-    pub fn of(job: &JobRow) -> Self {
+    pub fn of(job: &Job) -> Self {
         match job.undelivered {
             Some(DeliveryKind::Unconfirmed) => return Self::Unconfirmed,
             Some(DeliveryKind::NotSent) => return Self::NotSent,
@@ -115,7 +115,7 @@ impl JobState {
 }
 
 /// Where a job stands, in a word: a prompt that is not delivered, or else what the service answered.
-pub fn word(job: &JobRow) -> &str {
+pub fn word(job: &Job) -> &str {
     match (JobState::of(job), &job.status) {
         (JobState::Other, Some(status)) => status.word(),
         (state, _) => state.explained().0,
@@ -123,7 +123,7 @@ pub fn word(job: &JobRow) -> &str {
 }
 
 /// The word behind a job's title in a list: what the symbol alone doesn't show.
-pub fn list_word(job: &JobRow) -> Cow<'_, str> {
+pub fn list_word(job: &Job) -> Cow<'_, str> {
     match JobState::of(job) {
         JobState::Completed if job.pr_link.is_none() => "no PR".into(),
         JobState::Completed | JobState::Active => pull_request(job),
@@ -132,7 +132,7 @@ pub fn list_word(job: &JobRow) -> Cow<'_, str> {
 }
 
 /// The pull request as it is named in lists; empty if there is none.
-pub fn pull_request(job: &JobRow) -> Cow<'static, str> {
+pub fn pull_request(job: &Job) -> Cow<'static, str> {
     match (job.pr_number(), &job.pr_link) {
         (Some(number), _) => ["PR ", &number.to_string()].concat().into(),
         (None, Some(_)) => "PR".into(),
@@ -153,12 +153,12 @@ pub const MARKED: &str = "*";
 pub fn search_words() -> impl Iterator<Item = (String, &'static str)> {
     let is_searched = |state: &JobState| !matches!(state, JobState::Other | JobState::NoStatus);
     let states = JobState::ALL.into_iter().filter(is_searched).map(JobState::explained);
-    let groups = Group::ALL.into_iter().filter(|group| *group != Group::Queued).map(|group| {
+    let groups = JobGroup::ALL.into_iter().filter(|group| *group != JobGroup::Queued).map(|group| {
         let help = match group {
-            Group::NeedsYou => "waits for you",
-            Group::Working | Group::Queued => "the agent is working, or the status is unknown",
-            Group::Done => "nothing left to do",
-            Group::Dismissed => "dismissed by you",
+            JobGroup::NeedsYou => "waits for you",
+            JobGroup::Working | JobGroup::Queued => "the agent is working, or the status is unknown",
+            JobGroup::Done => "nothing left to do",
+            JobGroup::Dismissed => "dismissed by you",
         };
         (group.name(), help)
     });
@@ -182,7 +182,7 @@ pub fn begins(word: &str, squeezed: &str) -> bool {
 }
 
 /// All words that describe a job: its status, its delivery and its group, a status only if the job is still there.
-pub fn words(job: &JobRow) -> impl Iterator<Item = &str> {
+pub fn words(job: &Job) -> impl Iterator<Item = &str> {
     let status = job.status.as_ref().filter(|_| !job.gone).map(Status::word);
     status.into_iter().chain([word(job), job.group().name()])
 }

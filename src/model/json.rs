@@ -5,7 +5,7 @@ use super::Time;
 use super::job::Status;
 use super::link;
 use super::prompt::{EventKind, JobEvent, Prompt, PromptKind, Thread};
-use super::row::JobRow;
+use super::row::Job;
 use super::text::CleanText;
 use chrono::SecondsFormat;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 ///
 /// `delivery` is the word of the thread's most pressing prompt; without one that is undelivered it is `accepted` for a
 /// job that the service knows, otherwise `discarded`.
-pub fn job(row: &JobRow, prompt: Option<&str>) -> Value {
+pub fn job(row: &Job, prompt: Option<&str>) -> Value {
     let settled = if row.id.is_some() { "accepted" } else { "discarded" };
     json!({
         "id": row.id.as_ref().map(|id| id.as_str()),
@@ -98,18 +98,18 @@ mod tests {
     use crate::model::prompt::DeliveryKind;
     use crate::model::row::JobKey;
 
-    fn row() -> JobRow {
+    fn row() -> Job {
         let at = Time::from_timestamp(1_800_000_000, 0).expect("in range");
-        JobRow {
+        Job {
             id: JobId::new("j/1"),
-            named: true,
+            has_own_title: true,
             tags: [CleanText::line("docs"), CleanText::line("api")].into(),
             pages: [CleanText::line("/quickstart")].into(),
             status: Some(Status::Completed),
             repository: Some(CleanText::line("https://github.com/acme/docs").into()),
             model: Some(CleanText::line("sonnet").into()),
             pr_link: Some(CleanText::line("https://github.com/acme/docs/pull/7")),
-            ..JobRow::new(JobKey(7), CleanText::line("My title"), at)
+            ..Job::new(JobKey(7), CleanText::line("My title"), at)
         }
     }
 
@@ -134,14 +134,14 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_null_and_an_undelivered_prompt_says_how_it_stands() {
-        let queued = JobRow { id: None, status: None, undelivered: Some(DeliveryKind::Paused), ..row() };
+        let queued = Job { id: None, status: None, undelivered: Some(DeliveryKind::Paused), ..row() };
         let written = job(&queued, None);
         assert_eq!(
             (&written["id"], &written["status"], &written["prompt"]),
             (&Value::Null, &Value::Null, &Value::Null)
         );
         assert_eq!(written["delivery"], "paused");
-        let unsaid = JobRow { status: Some(Status::parse("")), ..row() };
+        let unsaid = Job { status: Some(Status::parse("")), ..row() };
         assert_eq!(job(&unsaid, None)["status"], Value::Null);
     }
 

@@ -20,7 +20,7 @@ pub struct Layout {
     pub hidden: bool,
     /// The screen that was shown last.
     #[serde(deserialize_with = "readable")]
-    pub place: Place,
+    pub place: PanePlace,
     #[serde(deserialize_with = "readable")]
     pub jobs: JobsLayout,
     #[serde(deserialize_with = "readable")]
@@ -51,7 +51,7 @@ pub struct JobsLayout {
 pub struct ViewsLayout {
     /// The range, where it was not the usual one.
     #[serde(deserialize_with = "readable")]
-    pub range: Option<Shown>,
+    pub range: Option<ShownScreen>,
     /// Rows per page, where it was not the usual number.
     #[serde(deserialize_with = "readable")]
     pub limit: Option<u32>,
@@ -75,7 +75,7 @@ pub struct ViewsLayout {
 /// A screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Place {
+pub enum PanePlace {
     #[default]
     Jobs,
     Views,
@@ -85,7 +85,7 @@ pub enum Place {
 /// A range as it was chosen: by a preset's name, which moves with the days, or as days of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Shown {
+pub enum ShownScreen {
     Preset(String),
     /// First and last day.
     Days(NaiveDate, NaiveDate),
@@ -129,7 +129,7 @@ mod tests {
             columns: Some(70),
             rows: Some(20),
             hidden: true,
-            place: Place::Log,
+            place: PanePlace::Log,
             jobs: JobsLayout {
                 filter: "s:failed \"日".to_owned(),
                 tab: Some("Mine".to_owned()),
@@ -137,7 +137,7 @@ mod tests {
                 dismissed: true,
             },
             views: ViewsLayout {
-                range: Some(Shown::Days(day("2026-01-02"), day("2026-02-01"))),
+                range: Some(ShownScreen::Days(day("2026-01-02"), day("2026-02-01"))),
                 limit: Some(25),
                 metric: Some("AI".to_owned()),
                 log: true,
@@ -154,8 +154,11 @@ mod tests {
     fn what_another_version_wrote_is_passed_over_and_the_rest_holds() {
         let odd = "{\"columns\":50,\"rows\":\"all\",\"place\":\"moon\",\"new\":{},\"views\":{\"range\":{\"preset\":\"30d\"},\"log\":3},\"jobs\":[]}";
         let read = Layout::parse(odd);
-        assert_eq!((read.columns, read.rows, read.place), (Some(50), None, Place::Jobs));
-        assert_eq!(read.views, ViewsLayout { range: Some(Shown::Preset("30d".to_owned())), ..ViewsLayout::default() });
+        assert_eq!((read.columns, read.rows, read.place), (Some(50), None, PanePlace::Jobs));
+        assert_eq!(
+            read.views,
+            ViewsLayout { range: Some(ShownScreen::Preset("30d".to_owned())), ..ViewsLayout::default() }
+        );
         assert_eq!(read.jobs, JobsLayout::default());
         for nonsense in ["", "no JSON", "[]", "7", "{\"columns\":"] {
             assert_eq!(Layout::parse(nonsense), Layout::default(), "{nonsense:?}");

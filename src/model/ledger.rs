@@ -6,13 +6,13 @@ use chrono::TimeDelta;
 
 /// Operations with a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Limited {
+pub enum RateLimited {
     Create,
     FollowUp,
     Views,
 }
 
-impl Limited {
+impl RateLimited {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Create, Self::FollowUp, Self::Views];
 
@@ -186,7 +186,7 @@ pub struct Budget {
 
 impl Budget {
     /// An unused budget.
-    pub fn unused(limited: Limited) -> Self {
+    pub fn unused(limited: RateLimited) -> Self {
         Self { used: 0, limit: limited.limit(), resets_at: None, blocked: None }
     }
 
@@ -210,7 +210,7 @@ impl Budget {
 
 /// Reads a ledger: `entries` in any order, their times in the service's time. No entry is ignored because its time is ahead
 /// of `now`, so that a clock that was set back frees nothing early.
-pub fn budget(limited: Limited, entries: &[LedgerEntry], block: Option<Block>, now: Time) -> Budget {
+pub fn budget(limited: RateLimited, entries: &[LedgerEntry], block: Option<Block>, now: Time) -> Budget {
     let mut inside: Vec<Time> =
         entries.iter().map(|entry| entry.counts_from(now)).filter(|&at| at + WINDOW > now).collect();
     inside.sort_unstable();

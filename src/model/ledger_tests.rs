@@ -20,38 +20,38 @@ fn until_of(budget: Budget) -> Option<Time> {
 #[test]
 fn a_request_is_free_again_one_hour_after_its_use() {
     let uses = entries([0, 10]);
-    assert_eq!(budget(Limited::Create, &uses, None, at(3599)).used, 2);
-    let later = budget(Limited::Create, &uses, None, at(3600));
+    assert_eq!(budget(RateLimited::Create, &uses, None, at(3599)).used, 2);
+    let later = budget(RateLimited::Create, &uses, None, at(3600));
     assert_eq!((later.used, later.resets_at), (1, Some(at(3610))));
 }
 
 #[test]
 fn a_429_outranks_the_count() {
-    let told = budget(Limited::Views, &[], Some(block(60, Some(0))), at(0));
+    let told = budget(RateLimited::Views, &[], Some(block(60, Some(0))), at(0));
     assert_eq!((told.used, told.left(), until_of(told)), (0, 0, Some(at(60))));
-    assert_eq!(budget(Limited::Views, &[], Some(block(60, Some(0))), at(60)).left(), 100);
+    assert_eq!(budget(RateLimited::Views, &[], Some(block(60, Some(0))), at(60)).left(), 100);
 }
 
 #[test]
 fn entries_ahead_of_the_clock_count_as_made_now_and_for_an_hour_at_most() {
     let ten_days = 240 * 3600;
     let mut uses = entries(ten_days..ten_days + 100);
-    let first = budget(Limited::Create, &uses, None, at(0));
+    let first = budget(RateLimited::Create, &uses, None, at(0));
     assert_eq!((first.left(), until_of(first)), (0, Some(at(3600))));
     assert!(uses.iter().all(|entry| entry.needs_mark(at(0)) && !entry.is_spent(at(0))));
     uses.iter_mut().for_each(|entry| entry.seen_ahead = Some(at(0)));
-    assert_eq!(until_of(budget(Limited::Create, &uses, None, at(3599))), Some(at(3600)));
-    assert_eq!(budget(Limited::Create, &uses, None, at(3600)).left(), 100);
+    assert_eq!(until_of(budget(RateLimited::Create, &uses, None, at(3599))), Some(at(3600)));
+    assert_eq!(budget(RateLimited::Create, &uses, None, at(3600)).left(), 100);
     assert!(uses.iter().all(|entry| entry.is_spent(at(3600)) && !entry.needs_mark(at(3600))));
     // The clock is set back once more: again for an hour and no longer.
-    let earlier = budget(Limited::Create, &uses, None, at(-7200));
+    let earlier = budget(RateLimited::Create, &uses, None, at(-7200));
     assert_eq!((earlier.left(), until_of(earlier)), (0, Some(at(-3600))));
 }
 
 #[test]
 fn a_clock_that_was_behind_for_a_while_frees_nothing_early() {
     let entry = LedgerEntry { at: at(0), seen_ahead: Some(at(-3600)) };
-    assert_eq!(budget(Limited::Create, &[entry], None, at(1)).resets_at, Some(at(3600)));
+    assert_eq!(budget(RateLimited::Create, &[entry], None, at(1)).resets_at, Some(at(3600)));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn an_estimate_is_told_as_one() {
 
 #[test]
 fn the_smaller_share_left_is_closer_to_the_limit() {
-    let with = |used, limit| Budget { used, limit, ..Budget::unused(Limited::Create) };
+    let with = |used, limit| Budget { used, limit, ..Budget::unused(RateLimited::Create) };
     assert!(with(37, 100).is_closer_to_limit(&with(36, 100)));
     assert!(with(5, 10).is_closer_to_limit(&with(40, 100)));
     assert!(!with(0, 100).is_closer_to_limit(&with(0, 50)), "a tie");
@@ -101,7 +101,7 @@ proptest! {
         let mut now = at(0);
         for gap in gaps {
             now += TimeDelta::seconds(gap);
-            if budget(Limited::Create, &uses, None, now).wait().is_none() {
+            if budget(RateLimited::Create, &uses, None, now).wait().is_none() {
                 uses.push(LedgerEntry { at: now, seen_ahead: None });
             }
         }
@@ -119,9 +119,9 @@ proptest! {
     ) {
         let entry = |(made, seen): (i64, Option<i64>)| LedgerEntry { at: at(made), seen_ahead: seen.map(at) };
         let uses: Vec<LedgerEntry> = times.into_iter().map(entry).collect();
-        let counted = budget(Limited::Create, &uses, None, at(0));
+        let counted = budget(RateLimited::Create, &uses, None, at(0));
         prop_assert!(counted.resets_at.is_none_or(|reset| reset > at(0) && reset <= at(3600)), "{counted:?}");
-        let blocked = budget(Limited::Create, &uses, Some(block(until, learned)), at(0));
+        let blocked = budget(RateLimited::Create, &uses, Some(block(until, learned)), at(0));
         prop_assert!(blocked.wait().is_none_or(|wait| wait.until - at(0) <= LONGEST_WAIT), "{blocked:?}");
     }
 }

@@ -5,7 +5,7 @@ use super::failure::Failure;
 
 /// A value with the time it is true for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamped<T> {
+pub struct Timed<T> {
     pub value: T,
     pub as_of: Time,
 }
@@ -17,16 +17,16 @@ pub enum Load<T> {
     #[default]
     Idle,
     /// Asked for, no answer yet.
-    Loading { before: Option<Stamped<T>> },
+    Loading { before: Option<Timed<T>> },
     /// Answered.
-    Ready(Stamped<T>),
+    Ready(Timed<T>),
     /// Asked for in vain.
-    Failed { failure: Failure, at: Time, before: Option<Stamped<T>> },
+    Failed { failure: Failure, at: Time, before: Option<Timed<T>> },
 }
 
 impl<T> Load<T> {
     /// What can be shown, with its time, whether fresh or from before.
-    pub fn shown(&self) -> Option<&Stamped<T>> {
+    pub fn shown(&self) -> Option<&Timed<T>> {
         match self {
             Self::Idle => None,
             Self::Ready(value) => Some(value),
@@ -54,14 +54,14 @@ impl<T> Load<T> {
     }
 
     /// Takes the answer.
-    pub fn finish(&mut self, result: Result<Stamped<T>, Failure>, at: Time) {
+    pub fn finish(&mut self, result: Result<Timed<T>, Failure>, at: Time) {
         *self = match result {
             Ok(value) => Self::Ready(value),
             Err(failure) => Self::Failed { failure, at, before: self.take_shown() },
         };
     }
 
-    fn take_shown(&mut self) -> Option<Stamped<T>> {
+    fn take_shown(&mut self) -> Option<Timed<T>> {
         match std::mem::take(self) {
             Self::Idle => None,
             Self::Ready(value) => Some(value),
@@ -81,7 +81,7 @@ mod tests {
         let mut load = Load::default();
         load.start();
         assert!(load.shown().is_none());
-        load.finish(Ok(Stamped { value: 7, as_of: at }), at);
+        load.finish(Ok(Timed { value: 7, as_of: at }), at);
         load.start();
         assert_eq!(load.shown().map(|s| s.value), Some(7));
         load.finish(Err(Failure::new(FailureKind::Offline, "no network")), at);

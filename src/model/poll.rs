@@ -2,7 +2,7 @@
 
 use super::Time;
 use super::job::Status;
-use super::row::JobRow;
+use super::row::Job;
 use chrono::TimeDelta;
 
 /// Shortest pause, right after a creation or a follow-up.
@@ -20,7 +20,7 @@ pub const LATE_LOOKS: [TimeDelta; 3] = [TimeDelta::seconds(5), TimeDelta::second
 ///
 /// Pauses grow by half: with the looks at t₀ = 0, t₁ = 2, t₂ = 5, … each pause is 2 + t/2 seconds, so the last look and
 /// the start are all that has to be known.
-pub fn next_poll(job: &JobRow) -> Option<Time> {
+pub fn next_poll(job: &Job) -> Option<Time> {
     if job.gone || job.id.is_none() {
         return None;
     }
@@ -45,7 +45,7 @@ pub fn next_poll(job: &JobRow) -> Option<Time> {
 /// Whether a caller that waits for the job may stop: it is finished, or the service no longer knows it. One that completed
 /// without a pull request is looked at once more, since its link may come late; one that has just taken a follow-up is
 /// not believed to be finished before it was looked at.
-pub fn is_over(job: &JobRow) -> bool {
+pub fn is_over(job: &Job) -> bool {
     let Some(checked) = job.checked_at else { return false };
     let late = LATE_LOOKS.first().copied().unwrap_or_default();
     match (&job.status, job.finished_at) {
@@ -74,9 +74,9 @@ mod tests {
         Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range")
     }
 
-    fn job(status: Option<Status>, checked: Option<i64>) -> JobRow {
+    fn job(status: Option<Status>, checked: Option<i64>) -> Job {
         let checked_at = checked.map(at);
-        JobRow { id: JobId::new("j"), status, checked_at, ..JobRow::new(JobKey(1), CleanText::line("t"), at(0)) }
+        Job { id: JobId::new("j"), status, checked_at, ..Job::new(JobKey(1), CleanText::line("t"), at(0)) }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::Time;
 use super::failure::Failure;
-use super::load::Stamped;
+use super::load::Timed;
 use super::period::DateRange;
 use super::text::CleanText;
 use super::views::{Count, Counts, LIMIT_MAX, PageRow, ViewCount, ViewsPage, as_f64};
@@ -48,7 +48,7 @@ impl Report {
 
     /// Takes the next answer in. Who takes in one after the other keeps a [`Merge`].
     pub fn absorb(&mut self, answer: ViewsPage, complete: bool, as_of: Time) {
-        Index::of(&self.rows).absorb(self, answer, complete, as_of);
+        ReportIndex::of(&self.rows).absorb(self, answer, complete, as_of);
     }
 
     /// Human, AI and total views of all rows; what is no count adds nothing.
@@ -71,13 +71,13 @@ impl Report {
 #[derive(Debug, Clone)]
 pub struct Merge {
     report: Report,
-    index: Index,
+    index: ReportIndex,
 }
 
 impl Merge {
     /// Goes on with this report.
     pub fn of(report: Report) -> Self {
-        Self { index: Index::of(&report.rows), report }
+        Self { index: ReportIndex::of(&report.rows), report }
     }
 
     /// Takes the next answer into what came before it, or begins with it.
@@ -120,14 +120,14 @@ impl Merge {
 
 /// What is known of a report's rows without looking at each.
 #[derive(Debug, Clone)]
-struct Index {
+struct ReportIndex {
     /// Where each path is.
     places: HashMap<CleanText, usize>,
     /// Total views of all.
     total: ViewCount,
 }
 
-impl Index {
+impl ReportIndex {
     fn of(rows: &[PageRow]) -> Self {
         let places = rows.iter().enumerate().map(|(place, row)| (row.path.clone(), place)).collect();
         Self { places, total: rows.iter().map(|row| total(&row.counts)).sum() }
@@ -189,7 +189,7 @@ pub struct Recalled {
     /// A load of it that was broken off: how many answers it had taken in. It can go on from there.
     pub broken_off: Option<u32>,
     /// Site-wide, from whatever answer came last.
-    pub totals: Option<Stamped<Counts>>,
+    pub totals: Option<Timed<Counts>>,
     /// Requests that the complete report of this range took.
     pub last_time: Option<u32>,
     /// Without one: the complete report of the range whose length is most like this one's.
@@ -274,7 +274,7 @@ pub fn requests_for(rows: u64) -> u32 {
 
 /// How all pages of a range are to be loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LoadOrder {
+pub struct LoadPlan {
     pub range: DateRange,
     /// Whether to begin anew instead of going on where a load was broken off.
     pub afresh: bool,
@@ -316,7 +316,7 @@ pub enum LoadEnded {
 
 /// What came of loading all pages of a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoadEnd {
+pub struct LoadOutcome {
     /// What is there now: the whole report, be it one from before that a new load could not replace yet, else what was
     /// taken in. None when nothing was loaded.
     pub report: Option<Arc<Report>>,
@@ -337,7 +337,7 @@ pub struct KnownRange {
 
 /// All that is kept of page views, and how much room it takes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Kept {
+pub struct CachedViews {
     /// The newest range first.
     pub ranges: Vec<KnownRange>,
     /// Bytes on disk, as near as the store can tell.

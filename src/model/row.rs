@@ -14,14 +14,14 @@ pub struct JobKey(pub i64);
 
 /// Which rows of a scope are left after some were let go of.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Left {
+pub struct RemainingJobs {
     /// In their order.
     pub keys: Vec<JobKey>,
     /// What this tells about: keys beyond it were given out later.
     pub up_to: JobKey,
 }
 
-impl Left {
+impl RemainingJobs {
     /// Whether the row of this key is still there, as far as this tells.
     pub fn has(&self, key: JobKey) -> bool {
         key > self.up_to || self.keys.binary_search(&key).is_ok()
@@ -31,14 +31,14 @@ impl Left {
 /// One row of the jobs list. All rows of a list are in memory, so what most of them don't have takes little room in
 /// each, and what many of them have in common is there once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobRow {
+pub struct Job {
     pub key: JobKey,
     /// None until the service has accepted it.
     pub id: Option<JobId>,
     /// The user's own, or the first line of its prompt, or the id of a job made elsewhere.
     pub title: CleanText,
     /// Whether the title is the user's own.
-    pub named: bool,
+    pub has_own_title: bool,
     /// The user's own, in lower case.
     pub tags: ThinVec<CleanText>,
     /// The user's own.
@@ -80,14 +80,14 @@ pub struct JobRow {
     /// When that prompt entered its state; `None` if that is unknown.
     pub undelivered_at: Option<Time>,
     /// Its first queued prompt's place in the line (paused ones keep theirs): smaller goes out first. None without one.
-    pub place: Option<i64>,
+    pub queue_position: Option<i64>,
     /// Grows with every change in the store; a newer row replaces an older one.
     pub revision: i64,
 }
 
 /// Groups of the jobs list, in the order of need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Group {
+pub enum JobGroup {
     /// A pull request or failure on which the user has not acted, an unconfirmed or undelivered prompt.
     NeedsYou,
     /// The agent is at it, or the status is unknown.
@@ -99,7 +99,7 @@ pub enum Group {
     Dismissed,
 }
 
-impl Group {
+impl JobGroup {
     /// All groups, in order.
     pub const ALL: [Self; 5] = [Self::NeedsYou, Self::Working, Self::Queued, Self::Done, Self::Dismissed];
 
@@ -119,23 +119,23 @@ impl Group {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FirstRows {
     /// The first rows in groups by need, the newest first in each; the queued ones as they go out.
-    pub rows: Vec<JobRow>,
+    pub rows: Vec<Job>,
     /// How many rows each group has, in the order of [`Group::ALL`].
-    pub sizes: [usize; Group::ALL.len()],
+    pub sizes: [usize; JobGroup::ALL.len()],
     /// How many jobs the agent works on, dismissed ones included.
     pub working: usize,
     /// The thread of the first row, which is the one that is selected; none without rows.
     pub thread: Option<Thread>,
 }
 
-impl JobRow {
+impl Job {
     /// A job of which nothing is known but its title and when it was written here.
     pub fn new(key: JobKey, title: CleanText, written_at: Time) -> Self {
         Self {
             key,
             id: None,
             title,
-            named: false,
+            has_own_title: false,
             tags: ThinVec::new(),
             note: None,
             pages: ThinVec::new(),
@@ -156,7 +156,7 @@ impl JobRow {
             gone: false,
             gone_at: None,
             dismissed: false,
-            place: None,
+            queue_position: None,
             undelivered: None,
             undelivered_at: None,
             revision: 0,
@@ -184,33 +184,35 @@ impl JobRow {
     }
 
     /// The group it belongs to by its own state.
-    pub fn group(&self) -> Group {
+    pub fn group(&self) -> JobGroup {
         if self.dismissed && !self.undelivered.is_some_and(DeliveryKind::needs_user) {
-            return Group::Dismissed;
+            return JobGroup::Dismissed;
         }
         self.undismissed_group()
     }
 
     /// Whether it counts as a job that the agent works on; dismissing it doesn't change that.
     pub fn counts_as_working(&self) -> bool {
-        self.undismissed_group() == Group::Working
+        self.undismissed_group() == JobGroup::Working
     }
 
-    fn undismissed_group(&self) -> Group {
+    fn undismissed_group(&self) -> JobGroup {
         match self.undelivered {
-            Some(DeliveryKind::Unconfirmed | DeliveryKind::Rejected | DeliveryKind::NotSent) => return Group::NeedsYou,
-            Some(DeliveryKind::Queued | DeliveryKind::Paused) => return Group::Queued,
-            Some(DeliveryKind::Sending) => return Group::Working,
-            Some(DeliveryKind::Discarded) => return Group::Done,
+            Some(DeliveryKind::Unconfirmed | DeliveryKind::Rejected | DeliveryKind::NotSent) => {
+                return JobGroup::NeedsYou;
+            }
+            Some(DeliveryKind::Queued | DeliveryKind::Paused) => return JobGroup::Queued,
+            Some(DeliveryKind::Sending) => return JobGroup::Working,
+            Some(DeliveryKind::Discarded) => return JobGroup::Done,
             Some(DeliveryKind::Accepted) | None => {}
         }
         if self.gone || self.id.is_none() {
-            return Group::Done;
+            return JobGroup::Done;
         }
         match &self.status {
-            None | Some(Status::Active | Status::Unknown(_)) => Group::Working,
-            Some(Status::Failed | Status::Completed) if self.wants_action() && !self.is_handled() => Group::NeedsYou,
-            Some(Status::Completed | Status::Archived | Status::Failed) => Group::Done,
+            None | Some(Status::Active | Status::Unknown(_)) => JobGroup::Working,
+            Some(Status::Failed | Status::Completed) if self.wants_action() && !self.is_handled() => JobGroup::NeedsYou,
+            Some(Status::Completed | Status::Archived | Status::Failed) => JobGroup::Done,
         }
     }
 

@@ -13,7 +13,7 @@ pub const DEFAULT_PROFILE: &str = "default";
 
 /// Where the key of a new profile comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KeyFrom {
+pub enum KeySourceInput {
     /// Set elsewhere: in the environment, or in the file already. Nothing about it is written.
     Elsewhere,
     /// The first line that a program prints: the program and its arguments, run without a shell.
@@ -34,7 +34,7 @@ pub struct NewProfile {
     pub organization: Option<String>,
     /// Certificates that are trusted beside those of the system; none leaves a profile that is there with what it has.
     pub ca_file: Option<PathBuf>,
-    pub key: KeyFrom,
+    pub key: KeySourceInput,
 }
 
 impl NewProfile {
@@ -70,7 +70,7 @@ pub enum KnownKey {
 
 /// The most that may be done to a configuration file that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Allowed {
+pub enum WritePermission {
     /// Nothing: only a new file is written.
     Nothing,
     /// A profile may be added.

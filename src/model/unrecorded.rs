@@ -1,8 +1,8 @@
 //! What became of a prompt at the service while the store can't write it down: it must not be sent again, and the user must
 //! not lose the id.
 
+use super::engine_event::EngineEvent;
 use super::job::JobId;
-use super::news::News;
 use super::prompt::{Delivery, PromptId, PromptKind};
 use super::text::CleanText;
 
@@ -94,14 +94,14 @@ impl UnrecordedPrompts {
     }
 
     /// Adds or removes what the news is about; returns the sentence that tells it, or `None` for other news.
-    pub fn apply(&mut self, news: &News) -> Option<CleanText> {
+    pub fn apply(&mut self, news: &EngineEvent) -> Option<CleanText> {
         match news {
-            News::Unrecorded(unrecorded) => {
+            EngineEvent::Unrecorded(unrecorded) => {
                 self.all.retain(|known| known.prompt != unrecorded.prompt);
                 self.all.push((**unrecorded).clone());
                 Some(unrecorded.sentence())
             }
-            News::Recorded(prompt) => {
+            EngineEvent::Recorded(prompt) => {
                 let at = self.all.iter().position(|known| known.prompt == *prompt)?;
                 self.recorded = Some(*prompt);
                 let id = self.all.remove(at).id.map(|id| id.clean().to_string());

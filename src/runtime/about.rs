@@ -2,10 +2,10 @@
 
 use crate::app::about::PAGES_MAX;
 use crate::engine::Engine;
-use crate::model::about::{AboutPage, PageHistory, PageViews, Windows, windows_of};
 use crate::model::endpoint::Scope;
-use crate::model::load::Stamped;
-use crate::model::row::{JobKey, JobRow};
+use crate::model::impact::{ImpactWindows, PageHistory, PageImpact, PageViews, windows_of};
+use crate::model::load::Timed;
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::model::views::Counts;
 use crate::store::{Store, StoreError};
@@ -21,12 +21,12 @@ pub(super) struct About<'a> {
 
 impl About<'_> {
     /// The pages of a job that are listed, in their order, with what is known before and after it.
-    pub(super) async fn pages_of(&self, job: JobKey) -> Result<Vec<AboutPage>, StoreError> {
+    pub(super) async fn pages_of(&self, job: JobKey) -> Result<Vec<PageImpact>, StoreError> {
         let Some(row) = self.store.job(job).await? else { return Ok(Vec::new()) };
         let mut pages = Vec::new();
         for path in row.pages.iter().take(PAGES_MAX) {
             let (before, after) = self.around(&row, path).await?;
-            pages.push(AboutPage { path: path.clone(), before, after });
+            pages.push(PageImpact { path: path.clone(), before, after });
         }
         Ok(pages)
     }
@@ -45,8 +45,8 @@ impl About<'_> {
         Ok(PageHistory { periods, jobs })
     }
 
-    async fn around(&self, row: &JobRow, path: &CleanText) -> Result<(PageViews, PageViews), StoreError> {
-        let Some(Windows { before, after }) = windows_of(row) else {
+    async fn around(&self, row: &Job, path: &CleanText) -> Result<(PageViews, PageViews), StoreError> {
+        let Some(ImpactWindows { before, after }) = windows_of(row) else {
             return Ok((PageViews::Unknown, PageViews::Unknown));
         };
         let ranges: Vec<_> = std::iter::once(before).chain(after).collect();
@@ -63,7 +63,7 @@ impl About<'_> {
         Ok((next(), next()))
     }
 
-    fn to_local(&self, views: &mut Stamped<Counts>) {
+    fn to_local(&self, views: &mut Timed<Counts>) {
         views.as_of = self.local(views.as_of);
     }
 

@@ -3,7 +3,7 @@
 //! Esc of its own. Whenever it comes, no piece of it may count as typed, and no typed key may be lost to it. What another
 //! program asked for just before, the other colours and the terminal's name and version, is taken out with it.
 
-use crate::model::palette::Rgb;
+use crate::model::colors::Rgb;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
 

@@ -11,7 +11,7 @@ use crate::api::Client;
 use crate::app::{Effect, Msg};
 use crate::engine::{Duties, Engine, PollOptions, Setup};
 use crate::model::endpoint::Scope;
-use crate::model::news::News;
+use crate::model::engine_event::EngineEvent;
 use crate::model::prompt::Resolution;
 use crate::model::row::FirstRows;
 use crate::model::text::CleanText;
@@ -108,7 +108,7 @@ impl Effects {
     }
 
     /// Starts the engine in the background; `news` is where it tells of what happens.
-    pub fn start_engine(&mut self, connection: Connection, news: mpsc::Sender<News>) {
+    pub fn start_engine(&mut self, connection: Connection, news: mpsc::Sender<EngineEvent>) {
         let setup = Setup {
             client: connection.client,
             store: self.hands.store.clone(),
@@ -127,13 +127,13 @@ impl Effects {
             if let Ok(engine) = result {
                 engine.report_budgets().await;
             }
-            failure.map(|failure| Msg::News(News::Trouble(failure)))
+            failure.map(|failure| Msg::News(EngineEvent::Trouble(failure)))
         });
     }
 
     /// Goes on with another service or project, on the same record. The work for the one before is ended in the background:
     /// what is being written and a prompt on its way are waited for. `news` is the new engine's from now on.
-    pub fn switch(&mut self, connection: Connection, news: &mut mpsc::Receiver<News>) {
+    pub fn switch(&mut self, connection: Connection, news: &mut mpsc::Receiver<EngineEvent>) {
         let scope = connection.client.scope().clone();
         let is_same = (&scope.base_url, &scope.project) == (&self.hands.scope.base_url, &self.hands.scope.project);
         let (sender, receiver) = mpsc::channel(NEWS_WAITING);
@@ -205,7 +205,7 @@ impl Effects {
         self.tasks.spawn(async move {
             match store.try_writing().await {
                 Ok(is_writable) => (!is_writable).then_some(Msg::ReadOnly),
-                Err(error) => Some(Msg::News(News::Trouble(failure(error)))),
+                Err(error) => Some(Msg::News(EngineEvent::Trouble(failure(error)))),
             }
         });
     }
@@ -228,7 +228,7 @@ impl Effects {
                 // Locked by another docdeck, or unreadable, which every other call reports as well.
                 Ok(Health::Sound) | Err(_) => return None,
             };
-            Some(Msg::News(News::Notice(CleanText::line(&sentence))))
+            Some(Msg::News(EngineEvent::Notice(CleanText::line(&sentence))))
         });
     }
 
@@ -266,7 +266,11 @@ impl Effects {
     /// Waits for an answer to a prompt that is on its way, which would else be left unconfirmed, and for the record of one
     /// that has come; a signal ends the wait. The terminal has to be given back before. `news` is taken in meanwhile, so that
     /// the engine can go on.
-    pub(super) async fn await_answers(&mut self, news: &mut mpsc::Receiver<News>, unrecorded: &mut UnrecordedPrompts) {
+    pub(super) async fn await_answers(
+        &mut self,
+        news: &mut mpsc::Receiver<EngineEvent>,
+        unrecorded: &mut UnrecordedPrompts,
+    ) {
         while self.retired.try_join_next().is_some() {}
         let engine = self.engine();
         let is_sending = || engine.as_ref().is_some_and(Engine::has_sending);

@@ -18,9 +18,9 @@ use crate::app::{App, Effect, Msg};
 use crate::config::environment::Environment;
 use crate::config::own::How;
 use crate::model::Time;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::link;
-use crate::model::news::News;
 use crate::model::text::CleanText;
 use crate::ui::{self, Theme};
 use chrono::Utc;
@@ -51,7 +51,7 @@ pub(super) struct Dashboard {
     pub(super) paints: Paints,
     pub(super) stage: Stage,
     pub(super) effects: Effects,
-    pub(super) news: mpsc::Receiver<News>,
+    pub(super) news: mpsc::Receiver<EngineEvent>,
     pub(super) log: Option<Log>,
     pub(super) environment: Environment,
     pub(super) notify: How,
@@ -213,7 +213,7 @@ impl Dashboard {
                 self.stage.screen.forget();
                 self.gate.want();
             }
-            if let (Some(log), Msg::News(News::Logged(entry))) = (&self.log, &msg) {
+            if let (Some(log), Msg::News(EngineEvent::Logged(entry))) = (&self.log, &msg) {
                 log.record(entry);
             }
             for effect in self.app.update(msg, now()) {

@@ -14,7 +14,7 @@ use crate::engine::check::check as asked;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::redaction::redacted_setting;
-use crate::model::setup::{Allowed, KeyFrom, NewProfile, SetupProblem};
+use crate::model::setup::{KeySourceInput, NewProfile, SetupProblem, WritePermission};
 use crate::model::text::CleanText;
 use std::io::Write;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub struct FirstRun {
 }
 
 impl FirstRun {
-    fn source(&self, key: &KeyFrom) -> Option<KeySource> {
+    fn source(&self, key: &KeySourceInput) -> Option<KeySource> {
         KeySource::of_new(key, &self.config).or_else(|| self.source.clone())
     }
 
@@ -64,7 +64,7 @@ impl FirstRun {
     }
 
     /// Reads the key.
-    pub(super) async fn read(&self, attempt: u64, key: &KeyFrom) -> Msg {
+    pub(super) async fn read(&self, attempt: u64, key: &KeySourceInput) -> Msg {
         let result = match self.source(key) {
             Some(source) => source.read().await.map_err(|error| local(&redacted_setting(&error.to_string()))),
             None => Err(local("No source of the key is set, so there is none to read.")),
@@ -83,7 +83,7 @@ impl FirstRun {
     }
 
     /// Writes the profile into the configuration.
-    pub(super) async fn write(self, attempt: u64, profile: Box<NewProfile>, allowed: Allowed) -> Msg {
+    pub(super) async fn write(self, attempt: u64, profile: Box<NewProfile>, allowed: WritePermission) -> Msg {
         let saved = tokio::task::spawn_blocking(move || save(&self.config, &profile, allowed)).await;
         let result = match saved {
             Ok(Ok(())) => Ok(()),
@@ -97,7 +97,7 @@ impl FirstRun {
 
 impl Dashboard {
     /// Reads the key. A program has the terminal meanwhile: it may ask for a password in it.
-    pub(super) fn read_key(&mut self, attempt: u64, key: KeyFrom) -> Option<Msg> {
+    pub(super) fn read_key(&mut self, attempt: u64, key: KeySourceInput) -> Option<Msg> {
         let first_run = self.effects.first_run().clone();
         let Some(KeySource::Command(words)) = first_run.source(&key) else {
             self.effects.carry(Effect::ReadKey { attempt, key });

@@ -10,7 +10,7 @@ use crate::model::endpoint::Scope;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::layout::Layout;
 use crate::model::prompt::{Delivery, DraftSlot, PromptId, Resolution, Thread};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::store::{Store, StoreError};
 use chrono::Utc;
@@ -268,7 +268,7 @@ pub(super) fn failure(error: StoreError) -> Failure {
     error.not_saved()
 }
 
-fn submitted(slot: DraftSlot, text: String, pages: Vec<CleanText>, result: Result<(PromptId, JobRow), Failure>) -> Msg {
+fn submitted(slot: DraftSlot, text: String, pages: Vec<CleanText>, result: Result<(PromptId, Job), Failure>) -> Msg {
     Msg::Submitted { slot, result: result.map_err(|failure| SubmitError { failure, text, pages }) }
 }
 

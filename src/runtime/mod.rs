@@ -61,7 +61,7 @@ use crate::app::{App, Start};
 use crate::config::Look;
 use crate::config::environment::Environment;
 use crate::config::own::How;
-use crate::model::palette::ThemeColours;
+use crate::model::colors::ThemeColours;
 use crate::store::Store;
 use effects::{Connection, Effects, NEWS_WAITING};
 use event_loop::{Dashboard, now};

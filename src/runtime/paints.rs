@@ -4,7 +4,7 @@ use super::terminal::takes_links;
 use crate::config::environment::Environment;
 use crate::config::themes::{self, ThemeError};
 use crate::config::{ColorChoice, Look};
-use crate::model::palette::{Ground, Palette, Rgb, ThemeColours};
+use crate::model::colors::{Background, Rgb, ThemeColors, ThemeColours};
 use crate::ui::{Depth, Theme};
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub(super) struct Paints {
     depth: Depth,
     ascii: bool,
     links: bool,
-    ground: Ground,
+    ground: Background,
     /// The file says what the ground is.
     is_said: bool,
     /// The terminal has told it.
@@ -28,7 +28,7 @@ impl Paints {
     pub(super) fn new(look: &Look, colours: Option<ThemeColours>, environment: &Environment) -> Self {
         let depth = depth(look.color, environment);
         let links = look.links && takes_links(environment);
-        let (ground, is_said) = (Ground::Unknown, look.ground.is_some());
+        let (ground, is_said) = (Background::Unknown, look.ground.is_some());
         let colours = colours.map(|colours| fitting(colours, depth));
         let mut paints = Self { colours, depth, ascii: look.ascii, links, ground, is_said, is_told: false };
         paints.stand_on(look.ground.unwrap_or(environment.ground));
@@ -36,9 +36,9 @@ impl Paints {
     }
 
     /// Takes the ground, and reads the usual colours where that one needs them.
-    fn stand_on(&mut self, ground: Ground) {
+    fn stand_on(&mut self, ground: Background) {
         self.ground = ground;
-        if self.colours.is_none() && (ground != Ground::Unknown || self.depth == Depth::Sixteen) {
+        if self.colours.is_none() && (ground != Background::Unknown || self.depth == Depth::Sixteen) {
             self.colours = Some(fitting(themes::usual(), self.depth));
         }
     }
@@ -57,7 +57,7 @@ impl Paints {
             terminal_cursor: true,
             ..match &self.colours {
                 Some(colours) => Theme::of(colours.on(self.ground), self.depth),
-                None => Theme::of(&Palette::middle_tones(), self.depth),
+                None => Theme::of(&ThemeColors::middle_tones(), self.depth),
             }
         }
     }
@@ -71,7 +71,7 @@ impl Paints {
     /// The terminal told its background.
     pub(super) fn background(&mut self, colour: Rgb) {
         if !self.is_said {
-            self.stand_on(Ground::of(colour));
+            self.stand_on(Background::of(colour));
             self.is_told = true;
         }
     }
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn what_the_file_says_of_the_ground_outranks_the_terminal() {
-        let mut paints = paints(Look { ground: Some(Ground::Light), ..look() }, &[("COLORTERM", "truecolor")]);
+        let mut paints = paints(Look { ground: Some(Background::Light), ..look() }, &[("COLORTERM", "truecolor")]);
         assert!(!paints.depends_on_ground());
         paints.background(Rgb(0, 0, 0));
         assert_eq!(colours(&paints), Theme::of(&themes::usual().light, Depth::True));

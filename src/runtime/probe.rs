@@ -5,7 +5,7 @@ use super::paints::depth;
 use super::terminal::Kind;
 use crate::config::ColorChoice;
 use crate::config::environment::Environment;
-use crate::model::palette::Rgb;
+use crate::model::colors::Rgb;
 use crate::ui::Depth;
 use std::time::Duration;
 

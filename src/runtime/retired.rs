@@ -5,7 +5,7 @@ use super::effects::{LAST_ANSWER, LAST_WRITES, LOOK_AGAIN};
 use super::hands::Started;
 use crate::app::Msg;
 use crate::engine::Engine;
-use crate::model::news::News;
+use crate::model::engine_event::EngineEvent;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
@@ -20,9 +20,9 @@ pub(super) struct Retired {
     /// Kept until the last of them is done; what they end in is for nobody.
     pub(super) tasks: JoinSet<Option<Msg>>,
     pub(super) last_ordered: Option<oneshot::Receiver<()>>,
-    pub(super) news: mpsc::Receiver<News>,
+    pub(super) news: mpsc::Receiver<EngineEvent>,
     /// Where the news of its successor goes.
-    pub(super) successor: mpsc::Sender<News>,
+    pub(super) successor: mpsc::Sender<EngineEvent>,
     /// Whether the successor is of the same project, so that all news of this one is about its jobs.
     pub(super) is_same_project: bool,
 }
@@ -54,7 +54,7 @@ impl Retired {
                 () = &mut end => break,
                 // It could not go on if nobody listened.
                 Some(told) = news.recv() => {
-                    if is_same_project || matches!(told, News::Unrecorded(_) | News::Recorded(_)) {
+                    if is_same_project || matches!(told, EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_)) {
                         let _ = successor.send(told).await;
                     }
                 }

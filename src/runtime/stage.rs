@@ -8,7 +8,7 @@ use super::output::{self, Screen, Tty};
 use super::reader::Reader;
 use super::signals::{Signal, Signals, stop_group};
 use super::terminal::{Guard, Kind, Lent, title_sequence};
-use crate::model::palette::Rgb;
+use crate::model::colors::Rgb;
 use crate::model::text::CleanText;
 use crossterm::event::Event;
 use std::collections::VecDeque;

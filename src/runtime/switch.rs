@@ -11,9 +11,9 @@ use crate::config::key::KeySource;
 use crate::config::profiles::KnownProfile;
 use crate::engine::PollOptions;
 use crate::model::endpoint::ApiKey;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::JobId;
-use crate::model::news::News;
 use crate::model::redaction::redacted_setting;
 use crate::model::text::CleanText;
 use chrono::Utc;
@@ -131,7 +131,7 @@ impl Dashboard {
                 None
             }
             // It was one a moment ago: only its file of certificates can have gone.
-            Err(failure) => Some(Msg::News(News::Trouble(failure))),
+            Err(failure) => Some(Msg::News(EngineEvent::Trouble(failure))),
         }
     }
 }

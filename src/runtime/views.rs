@@ -4,7 +4,7 @@ use super::about::About;
 use super::hands::{Hands, failure};
 use crate::app::Msg;
 use crate::model::period::DateRange;
-use crate::model::report::{Kept, LoadEnd, LoadEnded, LoadOrder};
+use crate::model::report::{CachedViews, LoadEnded, LoadOutcome, LoadPlan};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::model::views::ViewsQuery;
@@ -24,10 +24,10 @@ impl Hands {
         Msg::Recalled { range, recalled: self.with_engine(async |engine| engine.recall(range).await).await }
     }
 
-    pub(super) async fn load_all(&self, order: LoadOrder) -> Msg {
+    pub(super) async fn load_all(&self, order: LoadPlan) -> Msg {
         let end = match self.engine().await {
             Ok(engine) => engine.load_all(order).await,
-            Err(failure) => LoadEnd { report: None, ended: LoadEnded::Failed(failure), requests: 0 },
+            Err(failure) => LoadOutcome { report: None, ended: LoadEnded::Failed(failure), requests: 0 },
         };
         Msg::LoadEnded { range: order.range, end }
     }
@@ -60,7 +60,7 @@ impl Hands {
     }
 
     /// What is kept says its ages in the service's time; before the engine runs, the clocks count as one.
-    fn kept_in_local_time(&self, mut kept: Kept) -> Kept {
+    fn kept_in_local_time(&self, mut kept: CachedViews) -> CachedViews {
         let Some(Ok(engine)) = self.engine.borrow().clone() else { return kept };
         for known in &mut kept.ranges {
             known.as_of = engine.local_of(known.as_of);

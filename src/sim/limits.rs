@@ -4,7 +4,7 @@
 //! also one that turns out to be wrong.
 
 use crate::model::Time;
-use crate::model::ledger::{Limited, WINDOW};
+use crate::model::ledger::{RateLimited, WINDOW};
 use std::collections::VecDeque;
 use std::time::SystemTime;
 
@@ -23,12 +23,12 @@ struct Window(VecDeque<Time>);
 
 impl Limits {
     /// Counts a request, or gives the value of the refusal's `Retry-After`.
-    pub(super) fn take(&mut self, limited: Limited, now: Time) -> Result<(), String> {
+    pub(super) fn take(&mut self, limited: RateLimited, now: Time) -> Result<(), String> {
         let [creates, follow_ups, views] = &mut self.windows;
         let window = match limited {
-            Limited::Create => creates,
-            Limited::FollowUp => follow_ups,
-            Limited::Views => views,
+            RateLimited::Create => creates,
+            RateLimited::FollowUp => follow_ups,
+            RateLimited::Views => views,
         };
         let Err(until) = window.take(limited.limit(), now) else { return Ok(()) };
         self.refusals = self.refusals.wrapping_add(1);
@@ -78,21 +78,21 @@ mod tests {
     fn the_hundred_and_first_in_an_hour_is_refused_until_the_first_has_left() {
         let mut limits = Limits::default();
         for n in 0..100 {
-            assert_eq!(limits.take(Limited::Views, at(n * 1000)), Ok(()));
+            assert_eq!(limits.take(RateLimited::Views, at(n * 1000)), Ok(()));
         }
-        assert_eq!(limits.take(Limited::Views, at(100_500)), Err("3500".to_owned()));
-        assert_eq!(limits.take(Limited::Create, at(100_500)), Ok(()), "another limit");
-        assert_eq!(limits.take(Limited::Views, at(3_600_000)), Ok(()));
-        assert!(limits.take(Limited::Views, at(3_600_001)).is_err());
+        assert_eq!(limits.take(RateLimited::Views, at(100_500)), Err("3500".to_owned()));
+        assert_eq!(limits.take(RateLimited::Create, at(100_500)), Ok(()), "another limit");
+        assert_eq!(limits.take(RateLimited::Views, at(3_600_000)), Ok(()));
+        assert!(limits.take(RateLimited::Views, at(3_600_001)).is_err());
     }
 
     #[test]
     fn every_third_refusal_says_a_date_that_is_late_enough() {
         let mut limits = Limits::default();
         for _ in 0..100 {
-            limits.take(Limited::FollowUp, at(1)).expect("free");
+            limits.take(RateLimited::FollowUp, at(1)).expect("free");
         }
-        let said: Vec<String> = (0..3).filter_map(|_| limits.take(Limited::FollowUp, at(500)).err()).collect();
+        let said: Vec<String> = (0..3).filter_map(|_| limits.take(RateLimited::FollowUp, at(500)).err()).collect();
         assert_eq!(said[..2], ["3600", "3600"]);
         let date = Time::from(httpdate::parse_http_date(&said[2]).expect("a date"));
         assert_eq!(date, at(3_601_000));
@@ -102,11 +102,11 @@ mod tests {
     fn a_refusal_does_not_make_the_wait_longer() {
         let mut limits = Limits::default();
         for _ in 0..100 {
-            limits.take(Limited::Create, at(0)).expect("free");
+            limits.take(RateLimited::Create, at(0)).expect("free");
         }
         for n in 0..500 {
-            assert!(limits.take(Limited::Create, at(n)).is_err());
+            assert!(limits.take(RateLimited::Create, at(n)).is_err());
         }
-        assert_eq!(limits.take(Limited::Create, at(0) + TimeDelta::hours(1)), Ok(()));
+        assert_eq!(limits.take(RateLimited::Create, at(0) + TimeDelta::hours(1)), Ok(()));
     }
 }

@@ -12,7 +12,7 @@ use super::views::{Parameters, Views};
 use super::world::{SeededJob, World};
 use crate::api::wire::JobBody;
 use crate::model::Time;
-use crate::model::ledger::Limited;
+use crate::model::ledger::RateLimited;
 use crate::model::log::Operation;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use axum::http::StatusCode;
@@ -169,9 +169,9 @@ impl Service {
             return refused(StatusCode::NOT_FOUND, "Project not found");
         }
         let limited = match call.operation {
-            Operation::Create => Limited::Create,
-            Operation::FollowUp => Limited::FollowUp,
-            Operation::Views => Limited::Views,
+            Operation::Create => RateLimited::Create,
+            Operation::FollowUp => RateLimited::FollowUp,
+            Operation::Views => RateLimited::Views,
             Operation::Get => return Ok(()),
         };
         locked(&self.limits).take(limited, now).map_err(|retry_after| Reply {

@@ -3,7 +3,7 @@
 use crate::model::Time;
 use crate::model::job::{JobId, Status};
 use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Result, Row};
@@ -112,21 +112,21 @@ impl Shared {
 }
 
 /// Reads a row of [`JOB`].
-pub(super) fn job_row(row: &Row<'_>) -> Result<JobRow> {
+pub(super) fn job_row(row: &Row<'_>) -> Result<Job> {
     one_of_many(row, &mut Shared::default())
 }
 
 /// The same for one of many rows, which share what they have in common.
-pub(super) fn one_of_many(row: &Row<'_>, shared: &mut Shared) -> Result<JobRow> {
+pub(super) fn one_of_many(row: &Row<'_>, shared: &mut Shared) -> Result<Job> {
     let id: Option<String> = row.get(1)?;
     let undelivered: Option<String> = row.get(17)?;
     let note: Option<String> = row.get(21)?;
     let pages: Option<String> = row.get(27)?;
-    Ok(JobRow {
-        named: row.get(19)?,
+    Ok(Job {
+        has_own_title: row.get(19)?,
         tags: tags(row, 20)?,
         note: note.as_deref().map(CleanText::block),
-        place: row.get(22)?,
+        queue_position: row.get(22)?,
         pages: pages.as_deref().map(|joined| super::pages::split(joined).into()).unwrap_or_default(),
         key: JobKey(row.get(0)?),
         id: id.as_deref().and_then(JobId::new),

@@ -6,7 +6,7 @@ use super::{ledgers, memory, open, schema, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::JobId;
-use crate::model::ledger::{Budget, Limited};
+use crate::model::ledger::{Budget, RateLimited};
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
@@ -50,7 +50,7 @@ pub struct Content {
     /// A job of the project that the service knows.
     pub a_job: Option<JobId>,
     /// The three budgets at the service's time, as far as that was ever seen.
-    pub budgets: Vec<(Limited, Budget)>,
+    pub budgets: Vec<(RateLimited, Budget)>,
 }
 
 /// Looks at the store in `folder`; none when there is none. `now` is local time. Blocks for as long as it takes to read the
@@ -110,10 +110,10 @@ fn content(connection: &Connection, scope: Option<&Scope>, now: Time) -> R<Conte
     })
 }
 
-fn budgets(connection: &Connection, scope: &Scope, now: Time) -> R<Vec<(Limited, Budget)>> {
+fn budgets(connection: &Connection, scope: &Scope, now: Time) -> R<Vec<(RateLimited, Budget)>> {
     let remembered = memory::recall(connection, &scope.clock_key())?;
     let offset = remembered.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
     let service_now = offset.and_then(|offset| now.checked_add_signed(offset)).unwrap_or(now);
-    let all = Limited::ALL.into_iter();
+    let all = RateLimited::ALL.into_iter();
     all.map(|limited| Ok((limited, ledgers::budget(connection, scope, limited, service_now)?.0))).collect()
 }

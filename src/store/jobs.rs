@@ -8,10 +8,10 @@ use super::error::StoreError;
 use super::{Applied, Changes, Fetched, drafts, local, memory, merge, pages, prompts, prune_jobs, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::job::{Job, JobId};
+use crate::model::job::{JobId, RemoteJob};
 use crate::model::log::{LogEntry, LogKind};
 use crate::model::prompt::{EventKind, JobEvent};
-use crate::model::row::{FirstRows, Group, JobKey, JobRow, Left};
+use crate::model::row::{FirstRows, Job, JobGroup, JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, OptionalExtension as _, Params, Transaction, params, params_from_iter};
@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 type R<T> = Result<T, StoreError>;
 
 /// All jobs of the scope, oldest first.
-pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<JobRow>> {
+pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<Job>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
     // In the order in which the rows lie: an index by scope would have them sorted again.
     let sql = format!(
@@ -68,7 +68,7 @@ pub(super) fn first_rows_sql() -> String {
 #[derive(Debug, Default)]
 pub(super) struct GroupSizes {
     /// In the order of `Group` in the model.
-    pub(super) sizes: [usize; Group::ALL.len()],
+    pub(super) sizes: [usize; JobGroup::ALL.len()],
     /// Jobs that the agent works on, dismissed ones included.
     pub(super) working: usize,
 }
@@ -85,7 +85,7 @@ pub(super) fn sizes(connection: &Connection, scope: i64) -> R<GroupSizes> {
     while let Some(group) = groups.next()? {
         let (need, size): (i64, i64) = (group.get(0)?, group.get(1)?);
         let (Ok(place), Ok(size)) = (usize::try_from(need), usize::try_from(size)) else { continue };
-        if let Some(slot) = counted.sizes.get_mut(place.min(Group::ALL.len() - 1)) {
+        if let Some(slot) = counted.sizes.get_mut(place.min(JobGroup::ALL.len() - 1)) {
             *slot += size;
         }
         if matches!(need, WORKING | WORKING_DISMISSED) {
@@ -97,7 +97,7 @@ pub(super) fn sizes(connection: &Connection, scope: i64) -> R<GroupSizes> {
 
 /// Rows of the scope that may have to be looked at again, oldest first: every one for which
 /// [`next_poll`](crate::model::poll::next_poll) names a moment, and a few more.
-pub(super) fn under_way(connection: &Connection, scope: &Scope) -> R<Vec<JobRow>> {
+pub(super) fn under_way(connection: &Connection, scope: &Scope) -> R<Vec<Job>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
     let sql = format!(
         "SELECT {JOB} FROM job NOT INDEXED
@@ -137,13 +137,13 @@ pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i6
 }
 
 /// The rows of the scope, also those that were merged into others, and the last key that was given out at all.
-pub(super) fn left(connection: &Connection, scope: &Scope) -> R<Left> {
+pub(super) fn left(connection: &Connection, scope: &Scope) -> R<RemainingJobs> {
     let up_to = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'job'";
     let up_to = JobKey(connection.prepare_cached(up_to)?.query_row([], |row| row.get(0))?);
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Left { keys: Vec::new(), up_to }) };
+    let Some(scope) = scopes::find(connection, scope)? else { return Ok(RemainingJobs { keys: Vec::new(), up_to }) };
     let mut ask = connection.prepare_cached("SELECT key FROM job NOT INDEXED WHERE scope = ?1 ORDER BY key")?;
     let keys = ask.query_map([scope], |row| row.get(0).map(JobKey))?.collect::<rusqlite::Result<_>>()?;
-    Ok(Left { keys, up_to })
+    Ok(RemainingJobs { keys, up_to })
 }
 
 /// Keys of rows that were merged into this one.
@@ -153,7 +153,7 @@ pub(super) fn merged_into(connection: &Connection, key: JobKey) -> R<Vec<JobKey>
     Ok(keys.collect::<rusqlite::Result<_>>()?)
 }
 
-fn rows(connection: &Connection, sql: &str, params: impl Params) -> R<Vec<JobRow>> {
+fn rows(connection: &Connection, sql: &str, params: impl Params) -> R<Vec<Job>> {
     let mut ask = connection.prepare_cached(sql)?;
     let mut shared = Shared::default();
     let rows = ask.query_map(params, |row| columns::one_of_many(row, &mut shared))?;
@@ -161,25 +161,25 @@ fn rows(connection: &Connection, sql: &str, params: impl Params) -> R<Vec<JobRow
 }
 
 /// The row itself, also one that was merged into another.
-pub(super) fn find(connection: &Connection, key: JobKey) -> R<Option<JobRow>> {
+pub(super) fn find(connection: &Connection, key: JobKey) -> R<Option<Job>> {
     let mut ask = connection.prepare_cached(&format!("SELECT {JOB} FROM job WHERE key = ?1"))?;
     Ok(ask.query_row([key.0], columns::job_row).optional()?)
 }
 
 /// The row with the service's id.
-pub(super) fn find_by_id(connection: &Connection, scope: i64, id: &JobId) -> R<Option<JobRow>> {
+pub(super) fn find_by_id(connection: &Connection, scope: i64, id: &JobId) -> R<Option<Job>> {
     let mut ask = connection.prepare_cached(&format!("SELECT {JOB} FROM job WHERE scope = ?1 AND id = ?2"))?;
     Ok(ask.query_row(params![scope, id.as_str()], columns::job_row).optional()?)
 }
 
 /// As [`find_by_id`], without the index.
-pub(super) fn search_id(connection: &Connection, scope: i64, id: &JobId) -> R<Option<JobRow>> {
+pub(super) fn search_id(connection: &Connection, scope: i64, id: &JobId) -> R<Option<Job>> {
     let sql = format!("SELECT {JOB} FROM job NOT INDEXED WHERE scope = ?1 AND id = ?2");
     Ok(connection.query_row(&sql, params![scope, id.as_str()], columns::job_row).optional()?)
 }
 
 /// The row that stands for `key` now: its own, or the one that it was merged into.
-pub(super) fn get(connection: &Connection, key: JobKey) -> R<JobRow> {
+pub(super) fn get(connection: &Connection, key: JobKey) -> R<Job> {
     let key = current(connection, key)?;
     find(connection, key)?.ok_or(StoreError::NoSuchJob)
 }
@@ -234,7 +234,7 @@ const FACTS: [&str; 18] = [
 ];
 
 /// The values of [`FACTS`].
-fn facts(row: &JobRow) -> [ToSqlOutput<'_>; FACTS.len()] {
+fn facts(row: &Job) -> [ToSqlOutput<'_>; FACTS.len()] {
     let time = |time: Option<Time>| time.map_or(NULL, |time| time.timestamp_millis().into());
     [
         word(row.id.as_ref().map(JobId::as_str)),
@@ -265,7 +265,7 @@ fn word(word: Option<&str>) -> ToSqlOutput<'_> {
 }
 
 /// Writes the row as it is given, except for its title, tags and note (`local` does), and gives it as it then stands.
-pub(super) fn put(tx: &Transaction<'_>, row: &JobRow) -> R<JobRow> {
+pub(super) fn put(tx: &Transaction<'_>, row: &Job) -> R<Job> {
     static UPDATE: LazyLock<String> = LazyLock::new(|| {
         let columns: Vec<String> = FACTS.iter().zip(2..).map(|(column, at)| format!("{column} = ?{at}")).collect();
         format!("UPDATE job SET {} WHERE key = ?1", columns.join(", "))
@@ -277,7 +277,7 @@ pub(super) fn put(tx: &Transaction<'_>, row: &JobRow) -> R<JobRow> {
 
 /// A new row with all that is known of the job but its pages, in one statement. `name` is the title that it has until the
 /// user gives it one. If a prompt of the thread is not delivered, the row needs [`touch`] once that is written.
-pub(super) fn insert_whole(tx: &Transaction<'_>, scope: i64, name: &CleanText, row: &JobRow) -> R<JobKey> {
+pub(super) fn insert_whole(tx: &Transaction<'_>, scope: i64, name: &CleanText, row: &Job) -> R<JobKey> {
     static INSERT: LazyLock<String> = LazyLock::new(|| {
         let places: Vec<String> = (7..7 + FACTS.len()).map(|at| format!("?{at}")).collect();
         format!(
@@ -289,7 +289,7 @@ pub(super) fn insert_whole(tx: &Transaction<'_>, scope: i64, name: &CleanText, r
     let words: [ToSqlOutput<'_>; 6] = [
         scope.into(),
         name.as_str().into(),
-        word(row.named.then_some(row.title.as_str())),
+        word(row.has_own_title.then_some(row.title.as_str())),
         columns::joined_tags(&row.tags).map_or(NULL, |tags| ToSqlOutput::Owned(Value::Text(tags))),
         word(text(row.note.as_ref())),
         next_revision(tx)?.into(),
@@ -305,7 +305,7 @@ fn next_revision(tx: &Transaction<'_>) -> R<i64> {
 
 /// Gives the row its next revision, the state of its most pressing prompt and its place in the queue. A job without an
 /// id whose first prompt was discarded counts as discarded.
-pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> R<JobRow> {
+pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> R<Job> {
     let revision = next_revision(tx)?;
     tx.prepare_cached(&format!(
         "UPDATE job SET revision = ?2, (undelivered, undelivered_at) = (
@@ -334,7 +334,7 @@ pub(super) fn apply(tx: &Transaction<'_>, key: JobKey, what: &Fetched, now: Time
 }
 
 /// Takes in a job that was made elsewhere; one that is known gets the answer, and is back on the list.
-pub(super) fn track(tx: &Transaction<'_>, scope: i64, job: &Job, now: Time) -> R<JobRow> {
+pub(super) fn track(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: Time) -> R<Job> {
     if let Some(known) = find_by_id(tx, scope, &job.id)? {
         let mut row = apply(tx, known.key, &Fetched::Job(job.clone()), now)?.row;
         row.dismissed = false;
@@ -353,7 +353,7 @@ pub(super) fn track(tx: &Transaction<'_>, scope: i64, job: &Job, now: Time) -> R
 
 /// Gives the row the service's id. A row that already has this id is taken into it with its prompts, transitions,
 /// draft and pages, and stays behind without an id, dismissed.
-pub(super) fn join_id(tx: &Transaction<'_>, row: &mut JobRow, id: &JobId) -> R<()> {
+pub(super) fn join_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> R<()> {
     let scope = scope_of(tx, row.key)?;
     if let Some(other) = find_by_id(tx, scope, id)?.filter(|other| other.key != row.key) {
         let (from, to) = (other.key, row.key);
@@ -367,8 +367,8 @@ pub(super) fn join_id(tx: &Transaction<'_>, row: &mut JobRow, id: &JobId) -> R<(
         drafts::move_over(tx, from, to)?;
         pages::move_over(tx, from, to)?;
         touch(tx, from)?;
-        let JobRow { title, named, tags, note, .. } = row.clone();
-        *row = JobRow { key: to, title, named, tags, note, ..other.clone() };
+        let Job { title, has_own_title: named, tags, note, .. } = row.clone();
+        *row = Job { key: to, title, has_own_title: named, tags, note, ..other.clone() };
         local::join(tx, row, &other)?;
     }
     row.id = Some(id.clone());

@@ -7,7 +7,7 @@ use super::views::range_of;
 use super::{Store, loading, scopes};
 use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
-use crate::model::report::{Kept, KnownRange, Report};
+use crate::model::report::{CachedViews, KnownRange, Report};
 use rusqlite::{Connection, Row};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ impl Store {
     /// Ranges of which pages are kept, by last day, the newest first; `rows` of a range without a report are those of
     /// its answers at the page size that got furthest. Ranges of which totals alone are known (days of the trend) are
     /// not listed. `bytes` are the pages of the file that hold views, of all projects in it. Times are the service's.
-    pub async fn kept_views(&self, scope: &Scope) -> R<Kept> {
+    pub async fn kept_views(&self, scope: &Scope) -> R<CachedViews> {
         let scope = scope.clone();
         self.handle
             .read(move |db| {
@@ -27,7 +27,7 @@ impl Store {
                     Some(scope) => ranges(db, scope)?,
                     None => Vec::new(),
                 };
-                Ok(Kept { ranges, bytes: bytes(db)? })
+                Ok(CachedViews { ranges, bytes: bytes(db)? })
             })
             .await
     }

@@ -6,7 +6,7 @@ use super::columns::{Ms, opt_time, time};
 use super::error::StoreError;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::ledger::{self, Block, Budget, LONGEST_WAIT, LedgerEntry, Limited, Wait};
+use crate::model::ledger::{self, Block, Budget, LONGEST_WAIT, LedgerEntry, RateLimited, Wait};
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 type R<T> = Result<T, StoreError>;
@@ -16,15 +16,15 @@ type R<T> = Result<T, StoreError>;
 const KEPT: u32 = 200;
 
 /// For whom the service counts: the project, or for views the organization.
-pub(super) fn owner(scope: &Scope, limited: Limited) -> &str {
+pub(super) fn owner(scope: &Scope, limited: RateLimited) -> &str {
     match limited {
-        Limited::Create | Limited::FollowUp => &scope.project,
-        Limited::Views => scope.analytics_owner(),
+        RateLimited::Create | RateLimited::FollowUp => &scope.project,
+        RateLimited::Views => scope.analytics_owner(),
     }
 }
 
 /// What the ledger says at that moment of the service's time; and whether [`mark_ahead`] has something to write down.
-pub(super) fn budget(connection: &Connection, scope: &Scope, limited: Limited, now: Time) -> R<(Budget, bool)> {
+pub(super) fn budget(connection: &Connection, scope: &Scope, limited: RateLimited, now: Time) -> R<(Budget, bool)> {
     let Some((id, block)) = find(connection, scope, limited)? else { return Ok((Budget::unused(limited), false)) };
     let entries = entries(connection, id)?;
     let is_unmarked = block.is_some_and(|block| block.needs_mark(now))
@@ -34,7 +34,7 @@ pub(super) fn budget(connection: &Connection, scope: &Scope, limited: Limited, n
 
 /// Writes down that the clock reads `now` while something in the ledger is ahead of it, so that it can run out; and drops
 /// what ran out that way.
-pub(super) fn mark_ahead(tx: &Transaction<'_>, scope: &Scope, limited: Limited, now: Time) -> R<()> {
+pub(super) fn mark_ahead(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, now: Time) -> R<()> {
     let Some((id, block)) = find(tx, scope, limited)? else { return Ok(()) };
     tx.prepare_cached("DELETE FROM ledger_use WHERE ledger = ?1 AND at > ?2 AND seen <= ?3")?.execute(params![
         id,
@@ -50,7 +50,7 @@ pub(super) fn mark_ahead(tx: &Transaction<'_>, scope: &Scope, limited: Limited, 
 }
 
 /// As [`budget`], with everything ahead of the clock marked.
-fn marked_budget(tx: &Transaction<'_>, scope: &Scope, limited: Limited, now: Time) -> R<Budget> {
+fn marked_budget(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, now: Time) -> R<Budget> {
     let (found, is_unmarked) = budget(tx, scope, limited, now)?;
     if is_unmarked {
         mark_ahead(tx, scope, limited, now)?;
@@ -59,7 +59,7 @@ fn marked_budget(tx: &Transaction<'_>, scope: &Scope, limited: Limited, now: Tim
 }
 
 /// Writes one use down and gives the budget after it; or how long to wait before there may be a request left.
-pub(super) fn spend(tx: &Transaction<'_>, scope: &Scope, limited: Limited, now: Time) -> R<Result<Budget, Wait>> {
+pub(super) fn spend(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, now: Time) -> R<Result<Budget, Wait>> {
     if let Some(wait) = marked_budget(tx, scope, limited, now)?.wait() {
         return Ok(Err(wait));
     }
@@ -74,7 +74,7 @@ pub(super) fn spend(tx: &Transaction<'_>, scope: &Scope, limited: Limited, now: 
 }
 
 /// Takes one use of that moment back: its request never reached the service, so nothing was used.
-pub(super) fn refund(tx: &Transaction<'_>, scope: &Scope, limited: Limited, at: Time) -> R<()> {
+pub(super) fn refund(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, at: Time) -> R<()> {
     let Some((id, _)) = find(tx, scope, limited)? else { return Ok(()) };
     tx.prepare_cached(
         "DELETE FROM ledger_use
@@ -85,7 +85,7 @@ pub(super) fn refund(tx: &Transaction<'_>, scope: &Scope, limited: Limited, at: 
 }
 
 /// A 429: nothing goes out before the wait is over, nor before the end of a longer one that is known already.
-pub(super) fn mark_full(tx: &Transaction<'_>, scope: &Scope, limited: Limited, wait: Wait, now: Time) -> R<()> {
+pub(super) fn mark_full(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, wait: Wait, now: Time) -> R<()> {
     let id = ensure(tx, scope, limited)?;
     let known = find(tx, scope, limited)?.and_then(|(_, block)| block?.wait(now));
     let wait = known.filter(|known| known.until > wait.until).unwrap_or(wait);
@@ -97,7 +97,7 @@ pub(super) fn mark_full(tx: &Transaction<'_>, scope: &Scope, limited: Limited, w
     Ok(())
 }
 
-fn find(connection: &Connection, scope: &Scope, limited: Limited) -> R<Option<(i64, Option<Block>)>> {
+fn find(connection: &Connection, scope: &Scope, limited: RateLimited) -> R<Option<(i64, Option<Block>)>> {
     let mut ask = connection.prepare_cached(
         "SELECT id, blocked_until, blocked_at, blocked_seen, is_estimate FROM ledger
          WHERE base_url = ?1 AND owner = ?2 AND operation = ?3",
@@ -111,7 +111,7 @@ fn find(connection: &Connection, scope: &Scope, limited: Limited) -> R<Option<(i
     Ok(found.optional()?)
 }
 
-fn ensure(tx: &Transaction<'_>, scope: &Scope, limited: Limited) -> R<i64> {
+fn ensure(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited) -> R<i64> {
     if let Some((id, _)) = find(tx, scope, limited)? {
         return Ok(id);
     }

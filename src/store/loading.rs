@@ -6,7 +6,7 @@ use super::reports::ReportAnswer;
 use super::stored::answer_of;
 use super::views::{days, range_of};
 use crate::model::Time;
-use crate::model::load::Stamped;
+use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{Merge, Report};
 use crate::model::views::ViewsPage;
@@ -91,7 +91,7 @@ pub(super) fn answers_with(
     scope: i64,
     range: Option<DateRange>,
     text: &str,
-) -> R<Vec<(DateRange, Stamped<ViewsPage>)>> {
+) -> R<Vec<(DateRange, Timed<ViewsPage>)>> {
     let mut ask = connection.prepare_cached(
         "SELECT date_from, date_to, answer, as_of FROM views_loading JOIN views_part ON loading = id
          WHERE scope = ?1 AND (?2 IS NULL OR date_from = ?2 AND date_to = ?3) AND instr(answer, ?4) > 0
@@ -103,7 +103,7 @@ pub(super) fn answers_with(
     while let Some(row) = rows.next()? {
         let answer = row.get_ref(2)?.as_str().ok().and_then(answer_of);
         if let (Some(range), Some(value)) = (range_of(row, 0)?, answer) {
-            found.push((range, Stamped { value, as_of: time(row, 3)? }));
+            found.push((range, Timed { value, as_of: time(row, 3)? }));
         }
     }
     Ok(found)

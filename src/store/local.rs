@@ -7,7 +7,7 @@ use super::{jobs, prompts, scopes};
 use crate::model::Time;
 use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 use std::collections::HashSet;
@@ -22,7 +22,7 @@ const PAST_BYTES: usize = 16 << 20;
 const LONGEST_PATTERN: usize = 10_000;
 
 /// Changes the jobs, in the order given.
-pub(super) fn change(tx: &Transaction<'_>, jobs: &[JobKey], change: &LocalChange, now: Time) -> R<Vec<JobRow>> {
+pub(super) fn change(tx: &Transaction<'_>, jobs: &[JobKey], change: &LocalChange, now: Time) -> R<Vec<Job>> {
     let mut changed = Vec::with_capacity(jobs.len());
     for key in jobs {
         let mut row = jobs::get(tx, *key)?;
@@ -33,12 +33,12 @@ pub(super) fn change(tx: &Transaction<'_>, jobs: &[JobKey], change: &LocalChange
     Ok(changed)
 }
 
-fn apply(row: &mut JobRow, change: &LocalChange, now: Time) {
+fn apply(row: &mut Job, change: &LocalChange, now: Time) {
     match change {
         LocalChange::Title(title) => {
             let title = title.as_ref().map(|title| CleanText::title(title.as_str(), prompts::TITLE));
             let title = title.filter(|title| !title.is_empty());
-            row.named = title.is_some();
+            row.has_own_title = title.is_some();
             row.title = title.unwrap_or_default();
         }
         LocalChange::Tags(tags) => {
@@ -76,9 +76,9 @@ fn add_tags(tags: &mut ThinVec<CleanText>, more: &[CleanText]) {
 }
 
 /// Two rows become one: `kept` gets what the user wrote on the other one; nothing typed is lost.
-pub(super) fn join(tx: &Transaction<'_>, kept: &mut JobRow, other: &JobRow) -> R<()> {
-    if !kept.named && other.named {
-        kept.named = true;
+pub(super) fn join(tx: &Transaction<'_>, kept: &mut Job, other: &Job) -> R<()> {
+    if !kept.has_own_title && other.has_own_title {
+        kept.has_own_title = true;
         kept.title = other.title.clone();
     }
     add_tags(&mut kept.tags, &other.tags);
@@ -90,8 +90,8 @@ pub(super) fn join(tx: &Transaction<'_>, kept: &mut JobRow, other: &JobRow) -> R
 }
 
 /// Writes title, tags and note of one's own, as the row has them.
-pub(super) fn write(tx: &Transaction<'_>, row: &JobRow) -> R<()> {
-    let title = row.named.then_some(row.title.as_str());
+pub(super) fn write(tx: &Transaction<'_>, row: &Job) -> R<()> {
+    let title = row.has_own_title.then_some(row.title.as_str());
     tx.prepare_cached("UPDATE job SET own_title = ?2, tags = ?3, note = ?4 WHERE key = ?1")?.execute(params![
         row.key.0,
         title,

@@ -3,15 +3,15 @@
 //! A field that an answer leaves out does not erase what is known. What changed is told as events.
 
 use crate::model::Time;
-use crate::model::job::{Job, Status};
+use crate::model::job::{RemoteJob, Status};
 use crate::model::prompt::{EventKind, JobEvent};
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use std::sync::Arc;
 
 /// Takes an answer into the row and gives the transitions that it shows.
-pub(super) fn take_in(row: &mut JobRow, job: &Job, now: Time) -> Vec<JobEvent> {
+pub(super) fn take_in(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<JobEvent> {
     let mut kinds = Vec::new();
     if std::mem::take(&mut row.gone) {
         row.gone_at = None;
@@ -49,7 +49,7 @@ pub(super) fn take_in(row: &mut JobRow, job: &Job, now: Time) -> Vec<JobEvent> {
 }
 
 /// The service no longer knows the job.
-pub(super) fn lose(row: &mut JobRow, now: Time) -> Vec<JobEvent> {
+pub(super) fn lose(row: &mut Job, now: Time) -> Vec<JobEvent> {
     row.checked_at = Some(now);
     if std::mem::replace(&mut row.gone, true) {
         return Vec::new();
@@ -59,7 +59,7 @@ pub(super) fn lose(row: &mut JobRow, now: Time) -> Vec<JobEvent> {
 }
 
 /// Times of the agent's work, after the status has changed.
-fn set_times(row: &mut JobRow, was_finished: bool, started_by_follow_up: bool, now: Time) {
+fn set_times(row: &mut Job, was_finished: bool, started_by_follow_up: bool, now: Time) {
     let is_finished = row.status.as_ref().is_some_and(Status::is_finished);
     if is_finished && (!was_finished || started_by_follow_up) {
         row.finished_at = Some(now);

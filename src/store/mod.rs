@@ -56,13 +56,13 @@ pub use salvage::Recovered;
 use crate::model::Time;
 use crate::model::change::{Discarded, LocalChange, QueueChange};
 use crate::model::endpoint::Scope;
-use crate::model::job::{Job, JobId};
-use crate::model::ledger::{Budget, Limited, Wait};
-use crate::model::load::Stamped;
+use crate::model::job::{JobId, RemoteJob};
+use crate::model::ledger::{Budget, RateLimited, Wait};
+use crate::model::load::Timed;
 use crate::model::log::LogEntry;
 use crate::model::period::DateRange;
 use crate::model::prompt::{DeliveryKind, DraftSlot, JobEvent, Prompt, PromptId, PromptKind, Thread};
-use crate::model::row::{FirstRows, JobKey, JobRow, Left};
+use crate::model::row::{FirstRows, Job, JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use handle::Handle;
@@ -135,7 +135,7 @@ pub enum Turn {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settled {
     /// The service answered with the job.
-    Accepted(Job),
+    Accepted(RemoteJob),
     /// It never reached the service.
     NotSent(CleanText),
     /// The service refused it.
@@ -149,7 +149,7 @@ pub enum Settled {
 /// What a GET said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fetched {
-    Job(Job),
+    Job(RemoteJob),
     /// 404.
     NotFound,
 }
@@ -158,7 +158,7 @@ pub enum Fetched {
 #[derive(Debug)]
 pub struct Applied {
     /// The row as it is now.
-    pub row: JobRow,
+    pub row: Job,
     /// What changed, empty when nothing did.
     pub events: Vec<JobEvent>,
     /// Title of the job that an earlier prompt had created, if the service gave this prompt's job the same id.
@@ -179,7 +179,7 @@ pub struct Waiting {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Rows as they are now, oldest change first.
-    pub rows: Vec<JobRow>,
+    pub rows: Vec<Job>,
     /// Rows that are no more, each with the one that it was merged into.
     pub merged: Vec<(JobKey, JobKey)>,
     /// The revision up to which this tells of changes.
@@ -311,7 +311,7 @@ impl Store {
 /// Jobs.
 impl Store {
     /// All jobs of the scope, oldest first, with those that the user put away.
-    pub async fn jobs(&self, scope: &Scope) -> R<Vec<JobRow>> {
+    pub async fn jobs(&self, scope: &Scope) -> R<Vec<Job>> {
         let scope = scope.clone();
         self.handle.read(move |db| jobs::list(db, &scope)).await
     }
@@ -328,7 +328,7 @@ impl Store {
     }
 
     /// The jobs of the scope that may have to be looked at again, oldest first.
-    pub async fn jobs_under_way(&self, scope: &Scope) -> R<Vec<JobRow>> {
+    pub async fn jobs_under_way(&self, scope: &Scope) -> R<Vec<Job>> {
         let scope = scope.clone();
         self.handle.read(move |db| jobs::under_way(db, &scope)).await
     }
@@ -340,13 +340,13 @@ impl Store {
     }
 
     /// The row of this key. One that was merged into another row has no id any more and is dismissed.
-    pub async fn job(&self, key: JobKey) -> R<Option<JobRow>> {
+    pub async fn job(&self, key: JobKey) -> R<Option<Job>> {
         self.handle.read(move |db| jobs::find(db, key)).await
     }
 
     /// The row with the service's id. If the index doesn't have it, the table is searched, and the indexes are rebuilt if
     /// they are wrong.
-    pub async fn job_by_id(&self, scope: &Scope, id: &JobId) -> R<Option<JobRow>> {
+    pub async fn job_by_id(&self, scope: &Scope, id: &JobId) -> R<Option<Job>> {
         let (indexed, wanted) = (id.clone(), id.clone());
         if let Some(row) = self.handle.read_of(scope, move |db, scope| jobs::find_by_id(db, scope, &indexed)).await? {
             return Ok(Some(row));
@@ -391,7 +391,7 @@ impl Store {
     }
 
     /// The rows of the scope that are left, once some were let go of.
-    pub async fn left(&self, scope: &Scope) -> R<Left> {
+    pub async fn left(&self, scope: &Scope) -> R<RemainingJobs> {
         let scope = scope.clone();
         self.handle.read(move |db| jobs::left(db, &scope)).await
     }
@@ -402,7 +402,7 @@ impl Store {
     }
 
     /// Jobs that were started about this page, the newest first.
-    pub async fn jobs_about(&self, scope: &Scope, path: &CleanText) -> R<Vec<JobRow>> {
+    pub async fn jobs_about(&self, scope: &Scope, path: &CleanText) -> R<Vec<Job>> {
         let (scope, path) = (scope.clone(), path.clone());
         self.handle.read(move |db| pages::jobs_about(db, &scope, path.as_str())).await
     }
@@ -435,13 +435,13 @@ impl Store {
     }
 
     /// Takes in a job that was made elsewhere; a known id gives the known row, with the answer merged.
-    pub async fn track(&self, scope: &Scope, job: Job, now: Time) -> R<JobRow> {
+    pub async fn track(&self, scope: &Scope, job: RemoteJob, now: Time) -> R<Job> {
         let scope = scope.clone();
         self.handle.write(move |tx| jobs::track(tx, scopes::ensure(tx, &scope)?, &job, now)).await
     }
 
     /// Changes the local side of jobs, all or none; the rows come in the order of `jobs`.
-    pub async fn change_jobs(&self, jobs: &[JobKey], change: LocalChange, now: Time) -> R<Vec<JobRow>> {
+    pub async fn change_jobs(&self, jobs: &[JobKey], change: LocalChange, now: Time) -> R<Vec<Job>> {
         let jobs = jobs.to_vec();
         self.handle.write(move |tx| local::change(tx, &jobs, &change, now)).await
     }
@@ -456,38 +456,32 @@ impl Store {
 /// Prompts (design.md: submitting).
 impl Store {
     /// A new job row with its prompt, queued. Also deletes the new-job draft in the same transaction.
-    pub async fn add_new_job(&self, scope: &Scope, text: &str, now: Time) -> R<(PromptId, JobRow)> {
+    pub async fn add_new_job(&self, scope: &Scope, text: &str, now: Time) -> R<(PromptId, Job)> {
         let (scope, text) = (scope.clone(), text.to_owned());
         self.handle.write(move |tx| prompts::add_new_job(tx, &scope, &text, Sender::Any, now)).await
     }
 
     /// As [`Store::add_new_job`], for this instance alone to send: for all others, and once this one is gone, the prompt is
     /// paused.
-    pub async fn reserve_new_job(&self, scope: &Scope, text: &str, instance: &str, now: Time) -> R<(PromptId, JobRow)> {
+    pub async fn reserve_new_job(&self, scope: &Scope, text: &str, instance: &str, now: Time) -> R<(PromptId, Job)> {
         let (scope, text, instance) = (scope.clone(), text.to_owned(), instance.to_owned());
         self.handle.write(move |tx| prompts::add_new_job(tx, &scope, &text, Sender::Only(&instance), now)).await
     }
 
     /// As [`Store::add_new_job`], for a job about these pages, which it keeps; in place of the draft about pages.
-    pub async fn add_job_about(
-        &self,
-        scope: &Scope,
-        text: &str,
-        pages: &[CleanText],
-        now: Time,
-    ) -> R<(PromptId, JobRow)> {
+    pub async fn add_job_about(&self, scope: &Scope, text: &str, pages: &[CleanText], now: Time) -> R<(PromptId, Job)> {
         let (scope, text, pages) = (scope.clone(), text.to_owned(), pages.to_vec());
         self.handle.write(move |tx| prompts::add_job_about(tx, &scope, &text, &pages, now)).await
     }
 
     /// A follow-up, queued behind those before it. Deletes that job's draft in the same transaction.
-    pub async fn add_follow_up(&self, job: JobKey, text: &str, now: Time) -> R<(PromptId, JobRow)> {
+    pub async fn add_follow_up(&self, job: JobKey, text: &str, now: Time) -> R<(PromptId, Job)> {
         let text = text.to_owned();
         self.handle.write(move |tx| prompts::add_follow_up(tx, job, &text, Sender::Any, now)).await
     }
 
     /// As [`Store::add_follow_up`], for this instance alone to send (see [`Store::reserve_new_job`]).
-    pub async fn reserve_follow_up(&self, job: JobKey, text: &str, instance: &str, now: Time) -> R<(PromptId, JobRow)> {
+    pub async fn reserve_follow_up(&self, job: JobKey, text: &str, instance: &str, now: Time) -> R<(PromptId, Job)> {
         let (text, instance) = (text.to_owned(), instance.to_owned());
         self.handle.write(move |tx| prompts::add_follow_up(tx, job, &text, Sender::Only(&instance), now)).await
     }
@@ -500,7 +494,7 @@ impl Store {
         text: &str,
         instance: Option<&str>,
         now: Time,
-    ) -> R<(PromptId, JobRow, Vec<Prompt>)> {
+    ) -> R<(PromptId, Job, Vec<Prompt>)> {
         let (text, instance) = (text.to_owned(), instance.map(str::to_owned));
         self.handle
             .write(move |tx| {
@@ -525,7 +519,7 @@ impl Store {
 
     /// Queues many new jobs in one transaction, in this order; a blank one refuses all. Also deletes the draft of many
     /// new jobs if it says just these.
-    pub async fn add_batch(&self, scope: &Scope, prompts: &[String], now: Time) -> R<Vec<JobRow>> {
+    pub async fn add_batch(&self, scope: &Scope, prompts: &[String], now: Time) -> R<Vec<Job>> {
         let (scope, texts) = (scope.clone(), prompts.to_vec());
         self.handle.write(move |tx| prompts::add_batch(tx, &scope, &texts, now)).await
     }
@@ -554,7 +548,7 @@ impl Store {
 
     /// Changes queued prompts by their jobs, all or none. `Pause` and `Release` take all that are queued of a job, `Up` and `Down` swap new jobs with their neighbours in the line. Jobs without a queued prompt stay as they
     /// are; gives every row that changed.
-    pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange, now: Time) -> R<Vec<JobRow>> {
+    pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange, now: Time) -> R<Vec<Job>> {
         let jobs = jobs.to_vec();
         self.handle.write(move |tx| queue::change(tx, &jobs, change, now)).await
     }
@@ -566,7 +560,7 @@ impl Store {
     }
 
     /// Pauses one prompt; none when it is not queued any more.
-    pub async fn pause_prompt(&self, prompt: PromptId, now: Time) -> R<Option<JobRow>> {
+    pub async fn pause_prompt(&self, prompt: PromptId, now: Time) -> R<Option<Job>> {
         self.handle.write(move |tx| queue::pause_one(tx, prompt, now)).await
     }
 
@@ -595,20 +589,20 @@ impl Store {
     }
 
     /// Everything that a dead instance left in `Sending` becomes unconfirmed.
-    pub async fn abandon(&self, scope: &Scope, instance: &str, now: Time) -> R<Vec<JobRow>> {
+    pub async fn abandon(&self, scope: &Scope, instance: &str, now: Time) -> R<Vec<Job>> {
         let (scope, instance) = (scope.clone(), instance.to_owned());
         self.handle.write(move |tx| sending::abandon(tx, &scope, &instance, now)).await
     }
 
     /// Queues a prompt again that did not get through, with another text if it can't have been carried out; then
     /// [`Store::take_turn`].
-    pub async fn requeue(&self, prompt: PromptId, edited: Option<&str>, now: Time) -> R<JobRow> {
+    pub async fn requeue(&self, prompt: PromptId, edited: Option<&str>, now: Time) -> R<Job> {
         let edited = edited.map(str::to_owned);
         self.handle.write(move |tx| prompts::requeue(tx, prompt, edited.as_deref(), now)).await
     }
 
     /// The unconfirmed new job is this one; a row that has this id already is taken into it.
-    pub async fn link(&self, prompt: PromptId, job: Job, now: Time) -> R<JobRow> {
+    pub async fn link(&self, prompt: PromptId, job: RemoteJob, now: Time) -> R<Job> {
         self.handle.write(move |tx| sending::link(tx, prompt, &job, now)).await
     }
 
@@ -621,7 +615,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::MovedOn`] if one of them was accepted after all, or a later prompt of its job was sent.
-    pub async fn restore_prompts(&self, prompts: &[PromptId]) -> R<Vec<JobRow>> {
+    pub async fn restore_prompts(&self, prompts: &[PromptId]) -> R<Vec<Job>> {
         let prompts = prompts.to_vec();
         self.handle.write(move |tx| prompts::restore(tx, &prompts)).await
     }
@@ -655,7 +649,7 @@ impl Store {
 
     /// What the ledger says at that moment of the service's time. If something in it is ahead of that moment, the moment is
     /// written down.
-    pub async fn budget(&self, scope: &Scope, limited: Limited, service_now: Time) -> R<Budget> {
+    pub async fn budget(&self, scope: &Scope, limited: RateLimited, service_now: Time) -> R<Budget> {
         let reader = scope.clone();
         let (budget, is_unmarked) =
             self.handle.read(move |db| ledgers::budget(db, &reader, limited, service_now)).await?;
@@ -668,32 +662,32 @@ impl Store {
     }
 
     /// Writes one use down if a request is left; `Err` inside `Ok` is how long to wait for one.
-    pub async fn spend(&self, scope: &Scope, limited: Limited, service_now: Time) -> R<Result<Budget, Wait>> {
+    pub async fn spend(&self, scope: &Scope, limited: RateLimited, service_now: Time) -> R<Result<Budget, Wait>> {
         let scope = scope.clone();
         self.handle.write(move |tx| ledgers::spend(tx, &scope, limited, service_now)).await
     }
 
     /// Takes back the use that was written down for `at`, the `service_now` of [`Store::spend`]: its request never
     /// reached the service.
-    pub async fn refund(&self, scope: &Scope, limited: Limited, at: Time) -> R<()> {
+    pub async fn refund(&self, scope: &Scope, limited: RateLimited, at: Time) -> R<()> {
         let scope = scope.clone();
         self.handle.write(move |tx| ledgers::refund(tx, &scope, limited, at)).await
     }
 
     /// A 429: nothing goes out before the wait is over.
-    pub async fn mark_full(&self, scope: &Scope, limited: Limited, wait: Wait, service_now: Time) -> R<()> {
+    pub async fn mark_full(&self, scope: &Scope, limited: RateLimited, wait: Wait, service_now: Time) -> R<()> {
         let scope = scope.clone();
         self.handle.write(move |tx| ledgers::mark_full(tx, &scope, limited, wait, service_now)).await
     }
 
     /// The last answer to this question, with its time.
-    pub async fn cached_views(&self, scope: &Scope, query: ViewsQuery) -> R<Option<Stamped<ViewsPage>>> {
+    pub async fn cached_views(&self, scope: &Scope, query: ViewsQuery) -> R<Option<Timed<ViewsPage>>> {
         let scope = scope.clone();
         self.handle.read(move |db| views::find(db, &scope, query)).await
     }
 
     /// The newest kept answer that holds all pages of the range by itself, whatever its size.
-    pub async fn whole_views(&self, scope: &Scope, range: DateRange) -> R<Option<Stamped<ViewsPage>>> {
+    pub async fn whole_views(&self, scope: &Scope, range: DateRange) -> R<Option<Timed<ViewsPage>>> {
         let scope = scope.clone();
         self.handle.read(move |db| views::find_whole(db, &scope, range)).await
     }

@@ -8,9 +8,9 @@ use super::stored::answer_of;
 use super::views::{days, range_of};
 use super::{Store, loading, scopes};
 use crate::model::Time;
-use crate::model::about::{PagePeriod, PageViews};
 use crate::model::endpoint::Scope;
-use crate::model::load::Stamped;
+use crate::model::impact::{PagePeriod, PageViews};
+use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewsPage};
@@ -48,7 +48,7 @@ fn in_range(connection: &Connection, scope: i64, path: &CleanText, range: DateRa
             Some(id) => row(connection, whole.id, id)?,
             None => None,
         };
-        let known = |value| PageViews::Known(Stamped { value, as_of: whole.as_of });
+        let known = |value| PageViews::Known(Timed { value, as_of: whole.as_of });
         return Ok(found.map_or(PageViews::NotListed(whole.as_of), known));
     }
     if let Some(known) = in_answers(connection, scope, path, range)? {
@@ -66,7 +66,7 @@ fn row(connection: &Connection, report: i64, path: i64) -> R<Option<Counts>> {
 }
 
 /// From the newest answer about just this range that lists the page.
-fn in_answers(connection: &Connection, scope: i64, path: &CleanText, range: DateRange) -> R<Option<Stamped<Counts>>> {
+fn in_answers(connection: &Connection, scope: i64, path: &CleanText, range: DateRange) -> R<Option<Timed<Counts>>> {
     let mut ask = connection.prepare_cached(
         "SELECT answer, as_of FROM views_answer
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND instr(answer, ?4) > 0 ORDER BY as_of DESC",
@@ -75,7 +75,7 @@ fn in_answers(connection: &Connection, scope: i64, path: &CleanText, range: Date
     let mut rows = ask.query(params![scope, from, to, written(path)])?;
     while let Some(row) = rows.next()? {
         let (answer, as_of): (String, Time) = (row.get(0)?, time(row, 1)?);
-        let answer = answer_of(&answer).map(|value| Stamped { value, as_of });
+        let answer = answer_of(&answer).map(|value| Timed { value, as_of });
         if let Some(known) = answer.and_then(|answer| listed(answer, path)) {
             return Ok(Some(known));
         }
@@ -84,7 +84,7 @@ fn in_answers(connection: &Connection, scope: i64, path: &CleanText, range: Date
 }
 
 fn periods(connection: &Connection, scope: i64, path: &CleanText) -> R<Vec<PagePeriod>> {
-    let mut known: HashMap<DateRange, Stamped<Counts>> = HashMap::new();
+    let mut known: HashMap<DateRange, Timed<Counts>> = HashMap::new();
     // Each source outranks the one after it.
     if let Some(id) = find_path(connection, path)? {
         in_reports(connection, scope, id, &mut known)?;
@@ -101,18 +101,13 @@ fn periods(connection: &Connection, scope: i64, path: &CleanText) -> R<Vec<PageP
 }
 
 /// Whole reports that list the page.
-fn in_reports(
-    connection: &Connection,
-    scope: i64,
-    path: i64,
-    known: &mut HashMap<DateRange, Stamped<Counts>>,
-) -> R<()> {
+fn in_reports(connection: &Connection, scope: i64, path: i64, known: &mut HashMap<DateRange, Timed<Counts>>) -> R<()> {
     let mut ask = connection.prepare_cached(
         "SELECT human, ai, total, odd, date_from, date_to, as_of FROM views_report
          CROSS JOIN views_row ON views_row.report = views_report.id AND views_row.path = ?2
          WHERE scope = ?1 AND complete = 1",
     )?;
-    let of_row = |row: &Row<'_>| Ok((range_of(row, 4)?, Stamped { value: counts(row, 0)?, as_of: time(row, 6)? }));
+    let of_row = |row: &Row<'_>| Ok((range_of(row, 4)?, Timed { value: counts(row, 0)?, as_of: time(row, 6)? }));
     for found in ask.query_map(params![scope, path], of_row)? {
         if let (Some(range), views) = found? {
             known.entry(range).or_insert(views);
@@ -126,7 +121,7 @@ fn in_other_answers(
     connection: &Connection,
     scope: i64,
     path: &CleanText,
-    known: &mut HashMap<DateRange, Stamped<Counts>>,
+    known: &mut HashMap<DateRange, Timed<Counts>>,
 ) -> R<()> {
     let mut ask = connection.prepare_cached(
         // The index alone says which ranges these are, so that no other answer is read.
@@ -141,7 +136,7 @@ fn in_other_answers(
     while let Some(row) = rows.next()? {
         let answer: String = row.get(3)?;
         let as_of = time(row, 2)?;
-        let answer = answer_of(&answer).map(|value| Stamped { value, as_of });
+        let answer = answer_of(&answer).map(|value| Timed { value, as_of });
         if let (Some(range), Some(views)) = (range_of(row, 0)?, answer.and_then(|answer| listed(answer, path))) {
             known.entry(range).or_insert(views);
         }
@@ -155,7 +150,7 @@ fn written(path: &CleanText) -> String {
 }
 
 /// What the answer says of the page; the last of its rows counts.
-fn listed(answer: Stamped<ViewsPage>, path: &CleanText) -> Option<Stamped<Counts>> {
+fn listed(answer: Timed<ViewsPage>, path: &CleanText) -> Option<Timed<Counts>> {
     let row = answer.value.rows.into_iter().rfind(|row| row.path == *path)?;
-    Some(Stamped { value: row.counts, as_of: answer.as_of })
+    Some(Timed { value: row.counts, as_of: answer.as_of })
 }

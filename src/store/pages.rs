@@ -4,7 +4,7 @@ use super::columns::{JOB, job_row, line};
 use super::error::StoreError;
 use super::scopes;
 use crate::model::endpoint::Scope;
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 
@@ -33,7 +33,7 @@ pub(super) fn add(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) -> R<b
 }
 
 /// Jobs of the scope that were started about this page, the newest first.
-pub(super) fn jobs_about(connection: &Connection, scope: &Scope, path: &str) -> R<Vec<JobRow>> {
+pub(super) fn jobs_about(connection: &Connection, scope: &Scope, path: &str) -> R<Vec<Job>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
     let mut ask = connection.prepare_cached(&format!(
         "SELECT {JOB} FROM job WHERE scope = ?1 AND merged_into IS NULL
@@ -45,7 +45,7 @@ pub(super) fn jobs_about(connection: &Connection, scope: &Scope, path: &str) -> 
 }
 
 /// Gives these rows, sorted by key, the pages that they are about.
-pub(super) fn fill_in(connection: &Connection, rows: &mut [JobRow]) -> R<()> {
+pub(super) fn fill_in(connection: &Connection, rows: &mut [Job]) -> R<()> {
     let mut ask = connection.prepare_cached("SELECT job, path FROM job_page ORDER BY job, place")?;
     let mut pages = ask.query([])?;
     while let Some(page) = pages.next()? {

@@ -9,7 +9,7 @@ use crate::model::backup::PromptRecord;
 use crate::model::change::Discarded;
 use crate::model::endpoint::Scope;
 use crate::model::prompt::{Delivery, DeliveryKind, Prompt, PromptId, PromptKind, Thread};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use std::collections::BTreeSet;
@@ -112,7 +112,7 @@ pub(super) fn add_new_job(
     text: &str,
     sender: Sender<'_>,
     now: Time,
-) -> R<(PromptId, JobRow)> {
+) -> R<(PromptId, Job)> {
     let scope = scopes::ensure(tx, scope)?;
     let added = add(tx, scope, text, sender, now)?;
     drafts::delete_new_job(tx, scope)?;
@@ -126,7 +126,7 @@ pub(super) fn add_job_about(
     text: &str,
     about: &[CleanText],
     now: Time,
-) -> R<(PromptId, JobRow)> {
+) -> R<(PromptId, Job)> {
     let scope = scopes::ensure(tx, scope)?;
     let (prompt, row) = add(tx, scope, text, Sender::Any, now)?;
     pages::write(tx, row.key, about)?;
@@ -135,14 +135,14 @@ pub(super) fn add_job_about(
 }
 
 /// Many new jobs, in this order and in place of the draft that says them; a blank one refuses all.
-pub(super) fn add_batch(tx: &Transaction<'_>, scope: &Scope, texts: &[String], now: Time) -> R<Vec<JobRow>> {
+pub(super) fn add_batch(tx: &Transaction<'_>, scope: &Scope, texts: &[String], now: Time) -> R<Vec<Job>> {
     let scope = scopes::ensure(tx, scope)?;
     let rows = texts.iter().map(|text| add(tx, scope, text, Sender::Any, now).map(|(_, row)| row)).collect::<R<_>>()?;
     drafts::delete_batch_of(tx, scope, texts)?;
     Ok(rows)
 }
 
-fn add(tx: &Transaction<'_>, scope: i64, text: &str, sender: Sender<'_>, now: Time) -> R<(PromptId, JobRow)> {
+fn add(tx: &Transaction<'_>, scope: i64, text: &str, sender: Sender<'_>, now: Time) -> R<(PromptId, Job)> {
     let title = title(text)?;
     let key = jobs::insert(tx, scope, &title, now)?;
     let prompt = insert(tx, key, PromptKind::Create, text, sender, now)?;
@@ -156,7 +156,7 @@ pub(super) fn add_follow_up(
     text: &str,
     sender: Sender<'_>,
     now: Time,
-) -> R<(PromptId, JobRow)> {
+) -> R<(PromptId, Job)> {
     title(text)?;
     let key = jobs::current(tx, key)?;
     let prompt = insert(tx, key, PromptKind::FollowUp, text, sender, now)?;
@@ -172,7 +172,7 @@ pub(super) fn supersede(
     text: &str,
     sender: Sender<'_>,
     now: Time,
-) -> R<(PromptId, JobRow, Vec<Prompt>)> {
+) -> R<(PromptId, Job, Vec<Prompt>)> {
     let mut discarded = thread(tx, key)?.prompts;
     discarded.retain(|prompt| prompt.delivery.kind().was_not_carried_out());
     for prompt in &discarded {
@@ -312,7 +312,7 @@ pub(super) fn is_behind(connection: &Connection, prompt: &Known) -> R<bool> {
 }
 
 /// Queues the prompt again, at once and not paused any more, with another text if one is given.
-pub(super) fn requeue(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>, now: Time) -> R<JobRow> {
+pub(super) fn requeue(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>, now: Time) -> R<Job> {
     let prompt = get(tx, id)?;
     if !(prompt.state.needs_user() || matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused)) {
         return Err(StoreError::MovedOn);
@@ -357,7 +357,7 @@ pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> R<
 
 /// Puts discarded prompts back into the state that each had, all or none; gives the rows of their jobs. Refused if one
 /// was accepted after all, or if it would be sent after a follow-up that was written later.
-pub(super) fn restore(tx: &Transaction<'_>, ids: &[PromptId]) -> R<Vec<JobRow>> {
+pub(super) fn restore(tx: &Transaction<'_>, ids: &[PromptId]) -> R<Vec<Job>> {
     let mut changed = BTreeSet::new();
     for id in ids {
         let prompt = get(tx, *id)?;

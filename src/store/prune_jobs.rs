@@ -8,7 +8,7 @@ use super::{Store, drafts, jobs, memory, prompts, scopes};
 use crate::model::Time;
 use crate::model::job::Status;
 use crate::model::prompt::{DeliveryKind, DraftSlot};
-use crate::model::row::{Group, JobKey, JobRow};
+use crate::model::row::{Job, JobGroup, JobKey};
 use rusqlite::{Connection, Transaction};
 use std::collections::HashSet;
 
@@ -102,7 +102,7 @@ fn over(connection: &Connection, what: &PruneJobs) -> R<(Vec<JobKey>, PrunedJobs
 }
 
 /// When something last happened to the job or was done to it.
-fn last_change(row: &JobRow) -> Time {
+fn last_change(row: &Job) -> Time {
     [
         Some(row.created_at),
         Some(row.last_accepted_at()),
@@ -117,13 +117,13 @@ fn last_change(row: &JobRow) -> Time {
 }
 
 /// Whether nobody waits for it any more: neither the user nor a prompt.
-fn is_over(row: &JobRow) -> bool {
+fn is_over(row: &Job) -> bool {
     match row.undelivered {
         Some(undelivered) => undelivered == DeliveryKind::Discarded,
         None if row.id.is_none() => row.dismissed,
         None => {
             let is_finished = row.gone || row.status.as_ref().is_some_and(Status::is_finished);
-            is_finished && !row.is_unseen() && row.group() != Group::NeedsYou
+            is_finished && !row.is_unseen() && row.group() != JobGroup::NeedsYou
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::model::Time;
 use crate::model::change::{Discarded, QueueChange};
 use crate::model::endpoint::Scope;
 use crate::model::prompt::PromptId;
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ pub(super) fn waiting(connection: &Connection, scope: &Scope, instance: Option<&
 }
 
 /// Changes the queued prompts of these jobs; gives every row that this changed, also those that others moved past.
-pub(super) fn change(tx: &Transaction<'_>, jobs: &[JobKey], change: QueueChange, now: Time) -> R<Vec<JobRow>> {
+pub(super) fn change(tx: &Transaction<'_>, jobs: &[JobKey], change: QueueChange, now: Time) -> R<Vec<Job>> {
     let keys = current(tx, jobs)?;
     let changed = match change {
         QueueChange::Pause => hold(tx, &keys, true, now)?,
@@ -70,7 +70,7 @@ fn hold(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, held: bool, now: Time) ->
 }
 
 /// Pauses this prompt alone, unless it is not queued any more; its row if it was.
-pub(super) fn pause_one(tx: &Transaction<'_>, prompt: PromptId, now: Time) -> R<Option<JobRow>> {
+pub(super) fn pause_one(tx: &Transaction<'_>, prompt: PromptId, now: Time) -> R<Option<Job>> {
     let job = prompts::get(tx, prompt)?.job;
     let paused = tx
         .prepare_cached(

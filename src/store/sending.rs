@@ -8,10 +8,10 @@ use super::prompts::{self, Known};
 use super::{Applied, Settled, Turn, jobs, ledgers, merge, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::job::{Job, JobId, Status};
-use crate::model::ledger::{Limited, Wait};
+use crate::model::job::{JobId, RemoteJob, Status};
+use crate::model::ledger::{RateLimited, Wait};
 use crate::model::prompt::{Delivery, DeliveryKind, PromptId, PromptKind};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 
@@ -22,10 +22,10 @@ pub(super) const ABANDONED: &str =
     "docdeck ended before the answer came, so the service may or may not have carried it out";
 
 /// Which ledger a prompt is paid from.
-fn limited(kind: PromptKind) -> Limited {
+fn limited(kind: PromptKind) -> RateLimited {
     match kind {
-        PromptKind::Create => Limited::Create,
-        PromptKind::FollowUp => Limited::FollowUp,
+        PromptKind::Create => RateLimited::Create,
+        PromptKind::FollowUp => RateLimited::FollowUp,
     }
 }
 
@@ -101,7 +101,7 @@ fn refund(tx: &Transaction<'_>, prompt: &Known) -> R<()> {
     Ok(())
 }
 
-fn accept(tx: &Transaction<'_>, prompt: &Known, job: &Job, now: Time) -> R<Applied> {
+fn accept(tx: &Transaction<'_>, prompt: &Known, job: &RemoteJob, now: Time) -> R<Applied> {
     let mut events = Vec::new();
     let mut shares_id_with = None;
     prompts::set(tx, prompt.id, &Delivery::Accepted, now)?;
@@ -152,7 +152,7 @@ fn created_before(tx: &Transaction<'_>, key: JobKey, id: &JobId) -> R<Option<Cle
 }
 
 /// The unconfirmed new job is this one.
-pub(super) fn link(tx: &Transaction<'_>, id: PromptId, job: &Job, now: Time) -> R<JobRow> {
+pub(super) fn link(tx: &Transaction<'_>, id: PromptId, job: &RemoteJob, now: Time) -> R<Job> {
     let prompt = prompts::get(tx, id)?;
     let mut row = jobs::get(tx, prompt.job)?;
     if prompt.kind != PromptKind::Create || !prompt.state.needs_user() || row.id.is_some() {
@@ -184,7 +184,7 @@ pub(super) fn senders(connection: &Connection, scope: &Scope) -> R<Vec<String>> 
 }
 
 /// What a dead instance left in `Sending` becomes unconfirmed; the rows that this changed.
-pub(super) fn abandon(tx: &Transaction<'_>, scope: &Scope, instance: &str, now: Time) -> R<Vec<JobRow>> {
+pub(super) fn abandon(tx: &Transaction<'_>, scope: &Scope, instance: &str, now: Time) -> R<Vec<Job>> {
     let Some(scope) = scopes::find(tx, scope)? else { return Ok(Vec::new()) };
     let left: Vec<(PromptId, JobKey)> = tx
         .prepare_cached(

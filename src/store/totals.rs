@@ -7,7 +7,7 @@ use super::stored::{counts_of, counts_text};
 use super::views::days;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::load::Stamped;
+use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::views::Counts;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
@@ -17,7 +17,7 @@ type R<T> = Result<T, StoreError>;
 impl Store {
     /// Which of these ranges' totals are known, in this order: those of the last answer that was kept about each, as
     /// received and in the service's time.
-    pub async fn views_totals(&self, scope: &Scope, ranges: &[DateRange]) -> R<Vec<(DateRange, Stamped<Counts>)>> {
+    pub async fn views_totals(&self, scope: &Scope, ranges: &[DateRange]) -> R<Vec<(DateRange, Timed<Counts>)>> {
         let ranges = ranges.to_vec();
         self.handle
             .read_of(scope, move |db, scope| {
@@ -43,11 +43,11 @@ pub(super) fn save(tx: &Transaction<'_>, scope: i64, range: DateRange, totals: &
 }
 
 /// The range's totals, if any answer about it was kept.
-pub(super) fn find(connection: &Connection, scope: i64, range: DateRange) -> R<Option<Stamped<Counts>>> {
+pub(super) fn find(connection: &Connection, scope: i64, range: DateRange) -> R<Option<Timed<Counts>>> {
     let mut ask = connection
         .prepare_cached("SELECT totals, as_of FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3")?;
     let (from, to) = days(range);
     let found: Option<(String, Time)> =
         ask.query_row(params![scope, from, to], |row| Ok((row.get(0)?, time(row, 1)?))).optional()?;
-    Ok(found.map(|(totals, as_of)| Stamped { value: counts_of(&totals), as_of }))
+    Ok(found.map(|(totals, as_of)| Timed { value: counts_of(&totals), as_of }))
 }

@@ -8,7 +8,7 @@ use super::stored::answer_of;
 use super::{scopes, totals};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::load::Stamped;
+use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
@@ -35,7 +35,7 @@ pub(super) fn save(
 }
 
 /// The last answer to this question. One that can't be read any more counts as none: it can be asked for again.
-pub(super) fn find(connection: &Connection, scope: &Scope, query: ViewsQuery) -> R<Option<Stamped<ViewsPage>>> {
+pub(super) fn find(connection: &Connection, scope: &Scope, query: ViewsQuery) -> R<Option<Timed<ViewsPage>>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(None) };
     let mut ask = connection.prepare_cached(
         "SELECT answer, as_of FROM views_answer
@@ -46,11 +46,11 @@ pub(super) fn find(connection: &Connection, scope: &Scope, query: ViewsQuery) ->
         .query_row(params![scope, from, to, query.limit, query.page], |row| Ok((row.get(0)?, time(row, 1)?)))
         .optional()?;
     let Some((answer, as_of)) = found else { return Ok(None) };
-    Ok(answer_of(&answer).map(|value| Stamped { value, as_of }))
+    Ok(answer_of(&answer).map(|value| Timed { value, as_of }))
 }
 
 /// The newest first answer to a question about the range, of whatever size, that holds all its pages.
-pub(super) fn find_whole(connection: &Connection, scope: &Scope, range: DateRange) -> R<Option<Stamped<ViewsPage>>> {
+pub(super) fn find_whole(connection: &Connection, scope: &Scope, range: DateRange) -> R<Option<Timed<ViewsPage>>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(None) };
     let mut ask = connection.prepare_cached(
         "SELECT answer, as_of, row_limit FROM views_answer
@@ -64,7 +64,7 @@ pub(super) fn find_whole(connection: &Connection, scope: &Scope, range: DateRang
         let (answer, as_of, limit) = found?;
         let query = ViewsQuery { range, limit, page: 1 };
         if let Some(value) = answer_of(&answer).filter(|answer| !query.has_next(answer)) {
-            return Ok(Some(Stamped { value, as_of }));
+            return Ok(Some(Timed { value, as_of }));
         }
     }
     Ok(None)

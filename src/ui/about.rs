@@ -8,7 +8,7 @@ use super::View;
 use super::text::Row;
 use super::views::{count_text, mark};
 use crate::app::format::views;
-use crate::model::about::{After, PageViews};
+use crate::model::impact::{AfterWindow, PageViews};
 use crate::model::period::DateRange;
 use crate::model::views::{Counts, ViewCount};
 
@@ -66,13 +66,13 @@ pub(super) fn push_after(
     view: View<'_>,
     views: &PageViews,
     before: Option<(&PageViews, DateRange)>,
-    after: After,
+    after: AfterWindow,
     dated: bool,
 ) {
     let theme = view.theme;
     row.push("after   ", theme.muted);
     let range = match after {
-        After::Over(range) => range,
+        AfterWindow::Over(range) => range,
         other => {
             row.push(not_over(other), theme.muted);
             return;
@@ -103,13 +103,13 @@ pub(super) fn push_after(
 }
 
 /// Why nothing stands there, where the days are not over.
-pub(super) fn not_over(after: After) -> String {
+pub(super) fn not_over(after: AfterWindow) -> String {
     match after {
-        After::NotSent => "not sent yet".to_owned(),
-        After::Working => "while it works".to_owned(),
-        After::NoDay => "when it finished is not known here".to_owned(),
-        After::Until(day) => format!("not over before {day}"),
-        After::Over(range) => days(range),
+        AfterWindow::NotSent => "not sent yet".to_owned(),
+        AfterWindow::Working => "while it works".to_owned(),
+        AfterWindow::NoDay => "when it finished is not known here".to_owned(),
+        AfterWindow::Until(day) => format!("not over before {day}"),
+        AfterWindow::Over(range) => days(range),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::app::jobs::Line as ListLine;
 use crate::app::keymap::{Action, Context};
 use crate::model::job_state::{MARKED, NEEDS_YOU, SELECTED};
 use crate::model::load::Load;
-use crate::model::row::{Group, JobRow};
+use crate::model::row::{Job, JobGroup};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -120,15 +120,15 @@ fn names(view: View<'_>, open: &AllJobs, rows: usize, width: usize) -> usize {
     all.chain(shown).max().unwrap_or(0).min(most)
 }
 
-fn job_line<'a>(view: View<'_>, open: &AllJobs, job: &JobRow, names: usize, width: usize) -> Line<'a> {
+fn job_line<'a>(view: View<'_>, open: &AllJobs, job: &Job, names: usize, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let chosen = open.list.is_selected(job);
-    let is_quiet = matches!(open.list.shown_group(job), Group::Done | Group::Dismissed);
+    let is_quiet = matches!(open.list.shown_group(job), JobGroup::Done | JobGroup::Dismissed);
     let (glyph, glyph_style) = glyph(view, job);
     let (info, info_style) = info(view, job);
     let mut row = Row::new(width);
     row.push(if chosen { SELECTED } else { " " }, theme.mark);
-    row.push(if job.group() == Group::NeedsYou { NEEDS_YOU } else { " " }, theme.warning);
+    row.push(if job.group() == JobGroup::NeedsYou { NEEDS_YOU } else { " " }, theme.warning);
     row.push(if open.list.is_marked(job.key) { MARKED } else { " " }, theme.mark);
     row.push(glyph, glyph_style).push(" ", theme.text);
     let name = open.profile_of(job).map(|at| app.owners(at)).unwrap_or_default();

@@ -9,15 +9,15 @@ use crate::app::detail::{Fact, INDENT, LABEL, ThreadLine, Who, head};
 use crate::app::format::{coarse, count, duration, plural};
 use crate::app::keymap::{Action, Context};
 use crate::model::Time;
-use crate::model::about::{after, windows_of};
 use crate::model::connection::Connection;
+use crate::model::impact::{after, windows_of};
 use crate::model::job::Status;
 use crate::model::link::shown_short;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
 use crate::model::poll::next_poll;
 use crate::model::prompt::{Delivery, DeliveryKind};
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -101,7 +101,7 @@ pub(super) fn link(view: View<'_>, area: Rect) -> Option<Link> {
     Link::new(spot, &shown_short(target), target.as_str())
 }
 
-fn fact_line<'a>(view: View<'_>, job: &JobRow, fact: &Fact, width: usize) -> Line<'a> {
+fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = Row::new(width);
     let mut labelled = |label: &str, value: &str, style: Style| {
@@ -143,7 +143,7 @@ fn fact_line<'a>(view: View<'_>, job: &JobRow, fact: &Fact, width: usize) -> Lin
 }
 
 /// A line about the pages that the job was started about.
-fn pages_line<'a>(view: View<'_>, job: &JobRow, line: PagesLine, width: usize) -> Line<'a> {
+fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let mut row = Row::new(width);
     let (windows, after) = (windows_of(job), after(job, now.date_naive()));
@@ -211,7 +211,7 @@ fn ago(from: Time, now: Time) -> String {
 
 /// How long the job has been in the state that is shown: with "for" or the like before it that long, otherwise that long
 /// ago. Nothing if that is unknown.
-fn duration_since(lead: &str, job: &JobRow, now: Time) -> String {
+fn duration_since(lead: &str, job: &Job, now: Time) -> String {
     match job.state_since() {
         Some(since) => match (lead.strip_suffix(" for"), coarse(now - since)) {
             (Some(lead), age) if age == "now" => format!("{lead} just now"),
@@ -223,7 +223,7 @@ fn duration_since(lead: &str, job: &JobRow, now: Time) -> String {
 }
 
 /// What it does or how it ended, in words.
-fn state(view: View<'_>, job: &JobRow) -> (String, Style) {
+fn state(view: View<'_>, job: &Job) -> (String, Style) {
     let View { theme, now, .. } = view;
     if let Some(kind) = job.undelivered {
         let text = match kind {
@@ -271,7 +271,7 @@ fn state(view: View<'_>, job: &JobRow) -> (String, Style) {
 }
 
 /// When it was last asked for, and when it will be again.
-fn checked(view: View<'_>, job: &JobRow) -> String {
+fn checked(view: View<'_>, job: &Job) -> String {
     let View { app, now, .. } = view;
     let last = job.checked_at.map_or_else(|| "not yet".to_owned(), |at| ago_exact(at, now, job.is_working()));
     let next = match (&app.connection, next_poll(job)) {

@@ -6,7 +6,7 @@ use crate::app::editor::{Editor, Saved};
 use crate::app::format::plural;
 use crate::app::keymap::Action;
 use crate::app::said::said as laid_out;
-use crate::model::ledger::Limited;
+use crate::model::ledger::RateLimited;
 use crate::model::prompt::PromptKind;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -90,8 +90,8 @@ fn size_line<'a>(view: View<'_>, editor: &Editor, width: usize) -> Line<'a> {
     let mut row = Row::new(width);
     row.push(format!("{}, {}", plural(lines, "line"), plural(characters, "character")), theme.muted);
     let limited = match editor.kind {
-        PromptKind::FollowUp => Limited::FollowUp,
-        PromptKind::Create => Limited::Create,
+        PromptKind::FollowUp => RateLimited::FollowUp,
+        PromptKind::Create => RateLimited::Create,
     };
     if view.app.knows_budget(limited) {
         let budget = view.app.budget(limited);

@@ -15,7 +15,7 @@ use crate::app::{Pane, Record};
 use crate::model::Time;
 use crate::model::job::Status;
 use crate::model::job_state::{JobState, MARKED, NEEDS_YOU, NOT_OPENED, SELECTED, list_word};
-use crate::model::row::{Group, JobRow};
+use crate::model::row::{Job, JobGroup};
 use chrono::TimeDelta;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -114,9 +114,9 @@ fn empty(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), area);
 }
 
-pub(super) fn heading<'a>(view: View<'_>, group: Group, n: usize, hidden: bool) -> Line<'a> {
+pub(super) fn heading<'a>(view: View<'_>, group: JobGroup, n: usize, hidden: bool) -> Line<'a> {
     let theme = view.theme;
-    let style = if group == Group::NeedsYou { theme.warning } else { theme.muted };
+    let style = if group == JobGroup::NeedsYou { theme.warning } else { theme.muted };
     let mut spans = vec![
         Span::styled(format!(" {}", group.name().to_uppercase()), style),
         Span::styled(format!(" {}", count(n)), theme.muted),
@@ -130,12 +130,12 @@ pub(super) fn heading<'a>(view: View<'_>, group: Group, n: usize, hidden: bool) 
     Line::from(spans)
 }
 
-fn job_line<'a>(view: View<'_>, job: &'a JobRow, width: usize) -> Line<'a> {
+fn job_line<'a>(view: View<'_>, job: &'a Job, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let selected = app.jobs.is_selected(job);
     let group = app.jobs.shown_group(job);
-    let is_quiet = matches!(group, Group::Done | Group::Dismissed);
-    let needs = job.group() == Group::NeedsYou;
+    let is_quiet = matches!(group, JobGroup::Done | JobGroup::Dismissed);
+    let needs = job.group() == JobGroup::NeedsYou;
     let (glyph, glyph_style) = glyph(view, job);
     let mut row = Row::new(width);
     row.add(if selected { SELECTED } else { " " }, theme.mark);
@@ -173,12 +173,12 @@ fn job_line<'a>(view: View<'_>, job: &'a JobRow, width: usize) -> Line<'a> {
 }
 
 /// How long the job has been in the state that is shown, or ended in it; empty if that is unknown.
-pub(super) fn age(job: &JobRow, now: Time) -> Cow<'static, str> {
+pub(super) fn age(job: &Job, now: Time) -> Cow<'static, str> {
     job.state_since().map_or(Cow::Borrowed(""), |since| coarse(now - since).into())
 }
 
 /// The tags that have room behind the title, whole ones only, at the right.
-pub(super) fn tags(job: &JobRow, room: usize) -> String {
+pub(super) fn tags(job: &Job, room: usize) -> String {
     let mut out = String::new();
     if job.tags.is_empty() {
         return out;
@@ -195,7 +195,7 @@ pub(super) fn tags(job: &JobRow, room: usize) -> String {
 }
 
 /// The symbol before a title, in its color.
-pub(super) fn glyph(view: View<'_>, job: &JobRow) -> (&'static str, Style) {
+pub(super) fn glyph(view: View<'_>, job: &Job) -> (&'static str, Style) {
     let state = JobState::of(job);
     (state.symbol(), symbol_style(view, state))
 }
@@ -213,7 +213,7 @@ pub(super) fn symbol_style(view: View<'_>, state: JobState) -> Style {
 }
 
 /// The word behind a title: what the symbol alone doesn't show.
-pub(super) fn info<'a>(view: View<'_>, job: &'a JobRow) -> (Cow<'a, str>, Style) {
+pub(super) fn info<'a>(view: View<'_>, job: &'a Job) -> (Cow<'a, str>, Style) {
     let theme = view.theme;
     let style = match JobState::of(job) {
         JobState::Unconfirmed | JobState::NotSent | JobState::Rejected => theme.warning,

@@ -2,7 +2,7 @@
 
 use super::View;
 use crate::app::list_title::Piece;
-use crate::model::row::Group;
+use crate::model::row::JobGroup;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
@@ -41,7 +41,7 @@ fn style(view: View<'_>, piece: Piece) -> Style {
         Piece::Cursor | Piece::Selected => theme.text.add_modifier(Modifier::REVERSED),
         Piece::Marked | Piece::Tab(_, true) => theme.mark,
         Piece::Blank => Style::new(),
-        Piece::Group(Group::NeedsYou) => theme.warning,
+        Piece::Group(JobGroup::NeedsYou) => theme.warning,
         Piece::Group(_) => theme.working,
     }
 }

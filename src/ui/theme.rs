@@ -1,7 +1,7 @@
 //! A palette as styles, in the colours that the terminal has. Nothing in the drawing names a colour; no meaning is carried
 //! by colour alone.
 
-use crate::model::palette::{Colour, Meaning, Paint, Palette, Rgb};
+use crate::model::colors::{ColorRole, Colour, Paint, Rgb, ThemeColors};
 use ratatui::style::{Color, Modifier, Style};
 
 /// How many colours the terminal shows.
@@ -47,31 +47,31 @@ pub struct Theme {
 impl Theme {
     /// Middle tones, for a ground that is not known.
     pub fn new(depth: Depth) -> Self {
-        Self::of(&Palette::middle_tones(), depth)
+        Self::of(&ThemeColors::middle_tones(), depth)
     }
 
     /// A palette in at most so many colours.
-    pub fn of(palette: &Palette, depth: Depth) -> Self {
+    pub fn of(palette: &ThemeColors, depth: Depth) -> Self {
         let style = |meaning| style(palette.paint(meaning), depth);
         Self {
             ascii: false,
             links: false,
             terminal_cursor: false,
             ground: color(palette.ground, depth),
-            text: style(Meaning::Text),
-            muted: style(Meaning::Muted),
-            title: style(Meaning::Title),
-            border: style(Meaning::Border),
-            focus: style(Meaning::Focus),
-            selected: style(Meaning::Selected),
-            mark: style(Meaning::Mark),
-            key: style(Meaning::Key),
-            good: style(Meaning::Good),
-            bad: style(Meaning::Bad),
-            warning: style(Meaning::Warning),
-            working: style(Meaning::Working),
-            human: style(Meaning::Human),
-            ai: style(Meaning::Ai),
+            text: style(ColorRole::Text),
+            muted: style(ColorRole::Muted),
+            title: style(ColorRole::Title),
+            border: style(ColorRole::Border),
+            focus: style(ColorRole::Focus),
+            selected: style(ColorRole::Selected),
+            mark: style(ColorRole::Mark),
+            key: style(ColorRole::Key),
+            good: style(ColorRole::Good),
+            bad: style(ColorRole::Bad),
+            warning: style(ColorRole::Warning),
+            working: style(ColorRole::Working),
+            human: style(ColorRole::Human),
+            ai: style(ColorRole::Ai),
         }
     }
 }
@@ -181,9 +181,9 @@ mod tests {
 
     #[test]
     fn what_stands_out_by_its_ground_does_so_without_colours() {
-        let mut palette = Palette::default();
+        let mut palette = ThemeColors::default();
         let white = Colour::Ansi(15);
-        palette.set(Meaning::Selected, Paint { bg: white, ..Paint::default() });
+        palette.set(ColorRole::Selected, Paint { bg: white, ..Paint::default() });
         assert_eq!(Theme::of(&palette, Depth::None).selected, Style::new().add_modifier(Modifier::REVERSED));
         assert_eq!(Theme::of(&palette, Depth::Sixteen).selected, Style::new().bg(Color::White));
     }

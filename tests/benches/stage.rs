@@ -9,7 +9,7 @@ use docdeck::model::Time;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::job::{JobId, Status};
 use docdeck::model::prompt::Thread;
-use docdeck::model::row::{JobKey, JobRow};
+use docdeck::model::row::{Job, JobKey};
 use docdeck::model::text::CleanText;
 use docdeck::ui::{Depth, Theme, draw};
 use ratatui::Terminal;
@@ -43,7 +43,7 @@ impl Stage {
     }
 
     /// With these jobs.
-    pub(crate) fn of(jobs: Vec<JobRow>) -> Self {
+    pub(crate) fn of(jobs: Vec<Job>) -> Self {
         let mut stage = Self::empty();
         stage.tell(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))));
         stage
@@ -82,12 +82,12 @@ pub(crate) fn input(key: &str) -> Msg {
 
 /// So many jobs, as the store gives them: what they have in common is there once. All are over: one in ten failed, the
 /// others have a pull request, and one in seven was looked at.
-pub(crate) fn rows(jobs: i64) -> Vec<JobRow> {
+pub(crate) fn rows(jobs: i64) -> Vec<Job> {
     let repository = Arc::new(CleanText::line("https://github.com/acme/docs"));
     let model = Arc::new(CleanText::line("sonnet"));
     let row = |key: i64| {
         let begun = now() - TimeDelta::minutes(3 * (jobs - key) + 60);
-        JobRow {
+        Job {
             id: JobId::new(&format!("agent_{key:08}")),
             status: Some(if key % 10 == 0 { Status::Failed } else { Status::Completed }),
             repository: Some(Arc::clone(&repository)),
@@ -98,7 +98,7 @@ pub(crate) fn rows(jobs: i64) -> Vec<JobRow> {
             checked_at: Some(now()),
             looked_at: (key % 7 == 0).then(now),
             revision: key,
-            ..JobRow::new(JobKey(key), CleanText::line(&format!("Rewrite the guide about topic {key}")), begun)
+            ..Job::new(JobKey(key), CleanText::line(&format!("Rewrite the guide about topic {key}")), begun)
         }
     };
     (1..=jobs).map(row).collect()

@@ -14,7 +14,7 @@ mod tls;
 
 use docdeck::api::{Answer, ApiError, Client, ClientOptions};
 use docdeck::model::endpoint::{ApiKey, Scope};
-use docdeck::model::job::{Job, JobId};
+use docdeck::model::job::{JobId, RemoteJob};
 use docdeck::model::period::DateRange;
 use docdeck::model::views::{ViewsPage, ViewsQuery};
 use server::{Reply, Request, Server};
@@ -49,20 +49,20 @@ fn week() -> ViewsQuery {
 }
 
 /// What one create makes of this reply, and the one request that went out for it.
-async fn create(reply: Reply) -> (Answer<Job>, Request) {
+async fn create(reply: Reply) -> (Answer<RemoteJob>, Request) {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).create_job("Fix the links").await;
     (checked(answer), server.only_request())
 }
 
-async fn get(reply: Reply) -> Answer<Job> {
+async fn get(reply: Reply) -> Answer<RemoteJob> {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).get_job(&id()).await;
     server.only_request();
     checked(answer)
 }
 
-async fn follow_up(reply: Reply) -> Answer<Job> {
+async fn follow_up(reply: Reply) -> Answer<RemoteJob> {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).send_follow_up(&id(), "And the redirects").await;
     server.only_request();

@@ -1,10 +1,10 @@
 //! `new --batch`: the price first, all of it on disk, sent at the ledger's pace, and never twice unasked.
 
 use crate::world::World;
-use docdeck::model::ledger::Limited;
+use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
-use docdeck::model::row::JobRow;
+use docdeck::model::row::Job;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn batch(world: &World, prompts: &[&str]) -> String {
     file.display().to_string()
 }
 
-fn rows(world: &World) -> Vec<JobRow> {
+fn rows(world: &World) -> Vec<Job> {
     world.store(async |store, scope| store.jobs(scope).await.expect("rows"))
 }
 
@@ -27,7 +27,7 @@ fn leave(world: &World, places: u32) {
     world.store(async |store, scope| {
         let now = chrono::Utc::now();
         for _ in places..100 {
-            store.spend(scope, Limited::Create, now).await.expect("written").expect("a place");
+            store.spend(scope, RateLimited::Create, now).await.expect("written").expect("a place");
         }
     });
 }

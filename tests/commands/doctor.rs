@@ -3,7 +3,7 @@
 use assert_cmd::Command;
 use docdeck::model::change::QueueChange;
 use docdeck::model::endpoint::Scope;
-use docdeck::model::ledger::{Limited, Wait};
+use docdeck::model::ledger::{RateLimited, Wait};
 use docdeck::model::log::Operation;
 use docdeck::sim::{Sim, SimOptions};
 use docdeck::store::Store;
@@ -209,9 +209,9 @@ async fn the_store_is_counted_and_left_as_it_is() {
     store.add_new_job(&scope, "Fix the links", now).await.expect("stored");
     let (_, held) = store.add_new_job(&scope, "Fix the menu", now).await.expect("stored");
     store.change_queue(&[held.key], QueueChange::Pause, now).await.expect("paused");
-    store.spend(&scope, Limited::Views, now).await.expect("written").expect("a place");
+    store.spend(&scope, RateLimited::Views, now).await.expect("written").expect("a place");
     let wait = Wait { until: now + chrono::TimeDelta::minutes(5), is_estimate: false };
-    store.mark_full(&scope, Limited::Create, wait, now).await.expect("written");
+    store.mark_full(&scope, RateLimited::Create, wait, now).await.expect("written");
     store.close().await;
     let before = home.inventory();
     let mut command = with_sim(home.docdeck(&["doctor", "--json"]), &sim);

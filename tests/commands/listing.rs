@@ -2,7 +2,7 @@
 
 use crate::world::World;
 use docdeck::model::change::LocalChange;
-use docdeck::model::job::{Job, JobId, Status};
+use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::log::Operation;
 use docdeck::model::text::CleanText;
 use docdeck::store::{Fetched, Settled};
@@ -19,7 +19,7 @@ fn world() -> World {
             let (prompt, row) = store.add_new_job(scope, title, now).await.expect("written");
             store.take_turn(prompt, "test", now, now).await.expect("a turn");
             let link = (status == Status::Completed).then(|| CleanText::line("https://github.com/acme/docs/pull/7"));
-            let job = Job {
+            let job = RemoteJob {
                 id: JobId::new(id).expect("an id"),
                 status: Status::Active,
                 repository: Some(CleanText::line("https://github.com/acme/docs")),
@@ -30,7 +30,7 @@ fn world() -> World {
                 archived_at: None,
             };
             store.settle(prompt, Settled::Accepted(job.clone()), now).await.expect("accepted");
-            let done = Job { status, pr_link: link, ..job };
+            let done = RemoteJob { status, pr_link: link, ..job };
             store.apply_fetched(row.key, Fetched::Job(done), now).await.expect("seen");
             if id == "job-b2" {
                 store.change_jobs(&[row.key], LocalChange::Handled, now).await.expect("done");
@@ -89,7 +89,7 @@ fn a_pull_requests_link_is_the_same_in_every_output_whatever_the_service_wrote()
     world.store(async |store, scope| {
         let now = chrono::Utc::now();
         for (n, (link, _)) in links.iter().enumerate() {
-            let job = Job {
+            let job = RemoteJob {
                 id: JobId::new(&format!("job-{n}")).expect("an id"),
                 status: Status::Completed,
                 repository: None,
@@ -153,7 +153,7 @@ fn a_status_of_the_services_own_is_valid_while_a_job_has_it() {
     world.store(async |store, scope| {
         let row = store.jobs(scope).await.expect("rows").into_iter().find(|row| row.title.as_str() == "Translate");
         let row = row.expect("the failed one");
-        let job = Job {
+        let job = RemoteJob {
             id: row.id.expect("an id"),
             status: Status::parse("In Review"),
             repository: None,

@@ -4,7 +4,7 @@
 use crate::world::{Ran, World};
 use docdeck::model::Time;
 use docdeck::model::change::LocalChange;
-use docdeck::model::job::{Job, JobId, Status};
+use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DraftSlot;
 use docdeck::model::text::CleanText;
@@ -12,9 +12,18 @@ use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-fn job(id: &str, status: Status) -> Job {
+fn job(id: &str, status: Status) -> RemoteJob {
     let id = JobId::new(id).expect("an id");
-    Job { id, status, repository: None, git_ref: None, model: None, pr_link: None, created_at: None, archived_at: None }
+    RemoteJob {
+        id,
+        status,
+        repository: None,
+        git_ref: None,
+        model: None,
+        pr_link: None,
+        created_at: None,
+        archived_at: None,
+    }
 }
 
 /// A record with a tracked job that has a tag, a prompt that waits, and a draft.
@@ -207,7 +216,7 @@ fn jobs_that_are_over_go_only_when_their_age_is_said_and_unseen_ones_never() {
     world.store(async |store, scope| {
         for id in ["seen", "unseen"] {
             let at = Some(long_ago);
-            let job = Job { created_at: at, ..job(id, Status::Completed) };
+            let job = RemoteJob { created_at: at, ..job(id, Status::Completed) };
             let row = store.track(scope, job, long_ago).await.expect("kept");
             if id == "seen" {
                 store.change_jobs(&[row.key], LocalChange::Handled, long_ago).await.expect("kept");

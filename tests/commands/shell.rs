@@ -2,7 +2,7 @@
 
 use crate::world::{Ran, World};
 use docdeck::model::change::LocalChange;
-use docdeck::model::job::{Job, JobId, Status};
+use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::log::Operation;
 use std::path::Path;
 
@@ -11,7 +11,7 @@ fn track(world: &World, ids: &[&str]) {
         for id in ids {
             let id = JobId::new(id).expect("an id");
             let (status, none) = (Status::Completed, None);
-            let job = Job {
+            let job = RemoteJob {
                 id,
                 status,
                 repository: None,

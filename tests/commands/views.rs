@@ -1,7 +1,7 @@
 //! `docdeck views`: what it costs, what it writes in each format, and how it ends when not all came.
 
 use crate::world::World;
-use docdeck::model::ledger::Limited;
+use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -167,7 +167,7 @@ fn when_the_hour_is_used_up_what_came_is_marked_and_the_next_time_goes_on_from_t
         let mut paid = chrono::Utc::now();
         for _ in 0..98 {
             paid = chrono::Utc::now();
-            store.spend(scope, Limited::Views, paid).await.expect("written").expect("a place");
+            store.spend(scope, RateLimited::Views, paid).await.expect("written").expect("a place");
         }
         paid
     });
@@ -179,7 +179,7 @@ fn when_the_hour_is_used_up_what_came_is_marked_and_the_next_time_goes_on_from_t
     let table = world.run(&["views", "--all"]).ends(5);
     assert_eq!((table.out.lines().count(), asked(&world)), (500, 2));
     assert!(table.err.contains("docdeck: Not complete: 500 rows of "), "{table:?}");
-    world.store(async |store, scope| store.refund(scope, Limited::Views, paid).await.expect("given back"));
+    world.store(async |store, scope| store.refund(scope, RateLimited::Views, paid).await.expect("given back"));
     let rest = world.run(&["views", "--all"]).ends(0);
     assert_eq!((is_all(rest.out.lines().count()), asked(&world)), (true, 3));
     assert!(

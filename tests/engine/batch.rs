@@ -2,10 +2,10 @@
 
 use crate::desk::{Desk, open, scope_of, sim};
 use docdeck::model::change::QueueChange;
+use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::Operation;
-use docdeck::model::news::News;
 use docdeck::model::prompt::{Delivery, DeliveryKind};
-use docdeck::model::row::JobRow;
+use docdeck::model::row::Job;
 use docdeck::sim::Sim;
 use std::collections::HashMap;
 
@@ -24,13 +24,13 @@ fn sorted(mut texts: Vec<String>) -> Vec<String> {
 }
 
 /// Waits until every job of the record is as `wanted` says.
-async fn until_all(desk: &mut Desk, what: &str, wanted: impl Fn(&JobRow) -> bool) {
+async fn until_all(desk: &mut Desk, what: &str, wanted: impl Fn(&Job) -> bool) {
     loop {
         let rows = desk.store.jobs(&desk.scope).await.expect("rows");
         if rows.iter().all(&wanted) {
             return;
         }
-        desk.until(what, |news| matches!(news, News::Job(_) | News::Prompt { .. }).then_some(())).await;
+        desk.until(what, |news| matches!(news, EngineEvent::Job(_) | EngineEvent::Prompt { .. }).then_some(())).await;
     }
 }
 
@@ -64,12 +64,12 @@ async fn a_429_in_the_middle_of_a_batch_stops_it_until_the_service_says_and_noth
     let mut desk = Desk::begin(&sim, folder.path()).await;
     desk.engine.submit_batch(&texts(16)).await.expect("on disk");
     desk.until("the first one accepted", |news| {
-        matches!(news, News::Prompt { delivery: Delivery::Accepted, .. }).then_some(())
+        matches!(news, EngineEvent::Prompt { delivery: Delivery::Accepted, .. }).then_some(())
     })
     .await;
     sim.set_faults(vec!["create=429-1".parse().expect("a fault")]);
     desk.until("a refusal", |news| {
-        matches!(news, News::Prompt { delivery: Delivery::Queued { until: Some(_) }, .. }).then_some(())
+        matches!(news, EngineEvent::Prompt { delivery: Delivery::Queued { until: Some(_) }, .. }).then_some(())
     })
     .await;
     let before = sim.prompts().len();
@@ -86,13 +86,13 @@ async fn a_full_ledger_holds_the_rest_of_a_batch_without_a_request_and_says_unti
     let mut desk = Desk::begin(&sim, folder.path()).await;
     let now = desk.engine.service_now();
     for _ in 0..97 {
-        let limited = docdeck::model::ledger::Limited::Create;
+        let limited = docdeck::model::ledger::RateLimited::Create;
         desk.store.spend(&desk.scope, limited, now).await.expect("written").expect("a place");
     }
     let rows = desk.engine.submit_batch(&texts(6)).await.expect("on disk");
     // The first one that finds no place is told of; those behind it have not been asked for.
     desk.row(rows[3].key, "the one that waits", |row| row.undelivered == Some(DeliveryKind::Queued)).await;
-    let is_through = |row: &JobRow| row.id.is_some() || row.undelivered == Some(DeliveryKind::Queued);
+    let is_through = |row: &Job| row.id.is_some() || row.undelivered == Some(DeliveryKind::Queued);
     until_all(&mut desk, "the first three", is_through).await;
     assert_eq!(sorted(sent(&sim)), texts(3));
     let waiting = desk.store.queued(&desk.scope).await.expect("a queue");
@@ -109,7 +109,7 @@ async fn a_local_clock_that_was_set_back_frees_nothing_and_blocks_for_an_hour_at
     let hour = chrono::TimeDelta::hours(1);
     let ahead = chrono::Utc::now() + chrono::TimeDelta::days(10);
     for _ in 0..100 {
-        let limited = docdeck::model::ledger::Limited::Create;
+        let limited = docdeck::model::ledger::RateLimited::Create;
         store.spend(&scope, limited, ahead).await.expect("written").expect("a place");
     }
     let mut desk = Desk::begin(&sim, folder.path()).await;
@@ -128,13 +128,13 @@ async fn a_paused_prompt_never_goes_and_a_released_one_goes_at_once() {
     let paused = desk.engine.change_queue(&last, QueueChange::Pause).await.expect("paused");
     assert_eq!(paused.len(), 2);
     sim.set_faults(Vec::new());
-    let is_held = |row: &JobRow| row.id.is_some() || row.undelivered == Some(DeliveryKind::Paused);
+    let is_held = |row: &Job| row.id.is_some() || row.undelivered == Some(DeliveryKind::Paused);
     until_all(&mut desk, "the others", is_held).await;
     desk.accepted("One more, so that the dispatcher had its turn").await;
     assert_eq!(sim.prompts().len(), 7);
     desk.engine.change_queue(&last[1..], QueueChange::Release).await.expect("released");
     desk.until("the released one", |news| match news {
-        News::Prompt { delivery: Delivery::Accepted, job, .. } if job.key == last[1] => Some(()),
+        EngineEvent::Prompt { delivery: Delivery::Accepted, job, .. } if job.key == last[1] => Some(()),
         _ => None,
     })
     .await;
@@ -150,7 +150,7 @@ async fn two_instances_send_each_entry_of_a_batch_once() {
     let two = Desk::begin(&sim, folder.path()).await;
     // The one without the lease takes it in.
     two.engine.submit_batch(&texts(20)).await.expect("on disk");
-    one.until("the batch", |news| matches!(news, News::Job(_)).then_some(())).await;
+    one.until("the batch", |news| matches!(news, EngineEvent::Job(_)).then_some(())).await;
     until_all(&mut one, "the batch", |row| row.id.is_some()).await;
     assert_eq!(sorted(sent(&sim)), texts(20));
     assert_eq!(sim.requests(Operation::Create), 20);
@@ -168,7 +168,7 @@ async fn a_batch_goes_on_after_its_docdeck_was_killed_and_no_entry_goes_out_twic
             desk.engine.submit_batch(&texts(20)).await.expect("on disk");
             for _ in 0..3 {
                 desk.until("some of it", |news| {
-                    matches!(news, News::Prompt { delivery: Delivery::Accepted, .. }).then_some(())
+                    matches!(news, EngineEvent::Prompt { delivery: Delivery::Accepted, .. }).then_some(())
                 })
                 .await;
             }
@@ -176,7 +176,7 @@ async fn a_batch_goes_on_after_its_docdeck_was_killed_and_no_entry_goes_out_twic
     });
     killed.await.expect("dropped");
     let mut next = Desk::begin(&sim, folder.path()).await;
-    let settled = |row: &JobRow| row.id.is_some() || row.undelivered == Some(DeliveryKind::Unconfirmed);
+    let settled = |row: &Job| row.id.is_some() || row.undelivered == Some(DeliveryKind::Unconfirmed);
     until_all(&mut next, "the rest of the batch", settled).await;
     let mut times: HashMap<String, u32> = HashMap::new();
     for text in sent(&sim) {

@@ -1,10 +1,10 @@
 //! What comes of changes beside the list: the user's own program, and two rows that turn out to be one job.
 
 use crate::desk::{Desk, open, scope_of, sim};
+use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
 use docdeck::model::job::{JobId, Status};
 use docdeck::model::log::{LogKind, Operation};
-use docdeck::model::news::News;
 use docdeck::model::prompt::Resolution;
 
 #[cfg(unix)]
@@ -78,7 +78,7 @@ async fn a_program_that_cannot_be_run_is_said_in_the_log_and_polling_goes_on() {
     let mut desk = Desk::begin_with_program(&sim, folder.path(), program).await;
     desk.accepted("Fix it [sim:seconds=30] [sim:fail]").await;
     let note = desk.until("the note", |news| match news {
-        News::Logged(entry) => match &entry.what {
+        EngineEvent::Logged(entry) => match &entry.what {
             LogKind::Note(note) => Some(note.to_string()),
             _ => None,
         },
@@ -101,8 +101,8 @@ async fn the_row_of_a_tracked_job_goes_when_a_prompt_turns_out_to_have_made_it()
     let tracked = one.engine.track(&id).await.expect("tracked");
     assert_ne!(tracked.key, row.key);
     one.engine.resolve(prompt, Resolution::Link(id)).await.expect("linked");
-    let merged = |news: &News| match news {
-        News::Merged { gone, into } => Some((*gone, *into)),
+    let merged = |news: &EngineEvent| match news {
+        EngineEvent::Merged { gone, into } => Some((*gone, *into)),
         _ => None,
     };
     assert_eq!(one.until("the row to go", merged).await, (tracked.key, row.key));

@@ -3,10 +3,10 @@
 use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Duties, Engine, PollOptions, Setup};
 use docdeck::model::endpoint::{ApiKey, Scope};
+use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::{LogEntry, LogKind, Operation};
-use docdeck::model::news::News;
 use docdeck::model::prompt::{Delivery, PromptId};
-use docdeck::model::row::{JobKey, JobRow};
+use docdeck::model::row::{Job, JobKey};
 use docdeck::sim::{Fault, Sim, SimOptions};
 use docdeck::store::Store;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(crate) struct Desk {
     pub(crate) engine: Engine,
     pub(crate) store: Store,
     pub(crate) scope: Scope,
-    news: mpsc::Receiver<News>,
+    news: mpsc::Receiver<EngineEvent>,
     /// Every request that this engine made.
     pub(crate) requests: Vec<LogEntry>,
 }
@@ -90,7 +90,7 @@ impl Desk {
     }
 
     /// The first news that `wanted` makes something of; what comes before is passed over.
-    pub(crate) async fn until<T>(&mut self, what: &str, wanted: impl FnMut(&News) -> Option<T>) -> T {
+    pub(crate) async fn until<T>(&mut self, what: &str, wanted: impl FnMut(&EngineEvent) -> Option<T>) -> T {
         self.within(TOO_LONG, wanted).await.unwrap_or_else(|| panic!("waited in vain for {what}"))
     }
 
@@ -98,12 +98,12 @@ impl Desk {
     pub(crate) async fn within<T>(
         &mut self,
         patience: Duration,
-        mut wanted: impl FnMut(&News) -> Option<T>,
+        mut wanted: impl FnMut(&EngineEvent) -> Option<T>,
     ) -> Option<T> {
         let end = tokio::time::Instant::now() + patience;
         loop {
             let news = tokio::time::timeout_at(end, self.news.recv()).await.ok()?.expect("the engine runs");
-            if let News::Logged(entry) = &news
+            if let EngineEvent::Logged(entry) = &news
                 && matches!(entry.what, LogKind::Request { .. })
             {
                 self.requests.push(entry.clone());
@@ -115,9 +115,9 @@ impl Desk {
     }
 
     /// The next step of a prompt that is not `Queued` without a time nor `Sending`.
-    pub(crate) async fn outcome(&mut self, of: PromptId) -> (Delivery, JobRow) {
+    pub(crate) async fn outcome(&mut self, of: PromptId) -> (Delivery, Job) {
         self.until("the outcome of a prompt", |news| match news {
-            News::Prompt { prompt, delivery, job } if *prompt == of => match delivery {
+            EngineEvent::Prompt { prompt, delivery, job } if *prompt == of => match delivery {
                 Delivery::Sending | Delivery::Queued { until: None } => None,
                 delivery => Some((delivery.clone(), (**job).clone())),
             },
@@ -127,16 +127,16 @@ impl Desk {
     }
 
     /// The first row of this job for which `wanted` holds.
-    pub(crate) async fn row(&mut self, key: JobKey, what: &str, wanted: impl Fn(&JobRow) -> bool) -> JobRow {
+    pub(crate) async fn row(&mut self, key: JobKey, what: &str, wanted: impl Fn(&Job) -> bool) -> Job {
         self.until(what, |news| match news {
-            News::Job(row) if row.key == key && wanted(row) => Some((**row).clone()),
+            EngineEvent::Job(row) if row.key == key && wanted(row) => Some((**row).clone()),
             _ => None,
         })
         .await
     }
 
     /// A new job that the service has accepted.
-    pub(crate) async fn accepted(&mut self, text: &str) -> (PromptId, JobRow) {
+    pub(crate) async fn accepted(&mut self, text: &str) -> (PromptId, Job) {
         let (prompt, _) = self.engine.submit_new_job(text).await.expect("on disk");
         let (delivery, row) = self.outcome(prompt).await;
         assert_eq!(delivery, Delivery::Accepted);
@@ -146,7 +146,7 @@ impl Desk {
     /// The next look at a job that this engine makes.
     pub(crate) async fn look(&mut self) {
         self.until("a look at a job", |news| match news {
-            News::Logged(LogEntry { what: LogKind::Request { operation: Operation::Get, .. }, .. }) => Some(()),
+            EngineEvent::Logged(LogEntry { what: LogKind::Request { operation: Operation::Get, .. }, .. }) => Some(()),
             _ => None,
         })
         .await;

@@ -2,16 +2,18 @@
 
 use crate::desk::{Desk, open, scope_of, sim};
 use docdeck::model::connection::Connection;
+use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
 use docdeck::model::job::{JobId, Status};
 use docdeck::model::log::Operation;
-use docdeck::model::news::News;
 use docdeck::sim::Sim;
 use std::time::Duration;
 
-fn connection(news: &News) -> Option<Connection> {
+fn connection(news: &EngineEvent) -> Option<Connection> {
     match news {
-        News::Connection(connection) => Some(connection.clone()).filter(|state| *state != Connection::Connecting),
+        EngineEvent::Connection(connection) => {
+            Some(connection.clone()).filter(|state| *state != Connection::Connecting)
+        }
         _ => None,
     }
 }
@@ -46,8 +48,8 @@ async fn a_service_that_fails_is_offline_until_one_probe_succeeds() {
 async fn a_connection_is_coming_about_only_while_the_first_request_is_on_its_way() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let mut desk = Desk::begin(&sim, folder.path()).await;
-    let any = |news: &News| match news {
-        News::Connection(connection) => Some(connection.clone()),
+    let any = |news: &EngineEvent| match news {
+        EngineEvent::Connection(connection) => Some(connection.clone()),
         _ => None,
     };
     assert_eq!(desk.within(Duration::from_millis(200), any).await, None, "nothing was asked");
@@ -76,7 +78,7 @@ async fn a_job_that_is_overdue_at_the_start_is_asked_for_once() {
     // As if the last look were a day old.
     let store = open(folder.path());
     let job = store.job(row.key).await.expect("read").expect("known");
-    let seen = docdeck::model::job::Job {
+    let seen = docdeck::model::job::RemoteJob {
         id,
         status: Status::Active,
         repository: job.repository.as_deref().cloned(),
@@ -196,7 +198,7 @@ async fn after_its_leases_are_released_an_engine_asks_for_nothing_until_it_resum
     let mut desk = Desk::begin(&sim, folder.path()).await;
     desk.accepted("One [sim:seconds=6000]").await;
     desk.engine.release_leases();
-    let seen = desk.within(Duration::from_millis(2500), |news| matches!(news, News::Job(_)).then_some(())).await;
+    let seen = desk.within(Duration::from_millis(2500), |news| matches!(news, EngineEvent::Job(_)).then_some(())).await;
     assert_eq!((seen, sim.requests(Operation::Get)), (None, 0));
     desk.engine.resume();
     desk.look().await;
@@ -220,7 +222,7 @@ async fn an_answer_from_before_a_follow_up_does_not_end_the_polling_of_its_job()
     let (store, scope, now) = (open(folder.path()), scope_of(&sim), chrono::Utc::now());
     let (prompt, _) = store.add_follow_up(key, "Again", now).await.expect("written");
     store.take_turn(prompt, "another", now, now).await.expect("a turn");
-    let job = docdeck::model::job::Job {
+    let job = docdeck::model::job::RemoteJob {
         id: row.id.clone().expect("an id"),
         status: Status::Active,
         repository: None,

@@ -3,12 +3,12 @@
 use crate::desk::Desk;
 use chrono::{Days, TimeDelta};
 use docdeck::model::connection::Connection;
+use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
-use docdeck::model::ledger::{Limited, Wait};
+use docdeck::model::ledger::{RateLimited, Wait};
 use docdeck::model::log::Operation;
-use docdeck::model::news::News;
 use docdeck::model::period::DateRange;
-use docdeck::model::report::{LoadEnd, LoadEnded, LoadOrder, LoadProgress, Report};
+use docdeck::model::report::{LoadEnded, LoadOutcome, LoadPlan, LoadProgress, Report};
 use docdeck::model::views::{Count, LIMIT_MAX, ViewCount, ViewsQuery};
 use docdeck::sim::{Sim, SimOptions};
 use std::collections::HashSet;
@@ -29,8 +29,8 @@ fn past(sim: &Sim) -> DateRange {
     DateRange::new(back(20), back(14)).expect("a range")
 }
 
-fn order(range: DateRange) -> LoadOrder {
-    LoadOrder { range, afresh: false, at_most: 100, until: None }
+fn order(range: DateRange) -> LoadPlan {
+    LoadPlan { range, afresh: false, at_most: 100, until: None }
 }
 
 fn faults(sim: &Sim, faults: &[&str]) {
@@ -41,11 +41,11 @@ fn asked(sim: &Sim) -> u64 {
     sim.requests(Operation::Views)
 }
 
-fn report(end: &LoadEnd) -> &Report {
+fn report(end: &LoadOutcome) -> &Report {
     end.report.as_deref().expect("a report")
 }
 
-fn failed(end: &LoadEnd) -> (FailureKind, &str) {
+fn failed(end: &LoadOutcome) -> (FailureKind, &str) {
     match &end.ended {
         LoadEnded::Failed(failure) => (failure.kind, failure.sentence.as_str()),
         other => panic!("{other:?}"),
@@ -53,20 +53,20 @@ fn failed(end: &LoadEnd) -> (FailureKind, &str) {
 }
 
 impl Desk {
-    async fn loads(&self, range: DateRange) -> LoadEnd {
+    async fn loads(&self, range: DateRange) -> LoadOutcome {
         self.engine.load_all(order(range)).await
     }
 
     async fn progress(&mut self) -> LoadProgress {
         self.until("progress", |news| match news {
-            News::Loading(progress) => Some(*progress),
+            EngineEvent::Loading(progress) => Some(*progress),
             _ => None,
         })
         .await
     }
 
     /// A load in the background that has taken in `answers`.
-    async fn half_way(&mut self, range: DateRange, answers: u32) -> tokio::task::JoinHandle<LoadEnd> {
+    async fn half_way(&mut self, range: DateRange, answers: u32) -> tokio::task::JoinHandle<LoadOutcome> {
         let engine = self.engine.clone();
         let load = tokio::spawn(async move { engine.load_all(order(range)).await });
         while self.progress().await.answers < answers {}
@@ -141,7 +141,7 @@ async fn rows_that_move_while_it_loads_are_merged_and_counted() {
     let day = |days: i64| today.checked_add_signed(TimeDelta::days(days)).expect("a day");
     // Days that have not been yet bring new views, and with them another order.
     let range = DateRange::new(day(-6), day(4)).expect("a range");
-    let first = desk.engine.load_all(LoadOrder { at_most: 2, ..order(range) }).await;
+    let first = desk.engine.load_all(LoadPlan { at_most: 2, ..order(range) }).await;
     assert_eq!((&first.ended, report(&first).rows.len()), (&LoadEnded::AtMost, 500));
     sim.advance(TimeDelta::days(4));
     let end = desk.loads(range).await;
@@ -238,13 +238,13 @@ async fn an_answer_that_comes_after_the_engine_ended_is_in_the_report_that_the_n
     faults(&sim, &["views=latency-200"]);
     let load = desk.half_way(range, 2).await;
     let third = desk.until("the third request", |news| match news {
-        News::Budget(Limited::Views, budget) if budget.used == 3 => Some(()),
+        EngineEvent::Budget(RateLimited::Views, budget) if budget.used == 3 => Some(()),
         _ => None,
     });
     third.await;
     desk.engine.stop().await;
     assert_eq!(failed(&load.await.expect("an end")).0, FailureKind::Local);
-    desk.until("the third answer", |news| matches!(news, News::Totals { .. }).then_some(())).await;
+    desk.until("the third answer", |news| matches!(news, EngineEvent::Totals { .. }).then_some(())).await;
     let unfinished = desk.store.unfinished_report(&desk.scope, range).await.expect("read").expect("a report");
     assert_eq!((unfinished.report.answers, unfinished.report.rows.len()), (3, 3 * LIMIT_MAX as usize));
     assert_eq!(asked(&sim), 3);
@@ -261,9 +261,9 @@ fn transactions(folder: &std::path::Path) -> u32 {
 async fn an_answer_costs_two_transactions_one_before_its_request_and_one_for_all_that_came() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
     let mut desk = Desk::begin(&sim, folder.path()).await;
-    desk.engine.load_all(LoadOrder { at_most: 2, ..order(past(&sim)) }).await;
+    desk.engine.load_all(LoadPlan { at_most: 2, ..order(past(&sim)) }).await;
     // What the first answer of all says of the service is written down as well.
-    desk.until("live", |news| matches!(news, News::Connection(Connection::Ready)).then_some(())).await;
+    desk.until("live", |news| matches!(news, EngineEvent::Connection(Connection::Ready)).then_some(())).await;
     let before = transactions(folder.path());
     let end = desk.loads(past(&sim)).await;
     assert_eq!((&end.ended, end.requests), (&LoadEnded::Complete, ALL - 2));
@@ -278,7 +278,7 @@ async fn answers_that_are_there_already_cost_no_request() {
         let query = ViewsQuery { range: past(&sim), limit: LIMIT_MAX, page };
         desk.engine.load_views(query, false).await.expect("views");
     }
-    let end = desk.engine.load_all(LoadOrder { at_most: ALL - 2, ..order(past(&sim)) }).await;
+    let end = desk.engine.load_all(LoadPlan { at_most: ALL - 2, ..order(past(&sim)) }).await;
     assert_eq!((&end.ended, end.requests, asked(&sim)), (&LoadEnded::Complete, ALL - 2, u64::from(ALL)));
     let again = desk.loads(past(&sim)).await;
     assert_eq!((again.requests, asked(&sim)), (0, u64::from(ALL)));
@@ -290,8 +290,8 @@ async fn a_load_that_begins_anew_asks_for_every_page_and_leaves_the_whole_report
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
     let desk = Desk::begin(&sim, folder.path()).await;
     let first = desk.loads(past(&sim)).await;
-    let anew = LoadOrder { afresh: true, ..order(past(&sim)) };
-    let part = desk.engine.load_all(LoadOrder { at_most: 2, ..anew }).await;
+    let anew = LoadPlan { afresh: true, ..order(past(&sim)) };
+    let part = desk.engine.load_all(LoadPlan { at_most: 2, ..anew }).await;
     assert_eq!((&part.ended, part.requests, asked(&sim)), (&LoadEnded::AtMost, 2, u64::from(ALL) + 2));
     assert_eq!(part.report, first.report, "the whole one from before");
     let recalled = desk.engine.recall(past(&sim)).await.expect("read");
@@ -309,7 +309,7 @@ async fn a_load_that_begins_anew_asks_for_every_page_and_leaves_the_whole_report
 async fn a_load_stops_at_the_requests_that_it_may_cost() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
     let desk = Desk::begin(&sim, folder.path()).await;
-    let at_most = async |at_most| desk.engine.load_all(LoadOrder { at_most, ..order(past(&sim)) }).await;
+    let at_most = async |at_most| desk.engine.load_all(LoadPlan { at_most, ..order(past(&sim)) }).await;
     let none = at_most(0).await;
     assert_eq!((none.report, none.ended, none.requests), (None, LoadEnded::AtMost, 0));
     let some = at_most(3).await;
@@ -331,7 +331,7 @@ async fn the_same_range_asked_for_twice_at_once_is_one_load() {
 async fn two_instances_that_load_the_same_range_leave_one_whole_report() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
     let (one, two) = (Desk::begin(&sim, folder.path()).await, Desk::begin(&sim, folder.path()).await);
-    one.engine.load_all(LoadOrder { at_most: 2, ..order(past(&sim)) }).await;
+    one.engine.load_all(LoadPlan { at_most: 2, ..order(past(&sim)) }).await;
     let (first, second) = tokio::join!(one.loads(past(&sim)), two.loads(past(&sim)));
     for end in [&first, &second] {
         assert_eq!((&end.ended, report(end).answers, report(end).moved), (&LoadEnded::Complete, ALL, 0));
@@ -348,7 +348,7 @@ async fn two_instances_that_load_the_same_range_leave_one_whole_report() {
 async fn what_ends_a_load_is_said_and_what_came_is_kept() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
     let desk = Desk::begin(&sim, folder.path()).await;
-    desk.engine.load_all(LoadOrder { at_most: 1, ..order(past(&sim)) }).await;
+    desk.engine.load_all(LoadPlan { at_most: 1, ..order(past(&sim)) }).await;
     let ends = [
         ("views=503", FailureKind::Offline),
         ("views=lost", FailureKind::Offline),
@@ -429,7 +429,7 @@ async fn odd_numbers_are_kept_as_they_came() {
 async fn a_store_that_can_not_be_written_half_way_costs_no_answer_and_is_said() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
     let mut desk = Desk::begin(&sim, folder.path()).await;
-    desk.engine.load_all(LoadOrder { at_most: 2, ..order(past(&sim)) }).await;
+    desk.engine.load_all(LoadPlan { at_most: 2, ..order(past(&sim)) }).await;
     // A journal that can't be made, as in a folder that can't be written; works for root as well.
     let journal = folder.path().join("docdeck.db-journal");
     std::fs::remove_file(&journal).expect("the empty one of the last transaction");
@@ -438,7 +438,7 @@ async fn a_store_that_can_not_be_written_half_way_costs_no_answer_and_is_said() 
     assert_eq!((&end.ended, end.requests, report(&end).complete), (&LoadEnded::Complete, ALL - 2, true));
     assert_eq!(report(&end).totals.total.value(), Some(report(&end).sums().total));
     let trouble = desk.until("trouble", |news| match news {
-        News::Trouble(failure) => Some(failure.kind),
+        EngineEvent::Trouble(failure) => Some(failure.kind),
         _ => None,
     });
     assert_eq!(trouble.await, FailureKind::Store);
@@ -467,7 +467,7 @@ async fn each_days_totals_cost_one_request_and_then_none() {
     // Told when they came, and again when they were known already.
     for expected in [days[0], days[1], days[0], days[1], days[2]] {
         let told = desk.until("totals", |news| match news {
-            News::Totals { range, totals } => Some((*range, totals.clone())),
+            EngineEvent::Totals { range, totals } => Some((*range, totals.clone())),
             _ => None,
         });
         let (range, totals) = told.await;

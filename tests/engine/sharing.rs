@@ -3,9 +3,9 @@
 use crate::desk::{Desk, open, scope_of, sim};
 use docdeck::model::change::LocalChange;
 use docdeck::model::connection::Connection;
-use docdeck::model::ledger::Limited;
+use docdeck::model::engine_event::EngineEvent;
+use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
-use docdeck::model::news::News;
 use docdeck::model::prompt::Delivery;
 use docdeck::sim::Sim;
 use docdeck::store::{Only, PruneJobs, Store};
@@ -33,8 +33,8 @@ async fn what_one_instance_spends_is_told_to_the_other() {
     let mut one = Desk::begin(&sim, folder.path()).await;
     let mut two = Desk::begin(&sim, folder.path()).await;
     one.accepted("Spent by one [sim:seconds=6000]").await;
-    let spent = |news: &News| match news {
-        News::Budget(Limited::Create, budget) if budget.used == 1 => Some(()),
+    let spent = |news: &EngineEvent| match news {
+        EngineEvent::Budget(RateLimited::Create, budget) if budget.used == 1 => Some(()),
         _ => None,
     };
     two.until("the ledger as the other left it", spent).await;
@@ -56,7 +56,8 @@ async fn no_prompt_goes_out_twice_whoever_submits_it() {
         if rows.iter().all(|row| row.id.is_some()) {
             break;
         }
-        one.until("a step", |news| matches!(news, News::Job(_) | News::Prompt { .. }).then_some(())).await;
+        one.until("a step", |news| matches!(news, EngineEvent::Job(_) | EngineEvent::Prompt { .. }).then_some(()))
+            .await;
     }
     assert_eq!(two.store.queued(&two.scope).await.expect("a queue"), []);
     let mut sent: Vec<String> = sim.prompts().into_iter().map(|(_, text)| text).collect();
@@ -89,7 +90,7 @@ async fn what_an_instance_without_the_lease_queued_is_sent_after_its_end() {
     };
     sim.set_faults(Vec::new());
     one.until("the other's prompt accepted", |news| match news {
-        News::Prompt { delivery: Delivery::Accepted, job, .. } if job.key == left.key => Some(()),
+        EngineEvent::Prompt { delivery: Delivery::Accepted, job, .. } if job.key == left.key => Some(()),
         _ => None,
     })
     .await;
@@ -107,8 +108,8 @@ async fn jobs_that_another_process_lets_go_of_are_told_as_what_is_left() {
     let what = PruneJobs { before: chrono::Utc::now() + chrono::TimeDelta::days(1), only: Only::default() };
     other.change_jobs(&[over.key], LocalChange::Looked, chrono::Utc::now()).await.expect("written");
     assert_eq!(other.prune_jobs(what).await.expect("pruned").jobs, 1);
-    let told = |news: &News| match news {
-        News::Left(left) => Some(left.clone()),
+    let told = |news: &EngineEvent| match news {
+        EngineEvent::Left(left) => Some(left.clone()),
         _ => None,
     };
     let left = desk.until("what is left", told).await;
@@ -117,9 +118,9 @@ async fn jobs_that_another_process_lets_go_of_are_told_as_what_is_left() {
     assert!(left.has(later.key), "it was not there to be let go of");
 }
 
-fn trouble(news: &News) -> Option<Connection> {
+fn trouble(news: &EngineEvent) -> Option<Connection> {
     match news {
-        News::Connection(connection) => {
+        EngineEvent::Connection(connection) => {
             let is_trouble = connection.is_trouble() || matches!(connection, Connection::Refused { .. });
             is_trouble.then(|| connection.clone())
         }
@@ -146,7 +147,7 @@ async fn an_instance_that_does_not_poll_is_told_that_the_service_is_away_and_whe
     assert!(matches!(three.until("word of it", trouble).await, Connection::Offline { .. }));
     faults(&sim, &[]);
     for desk in [&mut two, &mut three] {
-        let live = |news: &News| matches!(news, News::Connection(Connection::Ready)).then_some(());
+        let live = |news: &EngineEvent| matches!(news, EngineEvent::Connection(Connection::Ready)).then_some(());
         desk.until("the service is back", live).await;
         assert_eq!(desk.requests_of(Operation::Get), 0);
     }
@@ -191,7 +192,7 @@ async fn an_instance_whose_key_is_refused_leaves_polling_to_one_with_another_key
     let mut good = Desk::begin(&sim, folder.path()).await;
     good.look().await;
     good.look().await;
-    let seen = |news: &News| matches!(news, News::Connection(Connection::Ready)).then_some(());
+    let seen = |news: &EngineEvent| matches!(news, EngineEvent::Connection(Connection::Ready)).then_some(());
     refused.until("the other one's answers", seen).await;
     assert_eq!((refused.requests_of(Operation::Get), same.requests_of(Operation::Get)), (1, 1));
 }
@@ -204,8 +205,8 @@ async fn that_no_lock_can_be_had_is_told_where_something_could_be_sent_and_nowhe
     for (store, is_told) in [(Store::in_memory().expect("a store"), true), (open(folder), false)] {
         let mut desk = Desk::on(store, scope_of(&sim), sim.api_key(), Some(folder)).await;
         let first = desk.until("news", |news| match news {
-            News::Trouble(failure) => Some(failure.sentence.to_string()),
-            News::Budget(..) => Some(String::new()),
+            EngineEvent::Trouble(failure) => Some(failure.sentence.to_string()),
+            EngineEvent::Budget(..) => Some(String::new()),
             _ => None,
         });
         assert_eq!(first.await.contains("can't lock files"), is_told);

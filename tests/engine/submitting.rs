@@ -1,11 +1,11 @@
 //! Prompts on their way: accepted, lost, limited, never sent; nothing twice.
 
 use crate::desk::{Desk, open, scope_of, sim};
+use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
 use docdeck::model::job::Status;
-use docdeck::model::ledger::Limited;
+use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::{LogKind, Operation};
-use docdeck::model::news::News;
 use docdeck::model::prompt::{Delivery, DeliveryKind, Resolution};
 use docdeck::store::Turn;
 use std::time::Duration;
@@ -20,7 +20,7 @@ async fn a_new_job_is_sent_accepted_and_followed_until_it_is_finished() {
         desk.row(row.key, "the end of the job", |row| row.status.as_ref().is_some_and(|s| s.is_finished())).await;
     assert!(done.pr_link.is_some() && done.checked_at.is_some());
     let line = desk.until("the transition in the log", |news| match news {
-        News::Logged(entry) => match &entry.what {
+        EngineEvent::Logged(entry) => match &entry.what {
             LogKind::Transition(text) => Some(text.as_str().to_owned()),
             _ => None,
         },
@@ -94,8 +94,8 @@ async fn a_429_is_the_one_answer_after_which_a_prompt_goes_out_again_by_itself()
     let (prompt, _) = desk.engine.submit_new_job("Wait for me").await.expect("on disk");
     // The ledger comes first: whoever hears that the prompt waits knows then whether the wait is an estimate.
     let blocked = desk.until("the ledger marked full", |news| match news {
-        News::Budget(Limited::Create, budget) => budget.blocked,
-        News::Prompt { delivery: Delivery::Queued { until: Some(_) }, .. } => panic!("too early"),
+        EngineEvent::Budget(RateLimited::Create, budget) => budget.blocked,
+        EngineEvent::Prompt { delivery: Delivery::Queued { until: Some(_) }, .. } => panic!("too early"),
         _ => None,
     });
     assert!(!blocked.await.is_estimate, "the service named a time");
@@ -118,7 +118,8 @@ async fn what_never_reached_the_service_is_not_sent_and_can_be_edited() {
     assert!(!desk.engine.has_sending());
     desk.engine.resolve(prompt, Resolution::SendEdited("Still offline".to_owned())).await.expect("queued");
     assert_eq!(desk.outcome(prompt).await.0.kind(), DeliveryKind::NotSent);
-    let budget = desk.store.budget(&desk.scope, Limited::Create, desk.engine.service_now()).await.expect("a budget");
+    let budget =
+        desk.store.budget(&desk.scope, RateLimited::Create, desk.engine.service_now()).await.expect("a budget");
     assert_eq!(budget.used, 0, "nothing was used at the service");
     let thread = desk.store.thread(row.key).await.expect("a thread");
     assert_eq!(thread.prompts.iter().map(|prompt| prompt.text.as_str()).collect::<Vec<_>>(), ["Still offline"]);
@@ -180,7 +181,8 @@ async fn stopping_is_quick_while_a_prompt_is_on_its_way_and_the_record_says_that
     let (sim, folder) = (sim(&["create=latency-60000"]).await, tempfile::tempdir().expect("a folder"));
     let mut desk = Desk::begin(&sim, folder.path()).await;
     let (prompt, row) = desk.engine.submit_new_job("Slow").await.expect("on disk");
-    desk.until("sending", |news| matches!(news, News::Prompt { delivery: Delivery::Sending, .. }).then_some(())).await;
+    desk.until("sending", |news| matches!(news, EngineEvent::Prompt { delivery: Delivery::Sending, .. }).then_some(()))
+        .await;
     assert!(desk.engine.has_sending());
     tokio::time::timeout(Duration::from_secs(1), desk.engine.stop()).await.expect("stopped");
     let left = std::fs::read_dir(folder.path()).expect("a folder").flatten();

@@ -2,10 +2,10 @@
 
 use crate::desk::{Desk, scope_of, sim};
 use docdeck::model::connection::Connection;
+use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
-use docdeck::model::ledger::{Limited, Wait};
+use docdeck::model::ledger::{RateLimited, Wait};
 use docdeck::model::log::Operation;
-use docdeck::model::news::News;
 use docdeck::model::period::DateRange;
 use docdeck::model::views::ViewsQuery;
 use docdeck::sim::Sim;
@@ -49,7 +49,7 @@ async fn a_full_ledger_refuses_without_a_request_and_says_until_when() {
     let desk = Desk::begin(&sim, folder.path()).await;
     let start = desk.engine.service_now();
     for _ in 0..100 {
-        desk.store.spend(&desk.scope, Limited::Views, start).await.expect("written").expect("a place");
+        desk.store.spend(&desk.scope, RateLimited::Views, start).await.expect("written").expect("a place");
     }
     let failure = desk.engine.load_views(week(&sim, 1), false).await.expect_err("full");
     let until = start + chrono::TimeDelta::hours(1);
@@ -77,12 +77,12 @@ async fn a_load_that_nobody_waits_for_any_more_is_paid_for_and_kept() {
     let engine = desk.engine.clone();
     let waiting = tokio::spawn(async move { engine.load_views(query, false).await });
     let used = desk.until("the spend", |news| match news {
-        News::Budget(Limited::Views, budget) if budget.used > 0 => Some(budget.used),
+        EngineEvent::Budget(RateLimited::Views, budget) if budget.used > 0 => Some(budget.used),
         _ => None,
     });
     assert_eq!(used.await, 1);
     waiting.abort();
-    desk.until("the answer", |news| matches!(news, News::Logged(_)).then_some(())).await;
+    desk.until("the answer", |news| matches!(news, EngineEvent::Logged(_)).then_some(())).await;
     let again = desk.engine.load_views(query, false).await.expect("views");
     assert_eq!((again.value.rows.len(), sim.requests(Operation::Views)), (50, 1));
 }
@@ -108,12 +108,12 @@ async fn a_load_that_never_reached_the_service_is_not_counted_as_used() {
     desk.engine.load_views(query, false).await.expect_err("nobody there");
     for (used, what) in [(1, "the spend"), (0, "the place given back")] {
         desk.until(what, |news| match news {
-            News::Budget(Limited::Views, budget) if budget.used == used => Some(()),
+            EngineEvent::Budget(RateLimited::Views, budget) if budget.used == used => Some(()),
             _ => None,
         })
         .await;
     }
-    let budget = desk.store.budget(&desk.scope, Limited::Views, desk.engine.service_now()).await.expect("a budget");
+    let budget = desk.store.budget(&desk.scope, RateLimited::Views, desk.engine.service_now()).await.expect("a budget");
     assert_eq!(budget.used, 0);
 }
 
@@ -124,23 +124,23 @@ async fn a_load_that_never_reached_the_service_says_offline_until_one_does() {
     let mut desk = Desk::begin_with(scope, "mint_x", folder.path()).await;
     desk.engine.load_views(week(&sim, 1), false).await.expect_err("nobody there");
     let told = desk.until("offline", |news| match news {
-        News::Connection(Connection::Offline { next_try, .. }) => Some(*next_try),
+        EngineEvent::Connection(Connection::Offline { next_try, .. }) => Some(*next_try),
         _ => None,
     });
     assert_eq!(told.await, None, "no job is there to probe with, so no next try is promised");
     let folder = tempfile::tempdir().expect("a folder");
     let mut desk = Desk::begin(&sim, folder.path()).await;
     desk.engine.load_views(week(&sim, 1), false).await.expect("views");
-    desk.until("live", |news| matches!(news, News::Connection(Connection::Ready)).then_some(())).await;
+    desk.until("live", |news| matches!(news, EngineEvent::Connection(Connection::Ready)).then_some(())).await;
 }
 
 #[tokio::test]
 async fn the_three_budgets_are_told_at_the_start() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let mut desk = Desk::begin(&sim, folder.path()).await;
-    for expected in Limited::ALL {
+    for expected in RateLimited::ALL {
         let told = desk.until("a budget", |news| match news {
-            News::Budget(limited, budget) => Some((*limited, budget.used)),
+            EngineEvent::Budget(limited, budget) => Some((*limited, budget.used)),
             _ => None,
         });
         assert_eq!(told.await, (expected, 0));

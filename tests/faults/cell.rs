@@ -6,15 +6,15 @@ use docdeck::api::{Client, ClientOptions, ExtraRoots};
 use docdeck::engine::{Duties, Engine, PollOptions, Setup};
 use docdeck::model::Time;
 use docdeck::model::endpoint::{ApiKey, Scope};
+use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
-use docdeck::model::job::{Job, JobId, Status};
-use docdeck::model::ledger::Limited;
-use docdeck::model::load::Stamped;
+use docdeck::model::job::{JobId, RemoteJob, Status};
+use docdeck::model::ledger::RateLimited;
+use docdeck::model::load::Timed;
 use docdeck::model::log::Operation;
-use docdeck::model::news::News;
 use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{Delivery, PromptId};
-use docdeck::model::row::JobRow;
+use docdeck::model::row::Job;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Counts, PageRow, ViewsPage, ViewsQuery};
 use docdeck::store::Store;
@@ -45,11 +45,11 @@ struct Desk {
     engine: Engine,
     store: Store,
     scope: Scope,
-    news: mpsc::Receiver<News>,
+    news: mpsc::Receiver<EngineEvent>,
     /// The job that is there already.
-    row: JobRow,
+    row: Job,
     query: ViewsQuery,
-    views: Stamped<ViewsPage>,
+    views: Timed<ViewsPage>,
 }
 
 /// What the dashboard asks for today. A cell that runs into the next day goes on with what it began with.
@@ -84,12 +84,12 @@ pub(crate) async fn seed(
     folder: &Path,
     query: ViewsQuery,
     now: Time,
-) -> (Store, JobRow) {
+) -> (Store, Job) {
     let (store, _) = Store::open(folder, now).expect("a store");
     let link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
     // A new job is none that is known.
     let id = JobId::new(if operation == Operation::Create { "job_0" } else { ID }).expect("an id");
-    let job = Job {
+    let job = RemoteJob {
         id,
         status: Status::parse(BEFORE),
         repository: Some(CleanText::line("acme/docs")),
@@ -136,7 +136,7 @@ impl Desk {
         let step = async {
             loop {
                 match self.news.recv().await {
-                    Some(News::Prompt { prompt, delivery, .. }) if prompt == of => match delivery {
+                    Some(EngineEvent::Prompt { prompt, delivery, .. }) if prompt == of => match delivery {
                         Delivery::Sending | Delivery::Queued { until: None } => {}
                         delivery => return delivery,
                     },
@@ -163,7 +163,7 @@ impl Desk {
         // Without the duty to send, what waits is kept for this instance alone: for all others it is paused.
         let on_disk = if matches!(delivery, Delivery::Queued { .. }) { &Delivery::Paused } else { &delivery };
         check(kept == [(TEXT, on_disk)], || format!("on disk is {kept:?}, told was {delivery:?}"))?;
-        let limited = if operation == Operation::FollowUp { Limited::FollowUp } else { Limited::Create };
+        let limited = if operation == Operation::FollowUp { RateLimited::FollowUp } else { RateLimited::Create };
         let budget = self.store.budget(&self.scope, limited, now).await.expect("read");
         let used = u32::from(!matches!(delivery, Delivery::NotSent(_)));
         check(budget.used == used || budget.blocked.is_some(), || format!("{} used in the ledger", budget.used))?;
@@ -219,7 +219,7 @@ impl Desk {
         let result = self.engine.load_views(self.query, true).await;
         let now = self.engine.service_now();
         let kept = self.engine.cached_views(self.query).await.ok_or("no views are kept")?;
-        let budget = self.store.budget(&self.scope, Limited::Views, now).await.expect("read");
+        let budget = self.store.budget(&self.scope, RateLimited::Views, now).await.expect("read");
         match result {
             Ok(loaded) => {
                 check(kept == loaded, || format!("kept is {kept:?}"))?;

@@ -3,7 +3,7 @@
 use crate::crash::{assert_sound, dispatch_all, received};
 use crate::room::dashboard;
 use crate::world::{Running, World};
-use docdeck::model::ledger::Limited;
+use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
 use std::collections::BTreeSet;
@@ -68,7 +68,8 @@ fn two_dashboards_and_ten_commands_on_one_record_send_each_prompt_once_and_count
 
 /// Creates that the ledger counts.
 fn used(world: &World) -> u32 {
-    world.store(async |store, scope| store.budget(scope, Limited::Create, world.sim.now()).await.expect("read").used)
+    world
+        .store(async |store, scope| store.budget(scope, RateLimited::Create, world.sim.now()).await.expect("read").used)
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn ten_at_once_for_the_last_four_places_of_the_ledger_send_four() {
     let world = World::new(&[]);
     world.store(async |store, scope| {
         for _ in 0..96 {
-            store.spend(scope, Limited::Create, world.sim.now()).await.expect("written").expect("a place");
+            store.spend(scope, RateLimited::Create, world.sim.now()).await.expect("written").expect("a place");
         }
     });
     let running: Vec<Running> =

@@ -4,10 +4,10 @@ use crate::desk::{Desk, faults, folder, scope_of, sim};
 use chrono::TimeDelta;
 use docdeck::api::{Client, ClientOptions};
 use docdeck::model::endpoint::ApiKey;
-use docdeck::model::ledger::Limited;
+use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
-use docdeck::model::row::{Group, JobRow};
+use docdeck::model::row::{Job, JobGroup};
 use docdeck::sim::Sim;
 use docdeck::store::{Settled, Store, Turn};
 use std::time::Duration;
@@ -39,9 +39,9 @@ async fn a_lost_answer_in_a_batch_is_one_unconfirmed_prompt_and_the_rest_goes_on
     desk.until("a lost answer", |_| sim.carried_out(Operation::Create) > 0).await;
     faults(&sim, &[]);
     desk.until("the rest", |_| sim.carried_out(Operation::Create) == 12).await;
-    let is_settled = |row: &JobRow| row.id.is_some() || row.undelivered == Some(DeliveryKind::Unconfirmed);
+    let is_settled = |row: &Job| row.id.is_some() || row.undelivered == Some(DeliveryKind::Unconfirmed);
     desk.until("the last answer", |desk| desk.app.jobs.shown_rows().filter(|row| is_settled(row)).count() == 12).await;
-    let lost = desk.app.jobs.count_of(Group::NeedsYou);
+    let lost = desk.app.jobs.count_of(JobGroup::NeedsYou);
     assert!((1..=4).contains(&lost), "{lost}");
     let mut unconfirmed = 0;
     for row in desk.store.jobs(&desk.scope).await.expect("rows") {
@@ -79,7 +79,7 @@ async fn with_a_clock_set_back_an_hour_nothing_is_freed_sent_twice_or_missed() {
     // What was done while this computer's clock was an hour ahead: a hundred requests, the last one a job.
     let (store, _) = Store::open(folder.path(), ahead).expect("a store");
     for _ in 0..99 {
-        store.spend(&scope, Limited::Create, ahead).await.expect("written").expect("a place");
+        store.spend(&scope, RateLimited::Create, ahead).await.expect("written").expect("a place");
     }
     let (prompt, row) =
         store.add_new_job(&scope, "From later on [sim:seconds=6000] [sim:pr]", ahead).await.expect("on disk");

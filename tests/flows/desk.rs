@@ -12,10 +12,10 @@ use docdeck::config::profiles::KnownProfile;
 use docdeck::engine::PollOptions;
 use docdeck::model::Time;
 use docdeck::model::endpoint::{ApiKey, Scope};
+use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::job::Status;
-use docdeck::model::news::News;
 use docdeck::model::prompt::{Prompt, Thread};
-use docdeck::model::row::{JobKey, JobRow};
+use docdeck::model::row::{Job, JobKey};
 use docdeck::model::setup::AlreadySet;
 use docdeck::model::text::CleanText;
 use docdeck::runtime::effects::{Connection, Effects};
@@ -48,7 +48,7 @@ pub(crate) struct Desk {
     pub(crate) asked: Vec<Effect>,
     effects: Effects,
     profiles: Profiles,
-    news: mpsc::Receiver<News>,
+    news: mpsc::Receiver<EngineEvent>,
     last_wake: Instant,
     /// How much later it is for the dashboard than for the test: its user pauses after each text that is sent.
     paused: TimeDelta,
@@ -299,7 +299,7 @@ impl Desk {
         self.selected().key
     }
 
-    pub(crate) fn selected(&self) -> &JobRow {
+    pub(crate) fn selected(&self) -> &Job {
         self.app.jobs.selected().expect("a selected job")
     }
 

@@ -3,7 +3,7 @@
 use crate::desk::{Desk, faults, folder, scope_of, sim};
 use crate::pty::{Pty, Setup};
 use chrono::TimeDelta;
-use docdeck::model::ledger::Limited;
+use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
 use docdeck::sim::Sim;
@@ -121,7 +121,7 @@ async fn a_prompt_that_waited_for_the_limit_when_docdeck_was_killed_is_sent_once
     let (sim, folder) = (sim(&[]).await, folder());
     let (store, _) = Store::open(folder.path(), sim.now()).expect("a store");
     for _ in 0..100 {
-        store.spend(&scope_of(&sim), Limited::Create, sim.now()).await.expect("written").expect("a place");
+        store.spend(&scope_of(&sim), RateLimited::Create, sim.now()).await.expect("written").expect("a place");
     }
     store.close().await;
     let keys = |pty: &mut Pty| {

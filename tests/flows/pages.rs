@@ -6,7 +6,7 @@ use chrono::{TimeDelta, Utc};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
 use docdeck::app::overlay::Overlay;
-use docdeck::model::job::{Job, JobId, Status};
+use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::load::Load;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DraftSlot;
@@ -33,7 +33,7 @@ async fn lived_through(sim: &Sim, folder: &Path, page: &str, days_ago: i64) -> J
     let (store, _) = Store::open(folder, Utc::now()).expect("a store");
     let scope = scope_of(sim);
     let at = Utc::now() - TimeDelta::days(days_ago);
-    let job = |status: Status| Job {
+    let job = |status: Status| RemoteJob {
         id: JobId::new("old-job").expect("an id"),
         status,
         repository: None,

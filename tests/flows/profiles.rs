@@ -4,7 +4,7 @@ use crate::desk::{Desk, faults, folder, scope_of, sim};
 use crossterm::event::KeyCode;
 use docdeck::app::Record;
 use docdeck::model::endpoint::Scope;
-use docdeck::model::ledger::Limited;
+use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
 use docdeck::model::text::CleanText;
@@ -130,7 +130,7 @@ async fn two_profiles_of_one_project_share_rows_ledger_and_lease() {
     desk.until_shown("new jobs 2/100").await;
     // The lease was given over: somebody polls.
     desk.until_shown("NEEDS YOU 1").await;
-    assert_eq!(desk.app.budget(Limited::Create).used, 2);
+    assert_eq!(desk.app.budget(RateLimited::Create).used, 2);
     desk.terminate().await;
 }
 
@@ -217,7 +217,7 @@ async fn turning_while_all_pages_load_ends_that_and_what_came_is_gone_on_with_af
     // Nothing of the first profile's pages is shown or counted here.
     desk.keys("2");
     desk.until_shown("page 1, rows").await;
-    assert_eq!(desk.app.budget(Limited::Views).used, 1);
+    assert_eq!(desk.app.budget(RateLimited::Views).used, 1);
     assert!(!desk.shows("loading all"), "{}", desk.screen());
     choose(&mut desk, 0);
     turned_to(&mut desk, "acme").await;

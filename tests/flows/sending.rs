@@ -5,10 +5,10 @@ use crossterm::event::KeyCode;
 use docdeck::app::Effect;
 use docdeck::model::change::LocalChange;
 use docdeck::model::job::Status;
-use docdeck::model::ledger::Limited;
+use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind};
-use docdeck::model::row::Group;
+use docdeck::model::row::JobGroup;
 
 #[tokio::test]
 async fn a_prompt_becomes_a_job_with_a_pull_request_that_needs_a_look_and_wakes_on_a_follow_up() {
@@ -55,7 +55,8 @@ async fn a_prompt_becomes_a_job_with_a_pull_request_that_needs_a_look_and_wakes_
     desk.until("the follow-up at work", |desk| desk.status(key) == Some(Status::Active)).await;
     assert_eq!(sim.carried_out(Operation::FollowUp), 1);
     desk.assert_shows("WORKING 2");
-    desk.until("the second end", |desk| desk.app.jobs.get(key).is_some_and(|row| row.group() == Group::NeedsYou)).await;
+    desk.until("the second end", |desk| desk.app.jobs.get(key).is_some_and(|row| row.group() == JobGroup::NeedsYou))
+        .await;
     desk.until_shown("you    Redirects too").await;
     let thread = desk.thread(key).await;
     assert!(thread.prompts.iter().all(|prompt| prompt.delivery == Delivery::Accepted));
@@ -145,7 +146,7 @@ async fn the_hundred_and_first_create_of_an_hour_waits_and_is_not_sent() {
     let (sim, folder) = (sim(&[]).await, folder());
     let mut desk = Desk::begin(&sim, folder.path()).await;
     for _ in 0..99 {
-        desk.store.spend(&desk.scope, Limited::Create, sim.now()).await.expect("written").expect("a place");
+        desk.store.spend(&desk.scope, RateLimited::Create, sim.now()).await.expect("written").expect("a place");
     }
     desk.accepted("The hundredth [sim:seconds=6000]").await;
     desk.until_shown("new jobs 100/100").await;

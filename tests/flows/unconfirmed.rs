@@ -4,7 +4,7 @@ use crate::desk::{Desk, faults, folder, sim};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind};
-use docdeck::model::row::Group;
+use docdeck::model::row::JobGroup;
 use docdeck::sim::Sim;
 
 /// A dashboard with one unconfirmed new job that the service did carry out.
@@ -89,7 +89,7 @@ async fn a_discarded_unconfirmed_prompt_is_not_sent_and_can_be_restored() {
         (&prompt.delivery, prompt.text.as_str()),
         (&Delivery::Discarded { from }, "Translate [sim:seconds=6000]")
     );
-    assert_eq!((desk.app.jobs.active(), desk.selected().group()), (0, Group::Done));
+    assert_eq!((desk.app.jobs.active(), desk.selected().group()), (0, JobGroup::Done));
     desk.until("its thread", |desk| desk.app.detail.discarded().is_some()).await;
     desk.keys("!");
     desk.assert_shows("Discarded. The service may still have started it.");

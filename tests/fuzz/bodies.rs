@@ -13,14 +13,14 @@ use docdeck::model::Time;
 use docdeck::model::batch;
 use docdeck::model::comparison::Comparison;
 use docdeck::model::endpoint::{ApiKey, Scope};
-use docdeck::model::export::{Extract, Format};
-use docdeck::model::job::{Job, JobId, Status};
+use docdeck::model::export::{ExportContent, ExportFormat};
+use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::layout::Layout;
 use docdeck::model::link::{WebLink, shown};
 use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::Report;
-use docdeck::model::setup::{KeyFrom, NewProfile};
+use docdeck::model::setup::{KeySourceInput, NewProfile};
 use docdeck::model::text::{CleanText, escaped_json, gated, is_hidden};
 use docdeck::model::views::{Count, Counts, PageRow};
 use docdeck::runtime::answer::AnswerFilter;
@@ -128,7 +128,7 @@ fn job(bytes: &[u8]) {
 }
 
 /// A job as the service would say it.
-fn wire(job: &Job) -> Value {
+fn wire(job: &RemoteJob) -> Value {
     let text = |text: &Option<CleanText>| text.as_ref().map(CleanText::to_string);
     let time = |time: &Option<Time>| time.map(|time| time.to_rfc3339());
     json!({
@@ -164,7 +164,9 @@ fn views(bytes: &[u8]) {
     assert!(report.rows.len() <= page.rows.len(), "rows of one path are one row");
     let _ = (report.sums(), report.loaded_share().map(|share| assert!((0.0..=1.0).contains(&share), "{share}")));
     let comparison = Comparison { now: report.clone().into(), before: report.clone().into() };
-    for extract in [Extract::of_answer(range(), &page, true, now()), Extract::of_report(&report, Some(&comparison))] {
+    for extract in
+        [ExportContent::of_answer(range(), &page, true, now()), ExportContent::of_report(&report, Some(&comparison))]
+    {
         exports(&extract);
     }
 }
@@ -183,19 +185,19 @@ fn assert_counts(counts: &Counts) {
 }
 
 /// Whatever is in it, a file is text, a table has a row a page, and no cell is a formula.
-fn exports(extract: &Extract<'_>) {
-    for format in Format::ALL {
+fn exports(extract: &ExportContent<'_>) {
+    for format in ExportFormat::ALL {
         let text = format.write(extract).expect("it is written");
         let bad = text.chars().find(|c| is_hidden(*c) && !matches!(c, '\r' | '\n'));
         assert_eq!(bad, None, "{format:?}: {text:?}");
         assert_line(&extract.file_name(format));
-        if format == Format::Json {
+        if format == ExportFormat::Json {
             let read: Value = serde_json::from_str(&text).expect("JSON");
             let rows = read.get("views").and_then(Value::as_array).expect("rows");
             assert_eq!(rows.len(), extract.lines.iter().filter(|line| line.now.is_some()).count());
         }
     }
-    let text = Format::Csv.write(extract).expect("CSV");
+    let text = ExportFormat::Csv.write(extract).expect("CSV");
     let mut reader = csv::ReaderBuilder::new().has_headers(true).from_reader(text.as_bytes());
     let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row of the same length")).collect();
     assert_eq!(rows.len(), extract.lines.len());
@@ -269,7 +271,7 @@ fn config(raw: &str) {
 /// A profile that is written into the text is there afterwards, and nothing else of it is another one.
 fn write_into(raw: &str, path: &Path, file: &ConfigFile) {
     let name = file.profiles.keys().next().map_or("new", String::as_str);
-    for (name, from) in [(name, KeyFrom::Typed(key())), ("\"odd\" . [name]\n", KeyFrom::Elsewhere)] {
+    for (name, from) in [(name, KeySourceInput::Typed(key())), ("\"odd\" . [name]\n", KeySourceInput::Elsewhere)] {
         let profile = NewProfile {
             name: name.to_owned(),
             base_url: Some("https://docs.example".to_owned()),

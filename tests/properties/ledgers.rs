@@ -6,7 +6,7 @@
 use chrono::TimeDelta;
 use docdeck::model::Time;
 use docdeck::model::endpoint::Scope;
-use docdeck::model::ledger::{LONGEST_WAIT, Limited, WINDOW, Wait};
+use docdeck::model::ledger::{LONGEST_WAIT, RateLimited, WINDOW, Wait};
 use docdeck::store::Store;
 use proptest::prelude::*;
 
@@ -67,7 +67,7 @@ proptest! {
         runtime.block_on(async {
             let store = Store::in_memory().expect("a store");
             let scope = Scope { base_url: "https://docs.example".to_owned(), project: "p".to_owned(), organization: None };
-            let limited = Limited::Views;
+            let limited = RateLimited::Views;
             let mut clock = Clock { now: Time::from_timestamp(1_800_000_000, 0).expect("a time"), counted: 0 };
             let (mut granted, mut blocked): (Vec<(Time, i64)>, i64) = (vec![], 0);
             for step in steps {
@@ -128,12 +128,12 @@ proptest! {
             let now = Time::from_timestamp(1_800_000_000, 0).expect("a time");
             let (store, _) = Store::open(folder.path(), now).expect("a store");
             for _ in 0..spent {
-                store.spend(&scope, Limited::Create, now).await.expect("kept").expect("a place");
+                store.spend(&scope, RateLimited::Create, now).await.expect("kept").expect("a place");
             }
             store.close().await;
             let then = now - TimeDelta::seconds(back);
             let (store, _) = Store::open(folder.path(), then).expect("a store");
-            let budget = store.budget(&scope, Limited::Create, then).await.expect("read");
+            let budget = store.budget(&scope, RateLimited::Create, then).await.expect("read");
             assert_eq!(budget.used as usize, spent);
             store.close().await;
         });

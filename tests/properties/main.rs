@@ -13,19 +13,19 @@ use docdeck::app::profiles::Profile;
 use docdeck::app::welcome::{NotWritten, Welcome};
 use docdeck::app::{App, Effect, Known, Msg, Overwrite, Record, SavedFilter, Start, SubmitError, Template};
 use docdeck::model::Time;
-use docdeck::model::about::{AboutPage, PageHistory, PageViews};
 use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::{ApiKey, Scope};
+use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
+use docdeck::model::impact::{PageHistory, PageImpact, PageViews};
 use docdeck::model::job::{JobId, Status};
 use docdeck::model::layout::Layout;
-use docdeck::model::load::Stamped;
-use docdeck::model::news::News;
+use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{Delivery, DeliveryKind, DraftSlot, Prompt, PromptId, PromptKind, Resolution, Thread};
-use docdeck::model::report::{Kept, KnownRange, LoadEnd, LoadEnded, Recalled, Report};
-use docdeck::model::row::{FirstRows, JobKey, JobRow};
-use docdeck::model::setup::{Allowed, AlreadySet, SetupField, SetupProblem};
+use docdeck::model::report::{CachedViews, KnownRange, LoadEnded, LoadOutcome, Recalled, Report};
+use docdeck::model::row::{FirstRows, Job, JobKey};
+use docdeck::model::setup::{AlreadySet, SetupField, SetupProblem, WritePermission};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
 use docdeck::ui::{Depth, Theme, draw};
@@ -136,9 +136,9 @@ fn status(n: u8) -> Option<Status> {
     }
 }
 
-fn row(key: i64, n: u8, undelivered: Option<DeliveryKind>, revision: i64, now: Time) -> JobRow {
+fn row(key: i64, n: u8, undelivered: Option<DeliveryKind>, revision: i64, now: Time) -> Job {
     let pending = undelivered.filter(|kind| *kind != DeliveryKind::Accepted);
-    JobRow {
+    Job {
         id: if n == 0 { None } else { JobId::new(&format!("job-{key}")) },
         status: status(n),
         pr_link: (n == 2).then(|| CleanText::line("https://example.com/a/pull/7")),
@@ -147,7 +147,7 @@ fn row(key: i64, n: u8, undelivered: Option<DeliveryKind>, revision: i64, now: T
         pages: if key % 2 == 0 { [CleanText::line("/a"), CleanText::line("/b")].into() } else { Default::default() },
         undelivered: pending,
         revision,
-        ..JobRow::new(JobKey(key), CleanText::line(&format!("Job {key}")), now)
+        ..Job::new(JobKey(key), CleanText::line(&format!("Job {key}")), now)
     }
 }
 
@@ -177,9 +177,9 @@ fn thread(job: JobKey, now: Time) -> Thread {
     Thread { prompts: vec![prompt], events: Vec::new() }
 }
 
-fn totals(now: Time) -> Stamped<Counts> {
+fn totals(now: Time) -> Timed<Counts> {
     let value = Counts { human: Count::Known(500), ai: Count::Known(80), total: Count::Known(580) };
-    Stamped { value, as_of: now }
+    Timed { value, as_of: now }
 }
 
 fn report(range: DateRange, complete: bool, now: Time) -> Report {
@@ -339,7 +339,7 @@ impl Play {
             Effect::SubmitJobAbout(text, pages) => {
                 self.next_prompt += 1;
                 let job = row(self.next_prompt, 0, Some(DeliveryKind::Queued), revision, now);
-                let made = (PromptId(self.next_prompt), JobRow { pages: pages.clone().into(), ..job });
+                let made = (PromptId(self.next_prompt), Job { pages: pages.clone().into(), ..job });
                 Msg::Submitted {
                     slot: DraftSlot::AboutPages,
                     result: if well { Ok(made) } else { Err(refused(text, pages)) },
@@ -376,7 +376,7 @@ impl Play {
                 let range = self.app.views.query().range;
                 let totals = Counts::default();
                 let known = KnownRange { range, rows: 9, complete: well, as_of: now, totals };
-                Msg::Kept(if well { Ok(Kept { ranges: vec![known; 40], bytes: 9 }) } else { Err(failure()) })
+                Msg::Kept(if well { Ok(CachedViews { ranges: vec![known; 40], bytes: 9 }) } else { Err(failure()) })
             }
             Effect::WriteFile(file, Overwrite::Ask) if !well => Msg::FileExists(file),
             Effect::WriteFile(file, _) => {
@@ -399,7 +399,7 @@ impl Play {
                 Msg::PageHistory { path, result: if well { Ok(history) } else { Err(failure()) } }
             }
             Effect::RecallAbout(job) => {
-                let about = |path: &str| AboutPage {
+                let about = |path: &str| PageImpact {
                     path: CleanText::line(path),
                     before: PageViews::NotListed(now),
                     after: PageViews::Unknown,
@@ -410,7 +410,7 @@ impl Play {
                 let counts = Counts { human: Count::Known(5), ai: Count::Known(-1), total: Count::Missing };
                 let row = PageRow { path: CleanText::line("/a"), counts: counts.clone() };
                 let value = ViewsPage { totals: counts, rows: vec![row; 60], has_more: None };
-                let result = if well { Ok(Stamped { value, as_of: now }) } else { Err(failure()) };
+                let result = if well { Ok(Timed { value, as_of: now }) } else { Err(failure()) };
                 Msg::Views { query, result, old: None }
             }
             Effect::Recall(range) => {
@@ -427,7 +427,8 @@ impl Play {
                     (false, _) => LoadEnded::Failed(failure()),
                 };
                 let complete = ended == LoadEnded::Complete;
-                let end = LoadEnd { report: Some(Arc::new(report(order.range, complete, now))), ended, requests: 2 };
+                let end =
+                    LoadOutcome { report: Some(Arc::new(report(order.range, complete, now))), ended, requests: 2 };
                 Msg::LoadEnded { range: order.range, end }
             }
             Effect::RecallTotals(ranges) => {
@@ -436,7 +437,7 @@ impl Play {
             }
             Effect::LoadTotals(ranges) => {
                 for range in ranges {
-                    self.tell(Msg::News(News::Totals { range, totals: totals(now) }));
+                    self.tell(Msg::News(EngineEvent::Totals { range, totals: totals(now) }));
                 }
                 Msg::TotalsLoaded(if well { Ok(()) } else { Err(failure()) })
             }
@@ -488,8 +489,8 @@ impl Play {
             }
             Effect::WriteConfig { attempt, allowed, .. } => {
                 self.is_writing = false;
-                let there = NotWritten::There(Allowed::Change);
-                let result = if well || allowed == Allowed::Change { Ok(()) } else { Err(there) };
+                let there = NotWritten::There(WritePermission::Change);
+                let result = if well || allowed == WritePermission::Change { Ok(()) } else { Err(there) };
                 Msg::ConfigWritten { attempt, result }
             }
             _ => Msg::Wake,
@@ -507,19 +508,19 @@ impl Play {
             Step::Row(key, status, undelivered) => {
                 self.revision += 1;
                 let row = row(key, status, undelivered, self.revision, self.now);
-                self.tell(Msg::News(News::Job(Box::new(row))));
+                self.tell(Msg::News(EngineEvent::Job(Box::new(row))));
             }
             Step::Delivered(prompt, n) => {
                 self.revision += 1;
                 let (prompt, delivery) = (PromptId(prompt + 95), delivery(n, self.now));
                 let job = Box::new(row(prompt.0, 1, Some(delivery.kind()), self.revision, self.now));
-                self.tell(Msg::News(News::Prompt { prompt, delivery, job }));
+                self.tell(Msg::News(EngineEvent::Prompt { prompt, delivery, job }));
             }
             Step::Connection(live) => {
                 let reason = CleanText::line("no network");
                 let next_try = self.now + TimeDelta::seconds(8);
                 let offline = Connection::Offline { reason, next_try: Some(next_try) };
-                self.tell(Msg::News(News::Connection(if live { Connection::Ready } else { offline })));
+                self.tell(Msg::News(EngineEvent::Connection(if live { Connection::Ready } else { offline })));
             }
             Step::Later(millis) => {
                 self.now += TimeDelta::milliseconds(millis);

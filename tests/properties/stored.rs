@@ -4,18 +4,20 @@ use chrono::{Days, NaiveDate, TimeDelta};
 use docdeck::config::file::ConfigFile;
 use docdeck::config::write;
 use docdeck::model::Time;
-use docdeck::model::backup::{DraftOf, DraftRecord, DraftText, Header, JobRecord, Line, PromptRecord, Totals};
+use docdeck::model::backup::{
+    BackupHeader, BackupLine, BackupTotals, DraftOf, DraftRecord, DraftText, JobRecord, PromptRecord,
+};
 use docdeck::model::change::LocalChange;
 use docdeck::model::endpoint::{ApiKey, Scope};
-use docdeck::model::job::{Job, JobId, Status};
-use docdeck::model::layout::{JobsLayout, Layout, Place, Shown, SortBy, ViewsLayout};
-use docdeck::model::ledger::{Limited, Wait};
-use docdeck::model::load::Stamped;
+use docdeck::model::job::{JobId, RemoteJob, Status};
+use docdeck::model::layout::{JobsLayout, Layout, PanePlace, ShownScreen, SortBy, ViewsLayout};
+use docdeck::model::ledger::{RateLimited, Wait};
+use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{Delivery, DeliveryKind, DraftSlot, EventKind, JobEvent, PromptKind};
 use docdeck::model::report::Report;
-use docdeck::model::row::{JobKey, JobRow};
-use docdeck::model::setup::{Allowed, KeyFrom, NewProfile};
+use docdeck::model::row::{Job, JobKey};
+use docdeck::model::setup::{KeySourceInput, NewProfile, WritePermission};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
 use docdeck::store::{Only, ReportAnswer, Settled, Store, Turn, check_import};
@@ -72,9 +74,9 @@ prop_compose! {
     fn job()(
         id in job_id(), status in status(), texts in (of(word()), of(word()), of(word()), of(word())),
         created_at in of(time()), archived_at in of(time()),
-    ) -> Job {
+    ) -> RemoteJob {
         let (repository, git_ref, model, pr_link) = texts;
-        Job { id, status, repository, git_ref, model, pr_link, created_at, archived_at }
+        RemoteJob { id, status, repository, git_ref, model, pr_link, created_at, archived_at }
     }
 }
 
@@ -109,9 +111,11 @@ fn range() -> impl Strategy<Value = DateRange> {
 
 fn layout() -> impl Strategy<Value = Layout> {
     let sort = || of((text(), any::<bool>()).prop_map(|(by, reversed)| SortBy { by, reversed }));
-    let place = prop::sample::select(vec![Place::Jobs, Place::Views, Place::Log]);
-    let shown =
-        prop_oneof![text().prop_map(Shown::Preset), (day(), day()).prop_map(|(from, to)| Shown::Days(from, to))];
+    let place = prop::sample::select(vec![PanePlace::Jobs, PanePlace::Views, PanePlace::Log]);
+    let shown = prop_oneof![
+        text().prop_map(ShownScreen::Preset),
+        (day(), day()).prop_map(|(from, to)| ShownScreen::Days(from, to))
+    ];
     let jobs = (text(), of(text()), sort(), any::<bool>()).prop_map(|(filter, tab, sort, dismissed)| JobsLayout {
         filter,
         tab,
@@ -185,7 +189,7 @@ prop_compose! {
         let mut tags: Vec<CleanText> = tags.iter().map(|tag| CleanText::line(&tag.to_lowercase())).collect();
         tags.sort();
         tags.dedup();
-        let row = JobRow {
+        let row = Job {
             id: Some(job.id),
             status: Some(job.status),
             repository: job.repository.map(Arc::new),
@@ -193,7 +197,7 @@ prop_compose! {
             model: job.model.map(Arc::new),
             pr_link: job.pr_link,
             archived_at: job.archived_at,
-            named: true,
+            has_own_title: true,
             tags: tags.into(),
             note,
             pages: kept.into(),
@@ -207,23 +211,23 @@ prop_compose! {
             gone_at: acted.2,
             gone: flags.0,
             dismissed: flags.1,
-            ..JobRow::new(JobKey(0), CleanText::title(title.as_str(), 200), times.0)
+            ..Job::new(JobKey(0), CleanText::title(title.as_str(), 200), times.0)
         };
         JobRecord { scope: scope(), row, prompts, events, draft }
     }
 }
 
-fn backup_line() -> impl Strategy<Value = Line> {
+fn backup_line() -> impl Strategy<Value = BackupLine> {
     let of = prop_oneof![
         Just(DraftOf::NewJob),
         Just(DraftOf::Batch),
         word().prop_map(|page| DraftOf::AboutPages(vec![page])),
     ];
     prop_oneof![
-        1 => (line(), time()).prop_map(|(program, exported_at)| Line::Header(Header { program, exported_at })),
-        4 => job_record().prop_map(|record| Line::Job(Box::new(record))),
-        1 => (of, draft_text()).prop_map(|(of, draft)| Line::Draft(DraftRecord { scope: scope(), of, draft })),
-        1 => (any::<u64>(), any::<u64>()).prop_map(|(jobs, drafts)| Line::End(Totals { jobs, drafts })),
+        1 => (line(), time()).prop_map(|(program, exported_at)| BackupLine::Header(BackupHeader { program, exported_at })),
+        4 => job_record().prop_map(|record| BackupLine::Job(Box::new(record))),
+        1 => (of, draft_text()).prop_map(|(of, draft)| BackupLine::Draft(DraftRecord { scope: scope(), of, draft })),
+        1 => (any::<u64>(), any::<u64>()).prop_map(|(jobs, drafts)| BackupLine::End(BackupTotals { jobs, drafts })),
     ]
 }
 
@@ -377,15 +381,15 @@ proptest! {
             async move |store| {
                 for seconds in times {
                     let at = now() - TimeDelta::seconds(seconds);
-                    store.spend(&scope(), Limited::FollowUp, at).await.expect("kept").expect("a place");
+                    store.spend(&scope(), RateLimited::FollowUp, at).await.expect("kept").expect("a place");
                 }
                 if let Some(until) = until {
                     let wait = Wait { until, is_estimate: true };
-                    store.mark_full(&scope(), Limited::FollowUp, wait, now()).await.expect("kept");
+                    store.mark_full(&scope(), RateLimited::FollowUp, wait, now()).await.expect("kept");
                 }
-                store.budget(&scope(), Limited::FollowUp, now()).await.expect("read")
+                store.budget(&scope(), RateLimited::FollowUp, now()).await.expect("read")
             },
-            async |store, before| (before, store.budget(&scope(), Limited::FollowUp, now()).await.expect("read")),
+            async |store, before| (before, store.budget(&scope(), RateLimited::FollowUp, now()).await.expect("read")),
         );
         prop_assert_eq!(before, after);
         prop_assert_eq!(after.used as usize, spent.len());
@@ -401,7 +405,7 @@ proptest! {
             async move |store| store.save_views(&scope(), query, &kept, now()).await.expect("kept"),
             async move |store, ()| store.cached_views(&scope(), query).await.expect("read"),
         );
-        prop_assert_eq!(read, Some(Stamped { value: page, as_of: now() }));
+        prop_assert_eq!(read, Some(Timed { value: page, as_of: now() }));
     }
 
     #[test]
@@ -441,8 +445,8 @@ proptest! {
 
     #[test]
     fn what_is_taken_in_from_another_computer_comes_out_again(records in vec(job_record(), 0..4)) {
-        let lines = std::iter::once(Line::Header(Header { program: CleanText::line("x"), exported_at: now() }))
-            .chain(records.into_iter().map(|record| Line::Job(Box::new(record))));
+        let lines = std::iter::once(BackupLine::Header(BackupHeader { program: CleanText::line("x"), exported_at: now() }))
+            .chain(records.into_iter().map(|record| BackupLine::Job(Box::new(record))));
         let file: String = lines.map(|line| line.write().expect("written") + "\n").collect();
         let (here, there) = across(
             async move |store| {
@@ -465,10 +469,10 @@ proptest! {
 fn profile() -> impl Strategy<Value = NewProfile> {
     let typed = || "[ -~é日]{0,20}".prop_map(|text| format!("t{text}"));
     let key = prop_oneof![
-        Just(KeyFrom::Elsewhere),
-        vec(typed(), 1..4).prop_map(KeyFrom::Command),
-        typed().prop_map(|path| KeyFrom::File(PathBuf::from(path))),
-        "[!-~]{1,40}".prop_map(|key| KeyFrom::Typed(ApiKey::new(&key).expect("a key"))),
+        Just(KeySourceInput::Elsewhere),
+        vec(typed(), 1..4).prop_map(KeySourceInput::Command),
+        typed().prop_map(|path| KeySourceInput::File(PathBuf::from(path))),
+        "[!-~]{1,40}".prop_map(|key| KeySourceInput::Typed(ApiKey::new(&key).expect("a key"))),
     ];
     let ca_file = of(typed().prop_map(PathBuf::from));
     (typed(), of(typed()), typed(), of(typed()), ca_file, key).prop_map(
@@ -490,7 +494,7 @@ proptest! {
     fn a_line_of_a_backup_is_read_as_it_was_written(line in backup_line()) {
         let text = line.write().expect("written");
         prop_assert!(!text.contains('\n'), "{}", text);
-        prop_assert_eq!(Line::read(&text, now()), Ok(line));
+        prop_assert_eq!(BackupLine::read(&text, now()), Ok(line));
     }
 
     #[test]
@@ -499,7 +503,7 @@ proptest! {
         let path = folder.path().join("config.toml");
         let second = NewProfile { name: format!("{} too", profile.name), ..second };
         for profile in [&profile, &second] {
-            write::save(&path, profile, Allowed::Add).expect("written");
+            write::save(&path, profile, WritePermission::Add).expect("written");
         }
         let text = std::fs::read_to_string(&path).expect("read");
         let file = ConfigFile::parse(&path, &text).expect("a good file");
@@ -512,10 +516,10 @@ proptest! {
             prop_assert_eq!(&read.ca_file, &typed.ca_file);
             let key = (read.api_key_command.clone(), read.api_key_file.clone(), read.api_key.as_ref().map(|key| key.expose().to_owned()));
             prop_assert_eq!(key, match typed.key {
-                KeyFrom::Elsewhere => (None, None, None),
-                KeyFrom::Command(words) => (Some(words), None, None),
-                KeyFrom::File(file) => (None, Some(file), None),
-                KeyFrom::Typed(key) => (None, None, Some(key.expose().to_owned())),
+                KeySourceInput::Elsewhere => (None, None, None),
+                KeySourceInput::Command(words) => (Some(words), None, None),
+                KeySourceInput::File(file) => (None, Some(file), None),
+                KeySourceInput::Typed(key) => (None, None, Some(key.expose().to_owned())),
             });
         }
     }

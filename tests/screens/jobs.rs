@@ -3,8 +3,8 @@
 use crate::world::World;
 use crate::{SIZES, render, snapshots, text};
 use docdeck::app::Msg;
+use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
-use docdeck::model::news::News;
 use docdeck::model::text::CleanText;
 use docdeck::ui::Depth;
 
@@ -197,7 +197,7 @@ fn hostile_text_from_the_service_cannot_leave_its_cell() {
 fn a_notice_of_trouble_is_marked_by_more_than_colour() {
     let mut world = World::new((80, 24));
     world.jobs();
-    world.tell(Msg::News(News::Notice(CleanText::line("The store was moved aside."))));
+    world.tell(Msg::News(EngineEvent::Notice(CleanText::line("The store was moved aside."))));
     let shown = text(&render(&world.app, Depth::None));
     let lines: Vec<&str> = shown.lines().collect();
     let [.., said, keys] = lines.as_slice() else { panic!("{shown}") };

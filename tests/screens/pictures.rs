@@ -6,7 +6,7 @@
 use crate::reports;
 use crate::world::{World, now};
 use docdeck::config::themes;
-use docdeck::model::palette::Ground;
+use docdeck::model::colors::Background;
 use docdeck::ui::{Depth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -29,11 +29,11 @@ type Terminals = (&'static str, &'static str);
 const DARK: Terminals = ("#d8dee9", "#14161b");
 const LIGHT: Terminals = ("#24292f", "#ffffff");
 
-fn picture(world: &World, ground: Ground) -> String {
+fn picture(world: &World, ground: Background) -> String {
     let theme = Theme::of(themes::usual().on(ground), Depth::True);
     let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
     terminal.draw(|frame| draw(frame, &world.app, &theme, now())).expect("a frame");
-    svg(terminal.backend().buffer(), if ground == Ground::Light { LIGHT } else { DARK })
+    svg(terminal.backend().buffer(), if ground == Background::Light { LIGHT } else { DARK })
 }
 
 fn svg(buffer: &Buffer, (letters, ground): Terminals) -> String {
@@ -127,7 +127,7 @@ fn color(color: Color) -> Option<String> {
 }
 
 /// Compares with the picture in `assets`, or writes it.
-fn assert_fresh(name: &str, world: &World, ground: Ground) {
+fn assert_fresh(name: &str, world: &World, ground: Background) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(format!("{name}.svg"));
     let drawn = picture(world, ground);
     if std::env::var_os("DOCDECK_PICTURES").is_some() {
@@ -141,8 +141,8 @@ fn assert_fresh(name: &str, world: &World, ground: Ground) {
 }
 
 fn assert_fresh_in_both(name: &str, world: &World) {
-    assert_fresh(&format!("{name}-dark"), world, Ground::Dark);
-    assert_fresh(&format!("{name}-light"), world, Ground::Light);
+    assert_fresh(&format!("{name}-dark"), world, Background::Dark);
+    assert_fresh(&format!("{name}-light"), world, Background::Light);
 }
 
 #[test]

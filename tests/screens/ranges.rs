@@ -5,11 +5,11 @@ use crate::{SIZES, render, snapshots, text};
 use chrono::{NaiveDate, TimeDelta};
 use crossterm::event::{Event, KeyCode};
 use docdeck::app::{Msg, NewFile};
+use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
-use docdeck::model::load::Stamped;
-use docdeck::model::news::News;
+use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
-use docdeck::model::report::{Kept, KnownRange};
+use docdeck::model::report::{CachedViews, KnownRange};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts};
 use docdeck::ui::{Depth, Theme, draw};
@@ -40,8 +40,8 @@ fn the_calendar_before_anything_is_picked() {
         looking(world);
         for (known, human) in [("2026-11-12", 9000), ("2026-11-18", 18_000)] {
             let range = DateRange::last_days(1, day(known));
-            let totals = Stamped { value: counts(human, 5), as_of: now() };
-            world.tell(Msg::News(News::Totals { range, totals }));
+            let totals = Timed { value: counts(human, 5), as_of: now() };
+            world.tell(Msg::News(EngineEvent::Totals { range, totals }));
         }
         world.keys("D");
     });
@@ -120,7 +120,7 @@ fn the_question_before_a_file_is_written_over() {
     });
 }
 
-fn kept(ranges: i64) -> Kept {
+fn kept(ranges: i64) -> CachedViews {
     let known = |n: i64| KnownRange {
         range: DateRange::last_days(7, now().date_naive() - TimeDelta::days(7 * n)),
         rows: 1200,
@@ -128,7 +128,7 @@ fn kept(ranges: i64) -> Kept {
         as_of: now() - TimeDelta::hours(17 * n) - TimeDelta::minutes(3),
         totals: if n == 2 { Counts::default() } else { counts(128_402 - 1400 * n, 61_220 - 700 * n) },
     };
-    Kept { ranges: (0..ranges).map(known).collect(), bytes: if ranges == 0 { 0 } else { 3_149_000 } }
+    CachedViews { ranges: (0..ranges).map(known).collect(), bytes: if ranges == 0 { 0 } else { 3_149_000 } }
 }
 
 #[test]

@@ -5,12 +5,12 @@ use crate::{render, snapshots, text};
 use chrono::{Days, TimeDelta};
 use docdeck::app::{Effect, Msg};
 use docdeck::model::Time;
+use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
-use docdeck::model::ledger::{Budget, Limited, Wait};
-use docdeck::model::load::Stamped;
-use docdeck::model::news::News;
+use docdeck::model::ledger::{Budget, RateLimited, Wait};
+use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
-use docdeck::model::report::{LoadEnd, LoadEnded, LoadProgress, Recalled, Report};
+use docdeck::model::report::{LoadEnded, LoadOutcome, LoadProgress, Recalled, Report};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
 use docdeck::ui::{Depth, Theme, draw};
@@ -126,7 +126,7 @@ fn loading(world: &mut World) -> DateRange {
 
 fn told(world: &mut World, range: DateRange, rows: usize, requests: u32, share: f64) {
     let progress = LoadProgress { range, rows, answers: requests, requests, share: Some(share), is_complete: false };
-    world.tell(Msg::News(News::Loading(progress)));
+    world.tell(Msg::News(EngineEvent::Loading(progress)));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn all_pages_of_which_a_limit_kept_some_back() {
             limited(now() + TimeDelta::minutes(10)),
             "429 Too Many Requests: the limit is used up, so nothing was done: try again in 10 min.",
         );
-        let end = LoadEnd { report: Some(Arc::new(part)), ended: LoadEnded::Failed(failure), requests: 2 };
+        let end = LoadOutcome { report: Some(Arc::new(part)), ended: LoadEnded::Failed(failure), requests: 2 };
         world.tell(Msg::LoadEnded { range, end });
     });
 }
@@ -199,7 +199,7 @@ fn nothing_to_see_and_no_requests_left() {
         world.jobs();
         let until = now() + TimeDelta::minutes(22);
         let budget = Budget { used: 100, limit: 100, resets_at: Some(until), blocked: None };
-        world.tell(Msg::News(News::Budget(Limited::Views, budget)));
+        world.tell(Msg::News(EngineEvent::Budget(RateLimited::Views, budget)));
         world.keys("2");
         let sentence = "The limit of 100 requests for page views an hour is used up, so nothing was asked: try again in 22 min, at 14:24.";
         let failure = Failure::new(limited(until), sentence);
@@ -233,7 +233,7 @@ fn another_range_than_was_asked_for_says_so_first() {
 fn answer(world: &mut World, kept: Recalled) {
     looking(world, |_| kept);
     let value = ViewsPage { totals: counts(900, 400), rows: report(week(), 50, 0, now()).rows, has_more: Some(true) };
-    let result = Ok(Stamped { value, as_of: yesterday() });
+    let result = Ok(Timed { value, as_of: yesterday() });
     world.tell(Msg::Views { query: world.app.views.query(), result, old: None });
 }
 
@@ -246,7 +246,7 @@ fn fail(world: &mut World, kind: FailureKind) {
 
 fn load_failed(world: &mut World, kind: FailureKind) {
     let ended = LoadEnded::Failed(Failure::new(kind, SENTENCE));
-    world.tell(Msg::LoadEnded { range: week(), end: LoadEnd { report: None, ended, requests: 1 } });
+    world.tell(Msg::LoadEnded { range: week(), end: LoadOutcome { report: None, ended, requests: 1 } });
 }
 
 fn yesterday() -> Time {
@@ -399,7 +399,7 @@ fn totals_against_the_period_before() {
         world.jobs();
         world.views(50, true);
         let week = world.app.views.query().range;
-        let totals = |human, ai| Stamped { value: counts(human, ai), as_of: now() };
+        let totals = |human, ai| Timed { value: counts(human, ai), as_of: now() };
         let before = week.step(-1).expect("a week").first_days(6);
         let known = vec![(week.first_days(6), totals(117_010, 55_940)), (before, totals(113_300, 42_700))];
         world.tell(Msg::TotalsRecalled(Ok(known)));
@@ -470,7 +470,7 @@ fn a_part_of_the_pages_is_never_called_all_pages() {
                 world.views(50, true);
                 world.keys("a y");
                 let range = world.app.views.query().range;
-                let end = LoadEnd { report: part(range).report, ended: LoadEnded::Stopped, requests: 1 };
+                let end = LoadOutcome { report: part(range).report, ended: LoadEnded::Stopped, requests: 1 };
                 world.tell(Msg::LoadEnded { range, end });
                 world.keys(keys);
             });
@@ -507,7 +507,7 @@ fn trend(world: &mut World, keys: &str, known: impl Fn(i64) -> Option<(i64, i64)
     let day = |range: &DateRange| {
         let ago = (today - range.from()).num_days();
         let (human, ai) = known(ago).filter(|_| range.days() == 1)?;
-        Some((*range, Stamped { value: counts(human, ai), as_of: now() - TimeDelta::minutes(1) }))
+        Some((*range, Timed { value: counts(human, ai), as_of: now() - TimeDelta::minutes(1) }))
     };
     let totals = asked.expect("the days").iter().filter_map(day).collect();
     world.tell(Msg::TotalsRecalled(Ok(totals)));

@@ -5,7 +5,7 @@
 use crate::reports;
 use crate::world::World;
 use docdeck::config::themes;
-use docdeck::model::palette::Ground;
+use docdeck::model::colors::Background;
 use docdeck::ui::{Depth, Theme};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
@@ -55,14 +55,14 @@ const SCREENS: [(&str, Build); 10] = [
 ];
 
 /// Name, theme, the ground that it is drawn on, and in how many colours.
-const THEMES: [(&str, &str, Ground, Depth); 7] = [
-    ("dark", "dark", Ground::Dark, Depth::True),
-    ("light", "light", Ground::Light, Depth::True),
-    ("high-contrast", "high-contrast", Ground::Dark, Depth::True),
-    ("colour-blind-safe", "colour-blind-safe", Ground::Dark, Depth::True),
-    ("terminal-16", "terminal-16", Ground::Unknown, Depth::Sixteen),
-    ("dark-256", "dark", Ground::Dark, Depth::Many),
-    ("none", themes::AUTO, Ground::Unknown, Depth::None),
+const THEMES: [(&str, &str, Background, Depth); 7] = [
+    ("dark", "dark", Background::Dark, Depth::True),
+    ("light", "light", Background::Light, Depth::True),
+    ("high-contrast", "high-contrast", Background::Dark, Depth::True),
+    ("colour-blind-safe", "colour-blind-safe", Background::Dark, Depth::True),
+    ("terminal-16", "terminal-16", Background::Unknown, Depth::Sixteen),
+    ("dark-256", "dark", Background::Dark, Depth::Many),
+    ("none", themes::AUTO, Background::Unknown, Depth::None),
 ];
 
 /// The styles that were met, each with its letter.
@@ -116,7 +116,7 @@ fn runs(styles: &str) -> String {
     letters.chunk_by(|one, other| one == other).map(run).collect()
 }
 
-fn theme(name: &str, ground: Ground, depth: Depth) -> Theme {
+fn theme(name: &str, ground: Background, depth: Depth) -> Theme {
     Theme::of(themes::named(name, None).expect("a shipped theme").on(ground), depth)
 }
 

@@ -3,8 +3,8 @@
 use crate::world::{World, now};
 use crate::{render, snapshots, text};
 use docdeck::app::Msg;
-use docdeck::model::about::PageHistory;
-use docdeck::model::load::Stamped;
+use docdeck::model::impact::PageHistory;
+use docdeck::model::load::Timed;
 use docdeck::model::views::ViewsPage;
 use docdeck::ui::Depth;
 
@@ -128,7 +128,7 @@ fn a_page_whose_answer_is_late_never_shows_zero() {
     let shown = text(&render(&world.app, Depth::None));
     assert!(shown.contains("Loading"), "{shown}");
     assert!(!shown.contains("human 0"));
-    let empty = Stamped { value: ViewsPage::default(), as_of: now() };
+    let empty = Timed { value: ViewsPage::default(), as_of: now() };
     world.tell(Msg::Views { query: world.app.views.query(), result: Ok(empty), old: None });
     let shown = text(&render(&world.app, Depth::None));
     assert!(shown.contains("human ?"), "counts that are missing are not 0: {shown}");

@@ -6,21 +6,21 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::app::welcome::Welcome;
 use docdeck::app::{App, Effect, Known, Msg, SavedFilter, Start, Template};
 use docdeck::model::Time;
-use docdeck::model::about::{AboutPage, PageHistory, PagePeriod, PageViews};
 use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::Scope;
+use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
+use docdeck::model::impact::{PageHistory, PageImpact, PagePeriod, PageViews};
 use docdeck::model::job::{JobId, Status};
-use docdeck::model::ledger::{Budget, Limited, Wait};
-use docdeck::model::load::Stamped;
+use docdeck::model::ledger::{Budget, RateLimited, Wait};
+use docdeck::model::load::Timed;
 use docdeck::model::log::{LogEntry, LogKind, Operation};
-use docdeck::model::news::News;
 use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{
     Delivery, DeliveryKind, DraftSlot, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread,
 };
 use docdeck::model::report::Report;
-use docdeck::model::row::{JobKey, JobRow};
+use docdeck::model::row::{Job, JobKey};
 use docdeck::model::setup::AlreadySet;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
@@ -49,8 +49,8 @@ fn start(size: (u16, u16)) -> Start {
     Start { profile: CleanText::line("acme-docs"), size, ..Start::new(scope, utc) }
 }
 
-fn row(key: i64, title: &str, status: Option<Status>, minutes: i64) -> JobRow {
-    JobRow {
+fn row(key: i64, title: &str, status: Option<Status>, minutes: i64) -> Job {
+    Job {
         id: JobId::new(&format!("01J9ZK4M8Q{key:04}")),
         archived_at: (status == Some(Status::Archived)).then(|| ago(minutes)),
         status,
@@ -61,28 +61,28 @@ fn row(key: i64, title: &str, status: Option<Status>, minutes: i64) -> JobRow {
         changed_at: ago(minutes),
         checked_at: Some(ago(minutes)),
         revision: key,
-        ..JobRow::new(JobKey(key), CleanText::line(title), ago(minutes + 6))
+        ..Job::new(JobKey(key), CleanText::line(title), ago(minutes + 6))
     }
 }
 
-fn with_pr(mut row: JobRow, number: u32) -> JobRow {
+fn with_pr(mut row: Job, number: u32) -> Job {
     row.pr_link = Some(CleanText::line(&format!("https://github.com/acme/docs/pull/{number}")));
     row
 }
 
-fn looked(mut row: JobRow) -> JobRow {
+fn looked(mut row: Job) -> Job {
     row.looked_at = Some(now());
     row.handled_at = Some(now());
     row
 }
 
-fn working(mut row: JobRow) -> JobRow {
+fn working(mut row: Job) -> Job {
     row.finished_at = None;
     row.checked_at = Some(now() - TimeDelta::seconds(7));
     row
 }
 
-fn undelivered(mut row: JobRow, kind: DeliveryKind) -> JobRow {
+fn undelivered(mut row: Job, kind: DeliveryKind) -> Job {
     row.undelivered = Some(kind);
     row.undelivered_at = Some(row.created_at);
     row.id = None;
@@ -92,7 +92,7 @@ fn undelivered(mut row: JobRow, kind: DeliveryKind) -> JobRow {
     row
 }
 
-fn rows() -> Vec<JobRow> {
+fn rows() -> Vec<Job> {
     let done = |key: i64, title: &str, number: u32, hours: i64| {
         looked(with_pr(row(key, title, Some(Status::Completed), hours * 60), number))
     };
@@ -230,9 +230,9 @@ impl World {
 
     fn budgets(&mut self) {
         let resets_at = Some(now() + TimeDelta::minutes(22));
-        for (limited, used) in [(Limited::Create, 37), (Limited::FollowUp, 4), (Limited::Views, 12)] {
+        for (limited, used) in [(RateLimited::Create, 37), (RateLimited::FollowUp, 4), (RateLimited::Views, 12)] {
             let budget = Budget { used, limit: 100, resets_at, blocked: None };
-            self.tell(Msg::News(News::Budget(limited, budget)));
+            self.tell(Msg::News(EngineEvent::Budget(limited, budget)));
         }
     }
 
@@ -249,10 +249,10 @@ impl World {
     pub(crate) fn jobs(&mut self) {
         self.tell(Msg::Loaded(Ok(Box::new(Known { jobs: rows(), ..Known::default() }))));
         self.budgets();
-        self.tell(Msg::News(News::Connection(Connection::Ready)));
+        self.tell(Msg::News(EngineEvent::Connection(Connection::Ready)));
         // From the newest among those that need the user to the first one in the pictures.
         self.app.jobs.select(JobKey(1));
-        self.tell(Msg::News(News::Thread(JobKey(1))));
+        self.tell(Msg::News(EngineEvent::Thread(JobKey(1))));
     }
 
     /// Titles, tags and notes of one's own on some of the jobs.
@@ -273,7 +273,7 @@ impl World {
                         tags(&["docs", "i18n", "a-tag-that-is-far-too-long-for-the-room-that-is-left-here"]).into()
                 }
                 8 => {
-                    (row.title, row.named) = (CleanText::line("Changelog for 2.4"), true);
+                    (row.title, row.has_own_title) = (CleanText::line("Changelog for 2.4"), true);
                     row.tags = tags(&["release"]).into();
                 }
                 _ => {}
@@ -296,7 +296,7 @@ impl World {
         let mut job = with_pr(row(1, "Fix broken links in /api", Some(Status::Completed), 14), 1423);
         (job.undelivered, job.revision) = (Some(DeliveryKind::NotSent), 200);
         self.tell(Msg::JobsChanged(vec![job]));
-        self.tell(Msg::News(News::Thread(JobKey(1))));
+        self.tell(Msg::News(EngineEvent::Thread(JobKey(1))));
     }
 
     pub(crate) fn ended_without_pull_request(&mut self, seen: bool) {
@@ -317,13 +317,13 @@ impl World {
             reason: CleanText::line("no network"),
             next_try: Some(now() + TimeDelta::seconds(12)),
         };
-        self.tell(Msg::News(News::Connection(connection)));
+        self.tell(Msg::News(EngineEvent::Connection(connection)));
     }
 
     pub(crate) fn long_thread(&mut self) {
         let text: Vec<String> = (1..=60).map(|n| format!("Step {n}: look at page number {n}.")).collect();
         self.thread.prompts.push(prompt(3, PromptKind::FollowUp, &text.join("\n"), Delivery::Accepted, 10));
-        self.tell(Msg::News(News::Thread(JobKey(1))));
+        self.tell(Msg::News(EngineEvent::Thread(JobKey(1))));
     }
 
     pub(crate) fn unconfirmed_selected(&mut self) {
@@ -332,7 +332,7 @@ impl World {
         let lost = prompt(9, PromptKind::Create, text, Delivery::Unconfirmed(reason), 2);
         self.thread = Thread { prompts: vec![lost], events: Vec::new() };
         self.app.jobs.select(JobKey(2));
-        self.tell(Msg::News(News::Thread(JobKey(2))));
+        self.tell(Msg::News(EngineEvent::Thread(JobKey(2))));
     }
 
     /// New jobs wait for so long; the queued prompt is selected.
@@ -341,14 +341,14 @@ impl World {
         let wait = Wait { until: now() + left, is_estimate };
         let blocked = is_estimate.then_some(wait);
         let budget = Budget { used: 100, limit: 100, resets_at: Some(wait.until), blocked };
-        self.tell(Msg::News(News::Budget(Limited::Create, budget)));
+        self.tell(Msg::News(EngineEvent::Budget(RateLimited::Create, budget)));
         let delivery = Delivery::Queued { until: Some(wait.until) };
         let queued = prompt(9, PromptKind::Create, "Explain rate limits", delivery.clone(), 1);
         self.thread = Thread { prompts: vec![queued], events: Vec::new() };
         self.app.jobs.select(JobKey(7));
-        self.tell(Msg::News(News::Thread(JobKey(7))));
+        self.tell(Msg::News(EngineEvent::Thread(JobKey(7))));
         let job = Box::new(self.app.jobs.get(JobKey(7)).expect("the job").clone());
-        self.tell(Msg::News(News::Prompt { prompt: PromptId(9), delivery, job }));
+        self.tell(Msg::News(EngineEvent::Prompt { prompt: PromptId(9), delivery, job }));
     }
 
     pub(crate) fn undelivered_follow_up(&mut self, kind: DeliveryKind) {
@@ -363,8 +363,8 @@ impl World {
         self.thread.prompts.push(lost);
         let mut job = row(1, "Fix broken links in /api", Some(Status::Completed), 14);
         (job.undelivered, job.undelivered_at, job.revision) = (Some(kind), Some(ago(3)), 100);
-        self.tell(Msg::News(News::Job(Box::new(job))));
-        self.tell(Msg::News(News::Thread(JobKey(1))));
+        self.tell(Msg::News(EngineEvent::Job(Box::new(job))));
+        self.tell(Msg::News(EngineEvent::Thread(JobKey(1))));
     }
 
     pub(crate) fn history(&mut self) {
@@ -412,7 +412,7 @@ impl World {
         self.keys("Ctrl-s");
         let job = undelivered(row(30, "Rewrite the landing page", None, 0), DeliveryKind::Queued);
         let (prompt, delivery) = (PromptId(30), Delivery::Queued { until: None });
-        self.tell(Msg::News(News::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
+        self.tell(Msg::News(EngineEvent::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
         self.tell(Msg::Submitted { slot: DraftSlot::NewJob, result: Ok((prompt, job)) });
     }
 
@@ -422,7 +422,7 @@ impl World {
         job.revision += 1;
         let prompt = PromptId(30);
         let delivery = Delivery::Rejected(CleanText::line(reason));
-        self.tell(Msg::News(News::Prompt { prompt, delivery, job: Box::new(job) }));
+        self.tell(Msg::News(EngineEvent::Prompt { prompt, delivery, job: Box::new(job) }));
     }
 
     pub(crate) fn views(&mut self, rows: i64, has_more: bool) {
@@ -441,7 +441,7 @@ impl World {
         };
         let totals = if rows == 0 { counts(0, 0) } else { counts(128_402, 61_220) };
         let value = ViewsPage { totals, rows: (0..rows).map(page).collect(), has_more: Some(has_more) };
-        let answer = Stamped { value, as_of: ago(3) };
+        let answer = Timed { value, as_of: ago(3) };
         self.tell(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
     }
 
@@ -462,11 +462,11 @@ impl World {
 
     pub(crate) fn page_with_a_past(&mut self) {
         let known = |human: i64, ai: i64, minutes: i64| {
-            PageViews::Known(Stamped { value: counts(human, ai), as_of: ago(minutes) })
+            PageViews::Known(Timed { value: counts(human, ai), as_of: ago(minutes) })
         };
         let period = |from: &str, to: &str, human: i64, ai: i64| PagePeriod {
             range: range(from, to),
-            views: Stamped { value: counts(human, ai), as_of: ago(3) },
+            views: Timed { value: counts(human, ai), as_of: ago(3) },
         };
         let periods = vec![
             period("2026-11-14", "2026-11-20", 9123, 4561),
@@ -492,7 +492,7 @@ impl World {
             total: Count::Known(-4),
         };
         let periods = [("2026-11-07", "2026-11-12", odd), ("2026-10-31", "2026-11-06", beyond)]
-            .map(|(from, to, value)| PagePeriod { range: range(from, to), views: Stamped { value, as_of: ago(3) } });
+            .map(|(from, to, value)| PagePeriod { range: range(from, to), views: Timed { value, as_of: ago(3) } });
         self.page_history(PageHistory { periods: periods.to_vec(), jobs: Vec::new() });
     }
 
@@ -502,10 +502,14 @@ impl World {
         let mut job = with_pr(row(1, "Fix broken links in /api", Some(Status::Completed), 21 * 1440), 1423);
         (job.pages, job.revision) = ([CleanText::line("/quickstart"), CleanText::line(long)].into(), 300);
         self.tell(Msg::JobsChanged(vec![job]));
-        let known = |human: i64, ai: i64| PageViews::Known(Stamped { value: counts(human, ai), as_of: ago(60) });
+        let known = |human: i64, ai: i64| PageViews::Known(Timed { value: counts(human, ai), as_of: ago(60) });
         let about = vec![
-            AboutPage { path: CleanText::line("/quickstart"), before: known(9120, 4310), after: known(10_002, 5100) },
-            AboutPage { path: CleanText::line(long), before: PageViews::NotListed(ago(60)), after: PageViews::Unknown },
+            PageImpact { path: CleanText::line("/quickstart"), before: known(9120, 4310), after: known(10_002, 5100) },
+            PageImpact {
+                path: CleanText::line(long),
+                before: PageViews::NotListed(ago(60)),
+                after: PageViews::Unknown,
+            },
         ];
         self.tell(Msg::About { job: JobKey(1), result: Ok(about) });
     }
@@ -542,7 +546,7 @@ impl World {
             odd("/missing", Count::Missing, Count::Known(7), Count::Known(7)),
         ];
         let value = ViewsPage { totals: counts(20, 18), rows, has_more: None };
-        let answer = Stamped { value, as_of: now() };
+        let answer = Timed { value, as_of: now() };
         self.tell(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
     }
 
@@ -575,7 +579,7 @@ impl World {
         for (n, what) in entries.into_iter().cycle().take(70).enumerate() {
             let at = ago(70) + TimeDelta::seconds(i64::try_from(n).expect("small") * 41);
             let entry = LogEntry { at, subject: CleanText::line("01J9ZK4M8Q0001"), what };
-            self.tell(Msg::News(News::Logged(entry)));
+            self.tell(Msg::News(EngineEvent::Logged(entry)));
         }
     }
 }

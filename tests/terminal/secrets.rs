@@ -8,7 +8,7 @@ use docdeck::app::{Effect, Msg};
 use docdeck::config::environment::Environment;
 use docdeck::config::{Flags, Setup, resolve};
 use docdeck::model::endpoint::ApiKey;
-use docdeck::model::setup::{Allowed, AlreadySet, KeyFrom, NewProfile};
+use docdeck::model::setup::{AlreadySet, KeySourceInput, NewProfile, WritePermission};
 use docdeck::model::text::CleanText;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
@@ -338,14 +338,14 @@ fn what_is_printed_for_a_debugger_holds_no_key() {
         project: "p".to_owned(),
         organization: None,
         ca_file: None,
-        key: KeyFrom::Typed(key()),
+        key: KeySourceInput::Typed(key()),
     };
     let scope = profile.scope();
     let mut welcome = Welcome::new(&AlreadySet::default(), CleanText::line("/c/config.toml"));
     welcome.form.secret.push(KEY);
     let (effects, msg) = (
         [
-            Effect::WriteConfig { attempt: 1, profile: Box::new(profile.clone()), allowed: Allowed::Add },
+            Effect::WriteConfig { attempt: 1, profile: Box::new(profile.clone()), allowed: WritePermission::Add },
             Effect::TryProfile { attempt: 1, profile: Box::new(profile.clone()), key: key() },
             Effect::ReadKey { attempt: 1, key: profile.key.clone() },
             Effect::TurnToProfile(0, key()),

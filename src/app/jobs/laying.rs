@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use crate::app::filter::Sieve;
     use crate::model::job::Status;
-    use crate::model::row::JobRow;
+    use crate::model::row::Job;
     use crate::model::text::CleanText;
     use proptest::prelude::*;
 
@@ -249,7 +249,7 @@ mod tests {
         "[abcdeÉ /-]{0,14}"
     }
 
-    fn job(key: i64, [title, git_ref, tag]: &[String; 3], pr: Option<u16>) -> JobRow {
+    fn job(key: i64, [title, git_ref, tag]: &[String; 3], pr: Option<u16>) -> Job {
         let status = match key.rem_euclid(3) {
             0 => Status::Active,
             1 => Status::Failed,
@@ -277,7 +277,7 @@ mod tests {
         for word in answered {
             sieve.take(word.clone(), answer(prompts, word));
         }
-        let stays = |row: &JobRow| list.kept && list.selected == Some(row.key);
+        let stays = |row: &Job| list.kept && list.selected == Some(row.key);
         let passing =
             list.rows.iter().enumerate().filter(|(_, row)| stays(row) || sieve.verdict(row) == Verdict::Passes);
         let mut entries: Vec<_> = passing.map(|(place, _)| (list.key_at(place), place)).collect();
@@ -306,7 +306,7 @@ mod tests {
                         }
                     }
                     Step::Change(key, texts, pr) => {
-                        list.upsert(JobRow { revision, ..job(key, &texts, pr) });
+                        list.upsert(Job { revision, ..job(key, &texts, pr) });
                     }
                     Step::Move(by) => list.move_by(by),
                     Step::Mark => list.toggle_mark(),

@@ -4,7 +4,7 @@ use super::super::filter::Verdict;
 use super::super::order::SortKey;
 use super::super::scroll;
 use super::JobList;
-use crate::model::row::{Group, JobKey};
+use crate::model::row::{JobGroup, JobKey};
 use std::collections::HashSet;
 
 impl JobList {
@@ -43,7 +43,7 @@ impl JobList {
     /// Selects a job, if it is there; one that is out of sight is shown for as long as it is selected.
     pub fn select(&mut self, key: JobKey) {
         let Some(row) = self.get(key) else { return };
-        self.order.show_dismissed |= row.group() == Group::Dismissed;
+        self.order.show_dismissed |= row.group() == JobGroup::Dismissed;
         self.select_key(Some(key));
     }
 
@@ -55,7 +55,7 @@ impl JobList {
         // where they are: nothing is moved then, or a key would cost more the longer the list is.
         let places = [self.selected, key].map(|key| key.and_then(|key| self.place.get(&key).copied()));
         let before = places.map(|place| self.standing(place));
-        let held = key.and_then(|key| self.get(key)).is_some_and(|row| row.group() == Group::NeedsYou);
+        let held = key.and_then(|key| self.get(key)).is_some_and(|row| row.group() == JobGroup::NeedsYou);
         let old = self.hold(key, held, key.is_some());
         let stays =
             places.map(|place| self.standing(place)).into_iter().zip(before).map(|(after, before)| after == before);
@@ -83,7 +83,7 @@ impl JobList {
     }
 
     /// Where a row stands now: its group, its key, and whether it is in the list.
-    fn standing(&mut self, place: Option<usize>) -> Option<(Group, SortKey, bool)> {
+    fn standing(&mut self, place: Option<usize>) -> Option<(JobGroup, SortKey, bool)> {
         let row = self.rows.get(place?)?;
         Some((self.shown_group(row), self.key_at(place?)?, self.verdict(place?) == Verdict::Passes))
     }

@@ -2,7 +2,7 @@
 
 use super::super::scroll;
 use super::{JobList, Line};
-use crate::model::row::{Group, JobKey};
+use crate::model::row::{JobGroup, JobKey};
 
 impl JobList {
     /// The job on a visible line, counted from the first one that is in sight.
@@ -16,7 +16,7 @@ impl JobList {
     /// Whether a visible line is the heading of the dismissed jobs, which folds them.
     pub(in crate::app) fn folds_at(&self, line: usize) -> bool {
         let line = self.top.checked_add(line).and_then(|at| self.line(at));
-        matches!(line, Some(Line::Heading(Group::Dismissed, ..)))
+        matches!(line, Some(Line::Heading(JobGroup::Dismissed, ..)))
     }
 
     /// Moves what is in sight by so many lines, `rows` of them visible; the selection goes along where it would be lost

@@ -9,8 +9,8 @@ use super::*;
 use crate::app::jobs::tests::{at, row};
 use crate::app::{Known, Msg, SavedFilter, Start, Template};
 use crate::model::endpoint::Scope;
+use crate::model::engine_event::EngineEvent;
 use crate::model::job::Status;
-use crate::model::news::News;
 use crate::model::report::{Recalled, Report};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
@@ -26,7 +26,7 @@ fn app(size: (u16, u16), jobs: i64) -> App {
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
     let (mut app, _) = App::new(Start { size, ..Start::new(scope, utc) }, at(0));
     let looked_at = Some(at(1000));
-    let jobs = (1..=jobs).map(|key| crate::model::row::JobRow { looked_at, ..row(key, Status::Completed) }).collect();
+    let jobs = (1..=jobs).map(|key| crate::model::row::Job { looked_at, ..row(key, Status::Completed) }).collect();
     app.update(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))), at(0));
     app
 }
@@ -180,7 +180,7 @@ fn a_notice_leaves_the_line_in_sight_that_says_which_page_views_are_listed() {
     let stands = |app: &App| app.said_at(app.said(80).len());
     assert_eq!(stands(&app), Rect::new(0, 21, 80, 1));
     press(&mut app, "/");
-    app.update(Msg::News(News::Notice(CleanText::line("The disk is full."))), at(1));
+    app.update(Msg::News(EngineEvent::Notice(CleanText::line("The disk is full."))), at(1));
     assert_eq!(stands(&app), Rect::new(0, 21, 80, 1), "a filter is typed below it");
     press(&mut app, "w");
     app.update(Msg::Input(Event::Key(KeyCode::Esc.into())), at(1));
@@ -438,7 +438,7 @@ fn the_heading_of_the_dismissed_jobs_folds_them() {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
     let (mut app, _) = App::new(Start { size: (80, 24), ..Start::new(scope, utc) }, at(0));
-    let dismissed = crate::model::row::JobRow { dismissed: true, looked_at: Some(at(9)), ..row(2, Status::Completed) };
+    let dismissed = crate::model::row::Job { dismissed: true, looked_at: Some(at(9)), ..row(2, Status::Completed) };
     let jobs = vec![row(1, Status::Active), dismissed];
     app.update(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))), at(0));
     // Border, heading, job 1, heading.

@@ -9,7 +9,7 @@ use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
-use crate::model::report::{LoadEnd, LoadEnded, LoadOrder, LoadProgress, Recalled, Report};
+use crate::model::report::{LoadEnded, LoadOutcome, LoadPlan, LoadProgress, Recalled, Report};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct All {
     known: HashMap<DateRange, Recalled>,
     pub(super) under_way: Option<UnderWay>,
     /// What is loaded after that, in this order.
-    pub(super) waiting: VecDeque<LoadOrder>,
+    pub(super) waiting: VecDeque<LoadPlan>,
     /// Requests that the present go may still cost.
     pub(super) left_of_go: u32,
     wish: Option<Wish>,
@@ -133,7 +133,7 @@ impl All {
     }
 
     /// Keeps what came of a load. A whole report outlives a later load that was broken off.
-    pub(super) fn absorb(&mut self, range: DateRange, end: &LoadEnd, load: Option<UnderWay>) {
+    pub(super) fn absorb(&mut self, range: DateRange, end: &LoadOutcome, load: Option<UnderWay>) {
         let known = self.known.entry(range).or_default();
         let taken_in = load.and_then(|load| load.progress).map(|progress| progress.answers);
         let part = end.report.as_ref().filter(|report| !report.complete).map(|report| report.answers);
@@ -326,13 +326,8 @@ impl App {
         let Some(wish) = self.views.all.wish.take_if(|wish| wish.unread.is_empty()) else { return };
         let all = &self.views.all;
         let missing = wish.ranges.iter().filter(|(range, need)| !all.satisfies(*range, *need, now));
-        let orders: Vec<LoadOrder> = missing
-            .map(|(range, need)| LoadOrder {
-                range: *range,
-                afresh: *need == Need::Anew,
-                at_most: AT_A_GO,
-                until: None,
-            })
+        let orders: Vec<LoadPlan> = missing
+            .map(|(range, need)| LoadPlan { range: *range, afresh: *need == Need::Anew, at_most: AT_A_GO, until: None })
             .collect();
         self.show_comparison();
         match orders.as_slice() {
@@ -340,7 +335,7 @@ impl App {
             [] => self.say(Tone::Info, "All of that is known already: nothing to ask for.", now),
             [order] if self.is_one_request(order) && self.views_left() > 0 => {
                 // Whatever the service says, it is no more than one without a question.
-                self.load_in_turn(vec![LoadOrder { at_most: 1, ..*order }], effects);
+                self.load_in_turn(vec![LoadPlan { at_most: 1, ..*order }], effects);
             }
             _ => {
                 let text = self.price_question(&orders, now);

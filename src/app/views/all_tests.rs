@@ -5,10 +5,10 @@ use crate::app::Msg;
 use crate::app::msg::Start;
 use crate::model::comparison::ComparedRanges;
 use crate::model::endpoint::Scope;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::FailureKind;
-use crate::model::ledger::{Budget, Limited, Wait};
-use crate::model::load::Stamped;
-use crate::model::news::News;
+use crate::model::ledger::{Budget, RateLimited, Wait};
+use crate::model::load::Timed;
 use crate::model::report::SimilarRange;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
@@ -109,24 +109,24 @@ impl Seat {
     }
 
     fn answer(&mut self, rows: usize, has_more: bool) {
-        let answer = Stamped { value: page(rows, has_more), as_of: now() };
+        let answer = Timed { value: page(rows, has_more), as_of: now() };
         self.tell(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
     }
 
     fn left(&mut self, left: u32) {
         let resets_at = Some(now() + TimeDelta::minutes(22));
         let budget = Budget { used: 100 - left, limit: 100, resets_at, blocked: None };
-        self.tell(Msg::News(News::Budget(Limited::Views, budget)));
+        self.tell(Msg::News(EngineEvent::Budget(RateLimited::Views, budget)));
     }
 
     fn progress(&mut self, range: DateRange, answers: u32) {
         let rows = answers as usize * 250;
         let progress = LoadProgress { range, rows, answers, requests: answers, share: Some(0.62), is_complete: false };
-        self.tell(Msg::News(News::Loading(progress)));
+        self.tell(Msg::News(EngineEvent::Loading(progress)));
     }
 
     fn end(&mut self, range: DateRange, report: Option<Arc<Report>>, ended: LoadEnded, requests: u32) {
-        self.tell(Msg::LoadEnded { range, end: LoadEnd { report, ended, requests } });
+        self.tell(Msg::LoadEnded { range, end: LoadOutcome { report, ended, requests } });
     }
 
     /// Compares this week, of which all pages are listed, with the one before; all pages are cached.
@@ -158,7 +158,7 @@ impl Seat {
     }
 
     /// Orders to load so far.
-    fn orders(&self) -> Vec<LoadOrder> {
+    fn orders(&self) -> Vec<LoadPlan> {
         let order = |effect: &Effect| match effect {
             Effect::LoadAll(order) => Some(*order),
             _ => None,
@@ -205,7 +205,7 @@ fn the_price_is_said_first_and_what_was_agreed_to_is_asked_for_once() {
     seat.keys("n");
     assert!(seat.orders().is_empty(), "no is no");
     seat.keys("ay");
-    assert_eq!(seat.orders(), [LoadOrder { range: week(), afresh: false, at_most: AT_A_GO, until: None }]);
+    assert_eq!(seat.orders(), [LoadPlan { range: week(), afresh: false, at_most: AT_A_GO, until: None }]);
     seat.keys("ayay");
     assert_eq!(seat.orders().len(), 1, "a key more stops, it never begins a second one");
 }
@@ -215,13 +215,13 @@ fn a_fresh_first_answer_at_the_largest_size_is_free_and_asking_again_says_so() {
     let mut seat = Seat::looking(Recalled::default());
     seat.app.views.query.limit = crate::model::views::LIMIT_MAX;
     seat.answer(250, true);
-    let order = LoadOrder { range: week(), afresh: false, at_most: AT_A_GO, until: None };
+    let order = LoadPlan { range: week(), afresh: false, at_most: AT_A_GO, until: None };
     let question = seat.app.price_question(&[order], now());
     assert!(question.contains("About 3 requests, estimated from the first 250 rows"), "{question}");
     let later = seat.app.price_question(&[order], now() + TimeDelta::minutes(6));
     assert!(later.contains("About 4 requests,"), "{later}");
     seat.recall(week(), whole(week(), now()));
-    let again = seat.app.price_question(&[LoadOrder { afresh: true, ..order }], now());
+    let again = seat.app.price_question(&[LoadPlan { afresh: true, ..order }], now());
     assert!(again.starts_with("Load all pages of 2026-11-14 … 2026-11-20 again? "), "{again}");
     seat.app.connection = crate::model::connection::Connection::Offline {
         reason: CleanText::line("no network"),
@@ -233,7 +233,10 @@ fn a_fresh_first_answer_at_the_largest_size_is_free_and_asking_again_says_so() {
 #[test]
 fn a_limit_that_is_told_of_wakes_the_screen_each_second_of_its_last_minute_and_at_its_end() {
     let mut seat = Seat::looking(Recalled::default());
-    seat.tell(Msg::News(News::Budget(Limited::Views, Budget { used: 1, limit: 100, resets_at: None, blocked: None })));
+    seat.tell(Msg::News(EngineEvent::Budget(
+        RateLimited::Views,
+        Budget { used: 1, limit: 100, resets_at: None, blocked: None },
+    )));
     let until = now() + TimeDelta::minutes(5);
     let failure = Failure::new(FailureKind::Limited(Wait { until, is_estimate: false }), "the limit is used up");
     seat.tell(Msg::Views { query: seat.app.views.query(), result: Err(failure), old: None });
@@ -250,7 +253,7 @@ fn the_price_counts_rows_that_are_proven_and_tells_of_the_last_time() {
     let mut seat = Seat::looking(Recalled { last_time: Some(5), ..Recalled::default() });
     seat.tell(Msg::Views {
         query: seat.app.views.query(),
-        result: Ok(Stamped { value: page(50, true), as_of: now() }),
+        result: Ok(Timed { value: page(50, true), as_of: now() }),
         old: None,
     });
     for _ in 0..5 {
@@ -286,9 +289,9 @@ fn an_unknown_number_of_rows_is_estimated_and_the_question_says_from_what() {
 #[test]
 fn each_range_that_nothing_is_known_of_is_expected_to_cost_as_much_as_the_others() {
     let seat = Seat::with_an_answer();
-    let order = |range| LoadOrder { range, afresh: false, at_most: AT_A_GO, until: None };
+    let order = |range| LoadPlan { range, afresh: false, at_most: AT_A_GO, until: None };
     let of = |ranges: &[DateRange]| {
-        let orders: Vec<LoadOrder> = ranges.iter().copied().map(order).collect();
+        let orders: Vec<LoadPlan> = ranges.iter().copied().map(order).collect();
         seat.app.price_question(&orders, now())
     };
     let far = range("2026-10-01", "2026-10-07");
@@ -307,7 +310,7 @@ fn a_load_offers_to_stop_at_95_and_at_99_percent_and_goes_on_by_itself() {
         let rows = answers as usize * 250;
         let progress =
             LoadProgress { range: week(), rows, answers, requests: answers, share: Some(share), is_complete };
-        seat.tell(Msg::News(News::Loading(progress)));
+        seat.tell(Msg::News(EngineEvent::Loading(progress)));
         seat.app.notice.as_ref().map(|notice| notice.text.to_string())
     };
     assert_eq!(at(&mut seat, 1, 0.949, false), None);
@@ -333,7 +336,7 @@ fn what_is_provably_one_request_is_not_asked_about() {
     let mut seat = Seat::looking(Recalled::default());
     seat.answer(50, false);
     seat.keys("a");
-    assert_eq!(seat.orders(), [LoadOrder { range: week(), afresh: false, at_most: 1, until: None }]);
+    assert_eq!(seat.orders(), [LoadPlan { range: week(), afresh: false, at_most: 1, until: None }]);
     seat.progress(week(), 1);
     // The data grew meanwhile: even then nothing more is asked for by itself.
     seat.end(week(), Some(report(week(), 250, 1, false, now())), LoadEnded::AtMost, 1);
@@ -422,7 +425,7 @@ fn the_same_key_and_esc_stop_a_load_and_it_goes_on_from_there() {
         seat.keys("y");
         assert_eq!(
             seat.orders().last(),
-            Some(&LoadOrder { range: week(), afresh: false, at_most: AT_A_GO, until: None })
+            Some(&LoadPlan { range: week(), afresh: false, at_most: AT_A_GO, until: None })
         );
     }
 }
@@ -447,7 +450,7 @@ fn a_stale_whole_report_stays_when_asking_anew_is_broken_off() {
     seat.keys("r");
     assert!(seat.question().contains("At least 1 request, last time 3, 63 left here."), "{}", seat.question());
     seat.keys("y");
-    assert_eq!(seat.orders(), [LoadOrder { range: week(), afresh: true, at_most: AT_A_GO, until: None }]);
+    assert_eq!(seat.orders(), [LoadPlan { range: week(), afresh: true, at_most: AT_A_GO, until: None }]);
     seat.progress(week(), 1);
     // The whole one from before is what there is.
     let old = whole(week(), now() - TimeDelta::hours(3)).report;
@@ -695,7 +698,7 @@ fn the_sites_totals_are_compared_once_those_of_the_complete_days_are_cached() {
     let asked = asked.expect("totals are read");
     assert!([complete_days(), days_before()].iter().all(|range| asked.contains(range)), "{asked:?}");
     let told = |range: DateRange, views: i64, at: &str| {
-        let totals = Stamped { value: counts(views), as_of: at.parse().expect("a time") };
+        let totals = Timed { value: counts(views), as_of: at.parse().expect("a time") };
         Msg::TotalsRecalled(Ok(vec![(range, totals)]))
     };
     seat.tell(told(days_before(), 800, "2026-11-13T00:00:01Z"));
@@ -737,7 +740,7 @@ fn the_trend_opens_with_what_is_known_and_says_the_price_of_the_rest() {
     let Some(Effect::RecallTotals(asked)) = seat.asked.last() else { panic!("a look into the record") };
     assert_eq!(asked.len(), 13, "seven days, and six before them for the mean");
     let day = |n: u32| range(&format!("2026-11-{n}"), &format!("2026-11-{n}"));
-    let known = [14, 15].map(|n| (day(n), Stamped { value: counts(9), as_of: now() }));
+    let known = [14, 15].map(|n| (day(n), Timed { value: counts(9), as_of: now() }));
     seat.tell(Msg::TotalsRecalled(Ok(known.to_vec())));
     seat.keys("a");
     let text = "5 of 7 days are not known or not fresh: 5 requests, 63 left here. Ask for them, the newest first?";
@@ -747,7 +750,7 @@ fn the_trend_opens_with_what_is_known_and_says_the_price_of_the_rest() {
     assert_eq!(seat.asked.last(), Some(&Effect::LoadTotals(newest_first)));
     seat.keys("a");
     assert!(seat.app.overlays.len() == 1 && seat.said().contains("already"), "asked for once");
-    seat.tell(Msg::News(News::Totals { range: day(20), totals: Stamped { value: counts(4), as_of: now() } }));
+    seat.tell(Msg::News(EngineEvent::Totals { range: day(20), totals: Timed { value: counts(4), as_of: now() } }));
     assert_eq!(seat.app.views.totals.still_to_come(), 4);
     seat.tell(Msg::TotalsLoaded(Err(Failure::new(FailureKind::Offline, "No network."))));
     assert_eq!(seat.said(), "No network. What came is kept; a asks for the rest.");
@@ -777,7 +780,7 @@ proptest! {
     ) {
         let mut seat = Seat::with_an_answer();
         let mut ends = ends.into_iter();
-        let mut running: Option<LoadOrder> = None;
+        let mut running: Option<LoadPlan> = None;
         for key in keys {
             let was_asked = matches!(seat.app.overlays.last(), Some(Overlay::Question(_)));
             let seen = seat.asked.len();

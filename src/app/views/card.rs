@@ -4,10 +4,10 @@ use super::super::overlay::Overlay;
 use super::super::scroll::{self, Scroll};
 use super::super::{App, Effect, Pane, Screen, Tone};
 use crate::model::Time;
-use crate::model::about::{AboutPage, PageHistory, PageViews};
 use crate::model::comparison::ComparedRanges;
 use crate::model::failure::Failure;
-use crate::model::load::{Load, Stamped};
+use crate::model::impact::{PageHistory, PageImpact, PageViews};
+use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::model::row::JobKey;
@@ -192,7 +192,7 @@ impl Rank {
 
 fn views_in(report: &Report, path: &CleanText) -> PageViews {
     match report.rows.iter().find(|row| row.path == *path) {
-        Some(row) => PageViews::Known(Stamped { value: row.counts.clone(), as_of: report.as_of }),
+        Some(row) => PageViews::Known(Timed { value: row.counts.clone(), as_of: report.as_of }),
         None if report.complete => PageViews::NotListed(report.as_of),
         None => PageViews::Unknown,
     }
@@ -235,10 +235,10 @@ impl App {
     }
 
     /// The selected job, and what is known of the page before and after it.
-    pub(in crate::app) fn card_job_page(&self) -> Option<(JobKey, AboutPage)> {
+    pub(in crate::app) fn card_job_page(&self) -> Option<(JobKey, PageImpact)> {
         let card = self.card()?;
         let (job, before, after) = card.history.shown()?.value.jobs.get(card.selected)?.clone();
-        Some((job, AboutPage { path: card.path.clone(), before, after }))
+        Some((job, PageImpact { path: card.path.clone(), before, after }))
     }
 
     /// What is listed of a page, and what is compared: from the reports of a comparison, otherwise from its history.
@@ -254,7 +254,7 @@ impl App {
             None => {
                 let as_of = self.views.load().shown()?.as_of;
                 let row = table.rows().iter().find(|row| row.path == *path);
-                let now = row.map(|row| PageViews::Known(Stamped { value: row.counts.clone(), as_of }));
+                let now = row.map(|row| PageViews::Known(Timed { value: row.counts.clone(), as_of }));
                 (now.unwrap_or(PageViews::Unknown), None)
             }
         };
@@ -279,7 +279,7 @@ impl App {
     pub(in crate::app) fn page_history(&mut self, path: &CleanText, result: Result<PageHistory, Failure>, now: Time) {
         let numbers = self.card_numbers(path, result.as_ref().ok(), now);
         let Some(card) = self.card_mut().filter(|card| card.path == *path) else { return };
-        card.history.finish(result.map(|value| Stamped { value, as_of: now }), now);
+        card.history.finish(result.map(|value| Timed { value, as_of: now }), now);
         if let Some(numbers) = numbers {
             card.numbers = numbers;
         }

@@ -2,8 +2,8 @@ use super::*;
 use crate::app::Msg;
 use crate::app::jobs::tests::{at, row as job};
 use crate::app::signals::tests::{app, press};
-use crate::model::about::PagePeriod;
 use crate::model::failure::FailureKind;
+use crate::model::impact::PagePeriod;
 use crate::model::job::Status;
 use crate::model::views::{PageRow, ViewsPage};
 use crossterm::event::{Event, KeyCode};
@@ -26,7 +26,7 @@ fn looking() -> App {
     press(&mut app, '2');
     let query = app.views.query();
     let value = ViewsPage { totals: counts(180, 45), rows: rows(), has_more: Some(true) };
-    app.update(Msg::Views { query, result: Ok(Stamped { value, as_of: at(0) }), old: None }, at(0));
+    app.update(Msg::Views { query, result: Ok(Timed { value, as_of: at(0) }), old: None }, at(0));
     app
 }
 
@@ -71,7 +71,7 @@ fn what_is_compared_comes_from_the_history_and_a_comparison_outranks_it() {
     let ranges = app.views.days_of_totals(at(0).date_naive()).expect("comparable");
     assert!(ranges.now != range, "today is not over");
     open(&mut app);
-    let views = |human: i64| Stamped { value: counts(human, 8), as_of: at(0) };
+    let views = |human: i64| Timed { value: counts(human, 8), as_of: at(0) };
     let periods = [(ranges.now, views(45)), (ranges.before, views(40))];
     history(&mut app, &[], periods.map(|(range, views)| PagePeriod { range, views }).into());
     let [now, before] = [views(45), views(40)].map(PageViews::Known);

@@ -7,7 +7,7 @@ use crate::model::endpoint::Scope;
 use crate::model::export::COPY_LIMIT;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::{DateRange, Preset};
-use crate::model::report::{Kept, KnownRange, Report};
+use crate::model::report::{CachedViews, KnownRange, Report};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -122,7 +122,7 @@ fn what_is_too_long_for_the_clipboard_is_said_and_not_copied() {
 fn listed(app: &mut App, ranges: Vec<DateRange>) {
     assert_eq!(press(app, "H"), [Effect::ListKept]);
     let known = |range| KnownRange { range, rows: 2, complete: true, as_of: now(), totals: counts(1, 1) };
-    let kept = Kept { ranges: ranges.into_iter().map(known).collect(), bytes: 100 };
+    let kept = CachedViews { ranges: ranges.into_iter().map(known).collect(), bytes: 100 };
     app.update(Msg::Kept(Ok(kept)), now());
 }
 

@@ -8,7 +8,7 @@ use super::super::scroll::Scroll;
 use super::super::{App, Effect, NewFile, Overwrite, Screen, Tone, format};
 use crate::model::Time;
 use crate::model::comparison::ComparedRanges;
-use crate::model::export::{COPY_LIMIT, Extract, Format};
+use crate::model::export::{COPY_LIMIT, ExportContent, ExportFormat};
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use ratatui::layout::{Position, Rect};
@@ -55,7 +55,7 @@ pub struct Export {
     /// The line that the keys change.
     pub part: Part,
     pub what: What,
-    pub format: Format,
+    pub format: ExportFormat,
     pub target: Target,
     /// The file's name; it stands for what is in it, so it can't be changed.
     pub name: String,
@@ -84,7 +84,9 @@ impl Export {
                 let all = if self.is_complete { "all pages" } else { "all loaded so far" };
                 vec![("as shown", self.what == What::Shown), (all, self.what == What::Loaded)]
             }
-            Part::Format => Format::ALL.into_iter().map(|format| (format.name(), format == self.format)).collect(),
+            Part::Format => {
+                ExportFormat::ALL.into_iter().map(|format| (format.name(), format == self.format)).collect()
+            }
             Part::Target => {
                 vec![("a file", self.target == Target::File), ("the clipboard", self.target == Target::Clipboard)]
             }
@@ -125,15 +127,15 @@ impl Export {
                 self.target = if self.target == Target::File { Target::Clipboard } else { Target::File };
             }
             Part::Format => {
-                let all = Format::ALL;
+                let all = ExportFormat::ALL;
                 let at = all.iter().position(|format| *format == self.format).unwrap_or(0);
                 let to = (at + if forward { 1 } else { all.len() - 1 }) % all.len();
-                self.format = all.get(to).copied().unwrap_or(Format::Csv);
+                self.format = all.get(to).copied().unwrap_or(ExportFormat::Csv);
             }
         }
     }
 
-    fn describe(&mut self, extract: &Extract<'_>) {
+    fn describe(&mut self, extract: &ExportContent<'_>) {
         self.name = extract.file_name(self.format);
         self.ranges = (extract.range, extract.compared.map(|compared| compared.ranges));
         self.is_complete = extract.loaded;
@@ -151,7 +153,7 @@ impl App {
         let mut open = Export {
             part: Part::What,
             what: What::Shown,
-            format: Format::Csv,
+            format: ExportFormat::Csv,
             target: Target::File,
             name: String::new(),
             ranges: (extract.range, None),
@@ -236,19 +238,19 @@ impl App {
     }
 
     /// What is listed, to be exported; none when nothing is loaded.
-    fn extract(&self, what: What) -> Option<Extract<'_>> {
+    fn extract(&self, what: What) -> Option<ExportContent<'_>> {
         let table = &self.views.table;
         if let Some(report) = table.report() {
             let comparison = table.comparison();
             return Some(match what {
-                What::Loaded => Extract::of_report(report, comparison),
-                What::Shown => Extract::of_pages(report, comparison, table.shown_pages()),
+                What::Loaded => ExportContent::of_report(report, comparison),
+                What::Shown => ExportContent::of_pages(report, comparison, table.shown_pages()),
             });
         }
         let shown = self.views.load().shown()?;
         let (query, page) = (shown.value.query, &shown.value.page);
         let all = query.page == 1 && !query.has_next(page);
-        let extract = Extract::of_answer(query.range, page, all, shown.as_of);
+        let extract = ExportContent::of_answer(query.range, page, all, shown.as_of);
         Some(match what {
             What::Loaded => extract,
             What::Shown => extract.with_pages(table.shown_pages()),

@@ -5,14 +5,14 @@ use super::super::{App, Effect, Tone, scroll};
 use crate::model::Time;
 use crate::model::comparison::NotComparable;
 use crate::model::failure::Failure;
-use crate::model::load::{Load, Stamped};
+use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
-use crate::model::report::{Kept, KnownRange};
+use crate::model::report::{CachedViews, KnownRange};
 
 /// The layer.
 #[derive(Debug)]
 pub struct KeptRanges {
-    pub kept: Load<Kept>,
+    pub kept: Load<CachedViews>,
     selected: usize,
     top: usize,
 }
@@ -99,13 +99,13 @@ impl App {
     }
 
     /// What is kept was listed.
-    pub(in crate::app) fn kept_listed(&mut self, result: Result<Kept, Failure>, now: Time) {
+    pub(in crate::app) fn kept_listed(&mut self, result: Result<CachedViews, Failure>, now: Time) {
         let open = self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
             Overlay::Kept(open) => Some(open),
             _ => None,
         });
         if let Some(open) = open {
-            open.kept.finish(result.map(|value| Stamped { value, as_of: now }), now);
+            open.kept.finish(result.map(|value| Timed { value, as_of: now }), now);
             self.dirty = true;
         }
     }

@@ -7,9 +7,9 @@ use super::all::{AT_A_GO, UnderWay};
 use super::price::percent;
 use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::load::{Load, Stamped};
+use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
-use crate::model::report::{LoadEnd, LoadEnded, LoadOrder, LoadProgress};
+use crate::model::report::{LoadEnded, LoadOutcome, LoadPlan, LoadProgress};
 use crate::model::views::{ViewsPage, ViewsQuery};
 
 /// Shares of all views, in percent, at which the user is offered to stop: what is left has few views and takes most requests.
@@ -21,8 +21,8 @@ impl App {
     pub(in crate::app) fn views_came(
         &mut self,
         query: ViewsQuery,
-        result: Result<Stamped<ViewsPage>, Failure>,
-        old: Option<Stamped<ViewsPage>>,
+        result: Result<Timed<ViewsPage>, Failure>,
+        old: Option<Timed<ViewsPage>>,
         now: Time,
     ) {
         let failure = result.as_ref().err().map(|failure| failure.sentence.to_string());
@@ -37,7 +37,7 @@ impl App {
     }
 
     /// Asks whether to begin, or says why nothing can be asked of the service now.
-    pub(super) fn ask_before_loading(&mut self, text: String, mut orders: Vec<LoadOrder>, now: Time) {
+    pub(super) fn ask_before_loading(&mut self, text: String, mut orders: Vec<LoadPlan>, now: Time) {
         let left = self.views_left();
         if left == 0 {
             let text = self.nothing_left(now);
@@ -55,7 +55,7 @@ impl App {
     }
 
     /// Loads these ranges one after the other; together they cost no more requests than the first one says.
-    pub(in crate::app) fn load_in_turn(&mut self, orders: Vec<LoadOrder>, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn load_in_turn(&mut self, orders: Vec<LoadPlan>, effects: &mut Vec<Effect>) {
         let all = &mut self.views.all;
         if all.under_way.is_some() {
             return;
@@ -69,9 +69,9 @@ impl App {
         let all = &mut self.views.all;
         let Some(order) = all.waiting.pop_front() else { return };
         all.trouble = None;
-        let LoadOrder { range, afresh, .. } = order;
+        let LoadPlan { range, afresh, .. } = order;
         all.under_way = Some(UnderWay { range, afresh, progress: None, stopping: false, offered: 0 });
-        effects.push(Effect::LoadAll(LoadOrder { at_most: all.left_of_go, ..order }));
+        effects.push(Effect::LoadAll(LoadPlan { at_most: all.left_of_go, ..order }));
         self.dirty = true;
     }
 
@@ -105,7 +105,13 @@ impl App {
         self.say(Tone::Info, &text, now);
     }
 
-    pub(in crate::app) fn load_ended(&mut self, range: DateRange, end: LoadEnd, now: Time, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn load_ended(
+        &mut self,
+        range: DateRange,
+        end: LoadOutcome,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
         self.dirty = true;
         let all = &mut self.views.all;
         let ours = all.under_way.take_if(|under_way| under_way.range == range);
@@ -115,7 +121,7 @@ impl App {
         match end.ended {
             LoadEnded::Complete => self.loaded_whole(range, now, effects),
             LoadEnded::AtMost => {
-                let mut rest = vec![LoadOrder { range, afresh: false, at_most: AT_A_GO, until: None }];
+                let mut rest = vec![LoadPlan { range, afresh: false, at_most: AT_A_GO, until: None }];
                 rest.extend(std::mem::take(&mut self.views.all.waiting));
                 self.ask_to_go_on(rest, progress, now);
             }
@@ -170,7 +176,7 @@ impl App {
     }
 
     /// What was agreed to is used up: the user decides again, where the question can't be answered by accident.
-    fn ask_to_go_on(&mut self, rest: Vec<LoadOrder>, progress: Option<LoadProgress>, now: Time) {
+    fn ask_to_go_on(&mut self, rest: Vec<LoadPlan>, progress: Option<LoadProgress>, now: Time) {
         let looks_at_views = self.screen == Screen::Views && self.overlays.is_empty();
         if looks_at_views {
             let text = self.question_to_go_on(&rest, progress);

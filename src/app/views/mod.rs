@@ -25,7 +25,7 @@ pub mod trend;
 use super::msg::Effect;
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::load::{Load, Stamped};
+use crate::model::load::{Load, Timed};
 use crate::model::period::{DateRange, Period, Preset};
 use crate::model::report::Report;
 use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PageRow, ViewsPage, ViewsQuery};
@@ -209,8 +209,8 @@ impl Views {
     pub fn take(
         &mut self,
         query: ViewsQuery,
-        result: Result<Stamped<ViewsPage>, Failure>,
-        old: Option<Stamped<ViewsPage>>,
+        result: Result<Timed<ViewsPage>, Failure>,
+        old: Option<Timed<ViewsPage>>,
         now: Time,
     ) -> bool {
         if query != self.query {
@@ -221,10 +221,8 @@ impl Views {
             self.load = Load::Idle;
             return true;
         }
-        let answered = |stamped: Stamped<ViewsPage>| Stamped {
-            value: Answered { query, page: stamped.value },
-            as_of: stamped.as_of,
-        };
+        let answered =
+            |stamped: Timed<ViewsPage>| Timed { value: Answered { query, page: stamped.value }, as_of: stamped.as_of };
         match (result, old) {
             (Err(failure), Some(old)) => {
                 self.load = Load::Failed { failure, at: now, before: Some(answered(old)) };
@@ -266,11 +264,11 @@ mod tests {
         "2026-11-20T12:00:00Z".parse().expect("a time")
     }
 
-    fn page(rows: usize, has_more: bool) -> Stamped<ViewsPage> {
+    fn page(rows: usize, has_more: bool) -> Timed<ViewsPage> {
         let row = |n: usize| PageRow { path: CleanText::line(&format!("/{n}")), counts: Counts::default() };
         let value =
             ViewsPage { totals: Counts::default(), rows: (0..rows).map(row).collect(), has_more: Some(has_more) };
-        Stamped { value, as_of: now() }
+        Timed { value, as_of: now() }
     }
 
     fn query(effect: Option<Effect>) -> ViewsQuery {

@@ -4,7 +4,7 @@ use crate::app::signals::tests::{app, press};
 use crate::app::{Msg, SubmitError, Template};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::Status;
-use crate::model::load::Stamped;
+use crate::model::load::Timed;
 use crate::model::prompt::PromptId;
 use crate::model::views::ViewsPage;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -32,7 +32,7 @@ fn looking() -> App {
     press(&mut app, '2');
     let query = app.views.query();
     let value = ViewsPage { totals: counts(10_010, 5000), rows: rows(), has_more: Some(true) };
-    app.update(Msg::Views { query, result: Ok(Stamped { value, as_of: at(0) }), old: None }, at(0));
+    app.update(Msg::Views { query, result: Ok(Timed { value, as_of: at(0) }), old: None }, at(0));
     app
 }
 
@@ -294,7 +294,7 @@ fn what_is_no_count_is_told_as_received_and_what_is_missing_as_unknown() {
     let mut rows = rows();
     rows[0].counts = Counts { human: Count::Odd(CleanText::line("12.5")), ai: Count::Missing, total: Count::Known(-3) };
     let value = ViewsPage { totals: counts(1, 1), rows, has_more: Some(true) };
-    app.update(Msg::Views { query, result: Ok(Stamped { value, as_of: at(0) }), old: None }, at(0));
+    app.update(Msg::Views { query, result: Ok(Timed { value, as_of: at(0) }), old: None }, at(0));
     let values = app.page_values(&paths(&["/a"]), at(0));
     assert_eq!(values.human.as_deref(), Some("12.5 (as received)"));
     assert_eq!((values.ai.as_deref(), values.total.as_deref()), (Some(UNKNOWN), Some("-3 (as received)")));
@@ -382,8 +382,8 @@ fn without_a_page_nothing_is_offered_that_shapes_the_list() {
     app.views.table.show_report(report(Vec::new()), Some(report(Vec::new())));
     assert!(!shaping.iter().any(|hint| hinted(&app).contains(hint)), "{:?}", hinted(&app));
     assert!(hinted(&looking()).contains(&"load all"));
-    let mut spent = crate::model::ledger::Budget::unused(crate::model::ledger::Limited::Views);
+    let mut spent = crate::model::ledger::Budget::unused(crate::model::ledger::RateLimited::Views);
     spent.used = spent.limit;
-    app.budgets.insert(crate::model::ledger::Limited::Views, spent);
+    app.budgets.insert(crate::model::ledger::RateLimited::Views, spent);
     assert!(!hinted(&app).contains(&"load all"));
 }

@@ -5,9 +5,9 @@ use super::super::{App, format};
 use super::all::AT_A_GO;
 use crate::model::Time;
 use crate::model::connection::Connection;
-use crate::model::ledger::Limited;
+use crate::model::ledger::RateLimited;
 use crate::model::period::DateRange;
-use crate::model::report::{Basis, Expected, LoadOrder, LoadProgress, Recalled, SimilarRange, requests_for};
+use crate::model::report::{Basis, Expected, LoadPlan, LoadProgress, Recalled, SimilarRange, requests_for};
 use crate::model::views::{LIMIT_MAX, ViewsQuery};
 
 /// What is known of a price.
@@ -61,7 +61,7 @@ pub fn price_words(at_least: u32, expected: Option<Expected>) -> String {
 impl App {
     /// Requests for page views that are left on this computer.
     pub(in crate::app) fn views_left(&self) -> u32 {
-        self.budget(Limited::Views).left()
+        self.budget(RateLimited::Views).left()
     }
 
     /// What to expect of loading a range: what is stored of it, or an estimate from the rows that are listed.
@@ -109,7 +109,7 @@ impl App {
     }
 
     /// Whether all that is known says that one request is enough.
-    pub(super) fn is_one_request(&self, order: &LoadOrder) -> bool {
+    pub(super) fn is_one_request(&self, order: &LoadPlan) -> bool {
         let all = &self.views.all;
         let was_one = all.whole(order.range).is_some_and(|report| report.answers <= 1);
         let fits = self.rows_seen(order.range).is_some_and(|(rows, is_all)| is_all && requests_for(rows) == 1);
@@ -117,7 +117,7 @@ impl App {
     }
 
     /// The question before loading: what is loaded, and what is known of its price.
-    pub(super) fn price_question(&self, orders: &[LoadOrder], now: Time) -> String {
+    pub(super) fn price_question(&self, orders: &[LoadPlan], now: Time) -> String {
         let what = match orders {
             [one] => {
                 let rows = self.views.all.broken_off(one.range).filter(|_| !one.afresh);
@@ -130,7 +130,7 @@ impl App {
         };
         let prices: Vec<Price> = orders.iter().map(|order| self.price(order.range, order.afresh, now)).collect();
         let price = Price::of_all(&prices);
-        let is_known = |order: &LoadOrder| order.afresh && self.views.all.whole(order.range).is_some();
+        let is_known = |order: &LoadPlan| order.afresh && self.views.all.whole(order.range).is_some();
         let again = if !orders.is_empty() && orders.iter().all(is_known) { " again" } else { "" };
         let (words, limits) = (capital(&price_words(price.at_least, price.expected)), self.limits_words(price));
         let left = self.views_left();
@@ -152,7 +152,7 @@ impl App {
     }
 
     /// The question after a go of requests is used up.
-    pub(super) fn question_to_go_on(&self, rest: &[LoadOrder], progress: Option<LoadProgress>) -> String {
+    pub(super) fn question_to_go_on(&self, rest: &[LoadPlan], progress: Option<LoadProgress>) -> String {
         let so_far = progress.map(|progress| {
             let share = progress.share.map(|share| format!(", {} of the views", percent(share))).unwrap_or_default();
             let requests = format::plural(progress.requests as usize, "request");
@@ -170,7 +170,7 @@ impl App {
 
     /// Why nothing can be asked of the service now, and what can be seen all the same.
     pub(in crate::app) fn nothing_left(&self, now: Time) -> String {
-        let when = match self.budget(Limited::Views).wait().filter(|wait| wait.until > now) {
+        let when = match self.budget(RateLimited::Views).wait().filter(|wait| wait.until > now) {
             Some(wait) => format!("the next is free in {}", wait.words(now)),
             None => "the next is free in a moment".to_owned(),
         };

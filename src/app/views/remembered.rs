@@ -4,7 +4,7 @@
 use super::Views;
 use super::table::{Column, Metric, Shape, Sorting};
 use crate::model::Time;
-use crate::model::layout::{Shown, SortBy, ViewsLayout};
+use crate::model::layout::{ShownScreen, SortBy, ViewsLayout};
 use crate::model::load::Load;
 use crate::model::period::{DateRange, Period, Preset};
 use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN};
@@ -30,12 +30,12 @@ impl Views {
     }
 
     /// How the range was chosen; none for the usual one.
-    fn chosen_range(&self) -> Option<Shown> {
+    fn chosen_range(&self) -> Option<ShownScreen> {
         let days = self.period.whole();
         match self.preset {
             Some(Preset::SevenDays) => None,
-            Some(preset) => Some(Shown::Preset(preset.name().to_owned())),
-            None => Some(Shown::Days(days.from(), days.to())),
+            Some(preset) => Some(ShownScreen::Preset(preset.name().to_owned())),
+            None => Some(ShownScreen::Days(days.from(), days.to())),
         }
     }
 
@@ -48,11 +48,11 @@ impl Views {
     pub(in crate::app) fn restore(&mut self, layout: &ViewsLayout, now: Time) {
         let today = now.date_naive();
         let chosen = match &layout.range {
-            Some(Shown::Preset(name)) => {
+            Some(ShownScreen::Preset(name)) => {
                 let preset = Preset::ALL.into_iter().find(|preset| preset.name() == name);
                 preset.map(|preset| (preset.period(today), Some(preset)))
             }
-            Some(Shown::Days(from, to)) => DateRange::new(*from, *to).map(|days| (Period::days(days), None)),
+            Some(ShownScreen::Days(from, to)) => DateRange::new(*from, *to).map(|days| (Period::days(days), None)),
             None => None,
         };
         if let Some((period, preset)) = chosen
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_preset_moves_with_the_days_and_days_of_ones_own_stay() {
         let layout = left(|views| drop(views.next_preset(now())));
-        assert_eq!(layout.range, Some(Shown::Preset("30d".to_owned())));
+        assert_eq!(layout.range, Some(ShownScreen::Preset("30d".to_owned())));
         let views = restored(&layout, at("2026-12-24T01:00:00Z"));
         assert_eq!(views.query().range.to_string(), "2026-11-25 … 2026-12-24");
         assert_eq!(views.preset(), Some(Preset::ThirtyDays));
@@ -148,9 +148,9 @@ mod tests {
             ..ViewsLayout::default()
         };
         let ranges = [
-            Shown::Preset("fortnight".to_owned()),
-            Shown::Days(day("2026-11-09"), day("2026-11-01")),
-            Shown::Days(day("2027-01-01"), day("2027-01-31")),
+            ShownScreen::Preset("fortnight".to_owned()),
+            ShownScreen::Days(day("2026-11-09"), day("2026-11-01")),
+            ShownScreen::Days(day("2027-01-01"), day("2027-01-31")),
         ];
         for range in ranges {
             let views = restored(&odd(range), now());

@@ -8,7 +8,7 @@ use super::super::{App, Effect, Screen, Tone, format};
 use super::all::is_settled;
 use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::load::Stamped;
+use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::Sums;
 use crate::model::views::{Count, Counts, ViewCount};
@@ -23,14 +23,14 @@ pub const MEAN_DAYS: u32 = 7;
 /// The site's totals by range, as far as they are known.
 #[derive(Debug, Default)]
 pub struct Totals {
-    known: HashMap<DateRange, Stamped<Counts>>,
+    known: HashMap<DateRange, Timed<Counts>>,
     /// What is being asked for and has not come yet.
     asked: Vec<DateRange>,
 }
 
 impl Totals {
     /// What is known of this range.
-    pub fn of(&self, range: DateRange) -> Option<&Stamped<Counts>> {
+    pub fn of(&self, range: DateRange) -> Option<&Timed<Counts>> {
         self.known.get(&range)
     }
 
@@ -40,7 +40,7 @@ impl Totals {
     }
 
     /// As an answer said it, else as the sum of its days, if every one of them is known; the newer of the two.
-    fn best(&self, range: DateRange) -> Option<Stamped<Counts>> {
+    fn best(&self, range: DateRange) -> Option<Timed<Counts>> {
         let told = self.of(range).cloned();
         let summed = if range.days() > 1 { self.summed(range) } else { None };
         match (told, summed) {
@@ -52,12 +52,12 @@ impl Totals {
     /// The sum of all days of a range. Each day was loaded some time after its end, or before it: the sum counts as loaded
     /// that long after the end of the range, by the day for which this time was shortest. A week of complete days is thus
     /// complete, although its Monday was loaded on Wednesday.
-    fn summed(&self, range: DateRange) -> Option<Stamped<Counts>> {
+    fn summed(&self, range: DateRange) -> Option<Timed<Counts>> {
         let add = |sum: &Count, more: &Count| Some(Count::from(sum.value()? + more.value()?));
         let of = |day: DateRange| {
             let known = self.of(day)?;
             let as_of = known.as_of.checked_add_signed(range.to() - day.to()).unwrap_or(known.as_of);
-            Some(Stamped { value: known.value.clone(), as_of })
+            Some(Timed { value: known.value.clone(), as_of })
         };
         let mut days = days(range);
         let mut sum = of(days.next()?)?;
@@ -132,7 +132,7 @@ fn weeks(range: DateRange) -> Vec<DateRange> {
 pub struct Bar {
     pub range: DateRange,
     /// None while they are not known.
-    pub totals: Option<Stamped<Counts>>,
+    pub totals: Option<Timed<Counts>>,
 }
 
 impl Bar {
@@ -320,7 +320,7 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn totals_told(&mut self, range: DateRange, totals: Stamped<Counts>) {
+    pub(in crate::app) fn totals_told(&mut self, range: DateRange, totals: Timed<Counts>) {
         let known = &mut self.views.totals;
         known.asked.retain(|asked| *asked != range);
         // A late answer does not take a newer one's place.
@@ -332,7 +332,7 @@ impl App {
 
     pub(in crate::app) fn totals_recalled(
         &mut self,
-        result: Result<Vec<(DateRange, Stamped<Counts>)>, Failure>,
+        result: Result<Vec<(DateRange, Timed<Counts>)>, Failure>,
         now: Time,
         _effects: &mut Vec<Effect>,
     ) {
@@ -381,7 +381,7 @@ mod tests {
         let mut totals = Totals::default();
         for (day, human, as_of) in known {
             let counts = Counts { human: Count::Known(*human), ai: Count::Known(1), total: Count::Known(human + 1) };
-            let stamped = Stamped { value: counts, as_of: moment(as_of) };
+            let stamped = Timed { value: counts, as_of: moment(as_of) };
             totals.known.insert(range(day, day), stamped);
         }
         totals
@@ -479,7 +479,7 @@ mod tests {
         // A week that is known as a whole, and one that was loaded before it was over.
         let mut week = |from: &str, to: &str, human: i64| {
             let counts = Counts { human: Count::Known(human), ai: Count::Known(0), total: Count::Known(human) };
-            totals.known.insert(range(from, to), Stamped { value: counts, as_of: moment(LATER) });
+            totals.known.insert(range(from, to), Timed { value: counts, as_of: moment(LATER) });
         };
         week("2026-11-09", "2026-11-15", 7 * 10 + 3);
         week("2026-11-16", "2026-11-20", 9_999);
@@ -493,7 +493,7 @@ mod tests {
         let mean = |totals: &Totals| trend.mean_of_full_days(totals, moment(LATER)).expect("some days are known");
         assert_eq!(mean(&totals).days, 10);
         let counts = Counts { human: Count::Known(40), ai: Count::Known(0), total: Count::Known(40) };
-        let stamped = Stamped { value: counts, as_of: moment(LATER) };
+        let stamped = Timed { value: counts, as_of: moment(LATER) };
         totals.known.insert(range("2026-11-16", "2026-11-19"), stamped);
         assert_eq!(mean(&totals).days, 11);
     }
@@ -503,7 +503,7 @@ mod tests {
         let mut totals = totals(&[("2026-11-09", 1, LATER)]);
         let odd = Counts { human: Count::Known(-1), ai: Count::Missing, total: Count::Known(4) };
         let day = range("2026-11-10", "2026-11-10");
-        totals.known.insert(day, Stamped { value: odd, as_of: moment(LATER) });
+        totals.known.insert(day, Timed { value: odd, as_of: moment(LATER) });
         assert_eq!(totals.best(range("2026-11-09", "2026-11-10")), None);
     }
 }

@@ -5,7 +5,7 @@ use crate::app::text_input::TextInput;
 use crate::model::command::words;
 use crate::model::endpoint::ApiKey;
 use crate::model::setup::{
-    AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KeyFrom, KnownKey, NewProfile, SetupField, typed,
+    AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KeySourceInput, KnownKey, NewProfile, SetupField, typed,
 };
 
 /// Where the key comes from, as it is chosen.
@@ -246,18 +246,18 @@ impl Form {
     /// The profile; else the line on which something is missing or wrong, and what.
     pub(super) fn profile(&self) -> Result<NewProfile, (Line, &'static str)> {
         let key = match self.source {
-            Source::Kept | Source::Variable => KeyFrom::Elsewhere,
+            Source::Kept | Source::Variable => KeySourceInput::Elsewhere,
             Source::Program => match words(&self.program.text()) {
-                words if words.first().is_some_and(|program| !program.is_empty()) => KeyFrom::Command(words),
+                words if words.first().is_some_and(|program| !program.is_empty()) => KeySourceInput::Command(words),
                 _ => return Err((Line::Key, "Name the command that prints the key, like: pass show docdeck")),
             },
             Source::File => match typed(&self.file.text()) {
-                Some(path) => KeyFrom::File(path.into()),
+                Some(path) => KeySourceInput::File(path.into()),
                 None => return Err((Line::Key, "Name the file that contains the key.")),
             },
             Source::Typed if self.secret.is_empty() => return Err((Line::Key, "Type or paste the key.")),
             Source::Typed => match ApiKey::new(self.secret.expose()) {
-                Some(key) => KeyFrom::Typed(key),
+                Some(key) => KeySourceInput::Typed(key),
                 None => return Err((Line::Key, "This can't be a key: a key is printable ASCII without spaces.")),
             },
         };

@@ -17,7 +17,7 @@ use super::{App, Effect, Screen, Tone};
 use crate::model::Time;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::Failure;
-use crate::model::setup::{Allowed, AlreadySet, NewProfile, SetupProblem};
+use crate::model::setup::{AlreadySet, NewProfile, SetupProblem, WritePermission};
 use crate::model::text::CleanText;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -96,7 +96,7 @@ pub struct Ready {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotWritten {
     /// Something is there that has to be asked about.
-    There(Allowed),
+    There(WritePermission),
     Failed(Failure),
 }
 
@@ -363,7 +363,7 @@ impl App {
                     tried.is_verified = true;
                 }
                 if welcome.saves {
-                    return welcome.write(Allowed::Nothing);
+                    return welcome.write(WritePermission::Nothing);
                 }
                 welcome.step = Step::Filling;
             }
@@ -397,11 +397,13 @@ impl App {
             Err(NotWritten::There(needs)) => {
                 let (config, name) = (&welcome.config, CleanText::line(&welcome.form.profile_name()));
                 let text = match needs {
-                    Allowed::Change => format!("{config} already has a profile {name}. Change it? The rest stays."),
+                    WritePermission::Change => {
+                        format!("{config} already has a profile {name}. Change it? The rest stays.")
+                    }
                     _ => format!("{config} already exists. Add the profile {name} to it? The rest stays."),
                 };
                 // The list of profiles was just asked for one more, and adding is what that is.
-                if needs == Allowed::Add && welcome.form.purpose == Purpose::AnotherProfile {
+                if needs == WritePermission::Add && welcome.form.purpose == Purpose::AnotherProfile {
                     return welcome.write(needs);
                 }
                 self.overlays.push(Overlay::Question(Question { text, yes: Consequence::SaveProfile(needs) }));
@@ -412,7 +414,7 @@ impl App {
     }
 
     /// Yes: writes what was tried.
-    pub(super) fn save_profile(&mut self, allowed: Allowed) -> Option<Effect> {
+    pub(super) fn save_profile(&mut self, allowed: WritePermission) -> Option<Effect> {
         self.setup_on_top_mut()?.write(allowed)
     }
 
@@ -423,7 +425,7 @@ impl App {
         welcome.say(false, failure.sentence.as_str());
         if welcome.saves {
             let text = format!("{} Save it anyway?", failure.sentence);
-            let yes = Consequence::SaveProfile(Allowed::Nothing);
+            let yes = Consequence::SaveProfile(WritePermission::Nothing);
             self.overlays.push(Overlay::Question(Question { text, yes }));
         }
     }
@@ -469,14 +471,14 @@ impl Welcome {
             return Some(Effect::ReadKey { attempt: self.attempt, key });
         }
         if self.saves {
-            return self.write(Allowed::Nothing);
+            return self.write(WritePermission::Nothing);
         }
         self.step = Step::Filling;
         self.say(false, "DOCDECK_API_KEY is not set in this shell, so there is no key to test.");
         None
     }
 
-    fn write(&mut self, allowed: Allowed) -> Option<Effect> {
+    fn write(&mut self, allowed: WritePermission) -> Option<Effect> {
         let profile = Box::new(self.tried.as_ref()?.profile.clone());
         self.step = Step::Saving;
         Some(Effect::WriteConfig { attempt: self.attempt, profile, allowed })

@@ -1,12 +1,12 @@
 //! The demo's past: jobs, prompts and own words, as if they had been lived through.
 
 use crate::model::Time;
-use crate::model::backup::{Header, JobRecord, Line, PromptRecord};
+use crate::model::backup::{BackupHeader, BackupLine, JobRecord, PromptRecord};
 use crate::model::change::{LocalChange, QueueChange};
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, Status};
 use crate::model::prompt::{Delivery, EventKind, JobEvent, PromptId, PromptKind};
-use crate::model::row::{Group, JobKey, JobRow};
+use crate::model::row::{Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
 use crate::sim::{SeededChange, SeededJob};
 use crate::store::{ImportError, Only, Settled, Store, StoreError};
@@ -67,7 +67,7 @@ struct Lines {
 
 impl Lines {
     fn new(jobs: Vec<SeededJob>, scope: &Scope, now: Time) -> Self {
-        let header = Line::Header(Header { program: CleanText::line(INSTANCE), exported_at: now });
+        let header = BackupLine::Header(BackupHeader { program: CleanText::line(INSTANCE), exported_at: now });
         let line = Cursor::new(header.write().unwrap_or_default().into_bytes());
         Self { jobs: jobs.into_iter(), scope: scope.clone(), now, line }
     }
@@ -82,7 +82,7 @@ impl Read for Lines {
             }
             let Some(job) = self.jobs.next() else { return Ok(0) };
             let Some(record) = lived(&self.scope, &job, self.now) else { continue };
-            let text = Line::Job(Box::new(record)).write().map_err(io::Error::other)?;
+            let text = BackupLine::Job(Box::new(record)).write().map_err(io::Error::other)?;
             self.line = Cursor::new(format!("\n{text}").into_bytes());
         }
     }
@@ -136,7 +136,7 @@ impl Past<'_> {
     async fn hold_a_follow_up(&self, paid: &mut Time) -> Result<(), StoreError> {
         let at = self.now - REFUSED_AGO;
         let rows = self.store.jobs(self.scope).await?;
-        let is_old = |row: &&JobRow| row.group() == Group::Done && row.created_at < at && row.pr_link.is_some();
+        let is_old = |row: &&Job| row.group() == JobGroup::Done && row.created_at < at && row.pr_link.is_some();
         let Some(row) = rows.iter().rev().find(is_old) else { return Ok(()) };
         let (prompt, _) = self.store.add_follow_up(row.key, REFUSED, at).await?;
         self.send(prompt, Settled::Rejected(CleanText::line(REFUSED_WHY)), at, paid).await?;
@@ -147,7 +147,7 @@ impl Past<'_> {
     /// Tags on two jobs; one has a title and a note as well.
     async fn add_own_words(&self) -> Result<(), StoreError> {
         let rows = self.store.jobs(self.scope).await?;
-        let mut done = rows.iter().rev().filter(|row| row.group() == Group::Done);
+        let mut done = rows.iter().rev().filter(|row| row.group() == JobGroup::Done);
         let line = CleanText::line;
         if let Some(row) = done.next() {
             self.change(row.key, LocalChange::Tags(vec![line("release"), line("api")])).await?;
@@ -199,13 +199,13 @@ fn about(job: &SeededJob) -> Vec<CleanText> {
 /// What the record has of a job that was sent from here and looked at all along.
 fn lived(scope: &Scope, job: &SeededJob, now: Time) -> Option<JobRecord> {
     let begun = job.created_at;
-    let row = JobRow {
+    let row = Job {
         id: Some(JobId::new(&job.body.id)?),
         repository: Some(Arc::new(CleanText::line(&job.body.source.repository))),
         git_ref: job.body.source.git_ref.as_deref().map(CleanText::line),
         model: Some(Arc::new(CleanText::line(&job.body.model))),
         pages: about(job).into(),
-        ..JobRow::new(JobKey(0), CleanText::default(), begun)
+        ..Job::new(JobKey(0), CleanText::default(), begun)
     };
     let prompts = vec![sent(PromptKind::Create, &job.prompt, begun)];
     let mut record = JobRecord { scope: scope.clone(), row, prompts, events: Vec::new(), draft: None };
@@ -268,7 +268,7 @@ fn see(record: &mut JobRecord, at: Time, status: Status, pr_link: Option<&str>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ledger::Limited;
+    use crate::model::ledger::RateLimited;
     use crate::model::prompt::{Delivery, DeliveryKind};
     use crate::sim::{Sim, SimOptions};
     use chrono::Utc;
@@ -303,7 +303,7 @@ mod tests {
         let (_sim, store, scope) = filled().await;
         let site: Vec<&str> = include_str!("../../../assets/demo/pages.txt").lines().collect();
         let rows = store.jobs(&scope).await.expect("jobs");
-        let about: Vec<&JobRow> = rows.iter().filter(|row| !row.pages.is_empty()).collect();
+        let about: Vec<&Job> = rows.iter().filter(|row| !row.pages.is_empty()).collect();
         assert_eq!(about.len(), ABOUT.len());
         for page in about.iter().flat_map(|row| &row.pages) {
             assert!(site.contains(&page.as_str()), "{page}");
@@ -327,14 +327,14 @@ mod tests {
         let after = store.jobs(&scope).await.expect("jobs");
         assert_eq!(after.len(), before.len() + 1_000 - FIRST);
         // All that a first screen is about is there from the start.
-        let needs = |rows: &[JobRow]| rows.iter().filter(|row| row.group() < Group::Done).count();
+        let needs = |rows: &[Job]| rows.iter().filter(|row| row.group() < JobGroup::Done).count();
         assert_eq!(needs(&after), needs(&before));
     }
 
     #[tokio::test]
     async fn the_demo_opens_with_empty_ledgers() {
         let (_sim, store, scope) = filled().await;
-        for limited in Limited::ALL {
+        for limited in RateLimited::ALL {
             assert_eq!(store.budget(&scope, limited, Utc::now()).await.expect("a budget").used, 0, "{limited:?}");
         }
     }
@@ -342,8 +342,8 @@ mod tests {
     #[tokio::test]
     async fn the_demo_opens_on_jobs_that_need_the_user_that_work_and_that_are_done() {
         let (_sim, store, scope) = filled().await;
-        let groups: Vec<Group> = store.jobs(&scope).await.expect("jobs").iter().map(|row| row.group()).collect();
-        for group in [Group::NeedsYou, Group::Working, Group::Queued, Group::Done] {
+        let groups: Vec<JobGroup> = store.jobs(&scope).await.expect("jobs").iter().map(|row| row.group()).collect();
+        for group in [JobGroup::NeedsYou, JobGroup::Working, JobGroup::Queued, JobGroup::Done] {
             assert!(groups.contains(&group), "{group:?}");
         }
         assert!(store.queued(&scope).await.expect("read").is_empty());
@@ -354,10 +354,10 @@ mod tests {
         let (_sim, store, scope) = filled().await;
         let rows = store.jobs(&scope).await.expect("jobs");
         assert_eq!(rows.iter().filter(|row| !row.tags.is_empty()).count(), 2);
-        assert_eq!(rows.iter().filter(|row| row.named && row.note.is_some()).count(), 1);
+        assert_eq!(rows.iter().filter(|row| row.has_own_title && row.note.is_some()).count(), 1);
         let paused = rows.iter().filter(|row| row.undelivered == Some(DeliveryKind::Paused));
         assert_eq!(paused.count(), BATCH.len());
-        let refused: Vec<&JobRow> = rows.iter().filter(|row| row.undelivered == Some(DeliveryKind::Rejected)).collect();
+        let refused: Vec<&Job> = rows.iter().filter(|row| row.undelivered == Some(DeliveryKind::Rejected)).collect();
         let [refused] = refused[..] else { panic!("{refused:?}") };
         let thread = store.thread(refused.key).await.expect("a thread");
         let last: Vec<DeliveryKind> = thread.prompts.iter().rev().take(2).map(|p| p.delivery.kind()).collect();

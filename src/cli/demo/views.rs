@@ -2,9 +2,9 @@
 //! first screen is looked at already.
 
 use crate::model::Time;
-use crate::model::about::windows_of;
 use crate::model::comparison::ComparedRanges;
 use crate::model::endpoint::Scope;
+use crate::model::impact::windows_of;
 use crate::model::period::DateRange;
 use crate::model::views::{LIMIT_MAX, ViewsQuery};
 use crate::sim::Sim;

@@ -8,7 +8,7 @@ use super::settings::Known;
 use crate::app::format::plural;
 use crate::engine::Alive;
 use crate::model::job::JobId;
-use crate::model::ledger::{Budget, Limited};
+use crate::model::ledger::{Budget, RateLimited};
 use crate::runtime::logfile;
 use crate::store::{Content, Examined, FILE, Store, StoreError, examine};
 use chrono::Utc;
@@ -276,7 +276,7 @@ fn budgets(report: &mut Report, content: Option<&Content>) {
     }
 }
 
-fn limited_name(limited: Limited) -> &'static str {
+fn limited_name(limited: RateLimited) -> &'static str {
     limited.word()
 }
 

@@ -1,8 +1,8 @@
 //! What the doctor found, as lines for people and as JSON. Made to be pasted where everybody reads it: whatever a check says,
 //! the key and ids do not leave this file, and the home folder is `~`.
 
+use crate::model::colors::ColorRole;
 use crate::model::endpoint::ApiKey;
-use crate::model::palette::Meaning;
 use crate::model::redaction::{Redactor, redacted_setting};
 use crate::model::text::CleanText;
 use serde_json::{Value, json};
@@ -30,12 +30,12 @@ impl State {
         }
     }
 
-    fn meaning(self) -> Meaning {
+    fn meaning(self) -> ColorRole {
         match self {
-            Self::Ok => Meaning::Good,
-            Self::Warning => Meaning::Warning,
-            Self::Problem => Meaning::Bad,
-            Self::Skipped => Meaning::Muted,
+            Self::Ok => ColorRole::Good,
+            Self::Warning => ColorRole::Warning,
+            Self::Problem => ColorRole::Bad,
+            Self::Skipped => ColorRole::Muted,
         }
     }
 }
@@ -171,7 +171,7 @@ impl Report {
         &self,
         head: &Head,
         width: Option<usize>,
-        paint: impl Fn(Meaning, &str) -> String,
+        paint: impl Fn(ColorRole, &str) -> String,
     ) -> Vec<String> {
         let mut lines = vec![format!("docdeck {} on {}, {}", head.version, head.platform, head.at)];
         let mut section = "";
@@ -179,13 +179,13 @@ impl Report {
             if check.section != section {
                 section = check.section;
                 lines.push(String::new());
-                lines.push(paint(Meaning::Title, section));
+                lines.push(paint(ColorRole::Title, section));
             }
             let state = format!("{:7}", check.state.word());
             let label = format!(
                 "  {}  {}",
                 paint(check.state.meaning(), &state),
-                paint(Meaning::Muted, &format!("{:13}", check.name))
+                paint(ColorRole::Muted, &format!("{:13}", check.name))
             );
             let mut rest = wrapped(&self.clean(&check.says), width).into_iter();
             lines.push(format!("{label} {}", rest.next().unwrap_or_default()).trim_end().to_owned());

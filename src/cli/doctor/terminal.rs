@@ -4,7 +4,7 @@ use super::report::Report;
 use super::settings::Known;
 use crate::config::Look;
 use crate::config::environment::Environment;
-use crate::model::palette::{Ground, Rgb};
+use crate::model::colors::{Background, Rgb};
 use crate::runtime::multiplexer::Multiplexer;
 use crate::runtime::opener::{Opening, opening};
 use crate::runtime::probe::{self, Answers, NotAsked};
@@ -161,9 +161,9 @@ fn asked(report: &mut Report, answers: Result<Answers, NotAsked>) {
     };
     match background {
         Some(Rgb(r, g, b)) => {
-            let ground = match Ground::of(Rgb(r, g, b)) {
-                Ground::Light => "light",
-                Ground::Dark | Ground::Unknown => "dark",
+            let ground = match Background::of(Rgb(r, g, b)) {
+                Background::Light => "light",
+                Background::Dark | Background::Unknown => "dark",
             };
             report.ok("background", format!("asked (OSC 11), answered #{r:02x}{g:02x}{b:02x}: {ground}"));
         }

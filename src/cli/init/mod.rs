@@ -14,7 +14,7 @@ use crate::config::{self, ConfigError, Flags, check};
 use crate::engine::check::check as asked;
 use crate::model::command::words;
 use crate::model::endpoint::ApiKey;
-use crate::model::setup::{Allowed, DEFAULT_BASE_URL, DEFAULT_PROFILE, KeyFrom, NewProfile, typed};
+use crate::model::setup::{DEFAULT_BASE_URL, DEFAULT_PROFILE, KeySourceInput, NewProfile, WritePermission, typed};
 use crate::model::text::CleanText;
 use clap::Args;
 use lines::Lines;
@@ -68,7 +68,7 @@ pub(super) async fn run(
     if options.yes {
         let profile = given.profile()?;
         let needs = needed(&given.path, &profile.name)?;
-        if needs == Allowed::Change && !options.overwrite {
+        if needs == WritePermission::Change && !options.overwrite {
             return Err(Refusal::unusable(format!(
                 "{} has the profile {} already, and it was left as it is. --overwrite changes it, --profile names another.",
                 given.path.display(),
@@ -99,7 +99,7 @@ impl Given<'_> {
             project.ok_or_else(|| missing("There is no project id: give --project or DOCDECK_PROJECT_ID."))?;
         let key = match self.key_option()? {
             Some(key) => key,
-            None if matches!(self.environment.api_key, Some(Some(_))) => KeyFrom::Elsewhere,
+            None if matches!(self.environment.api_key, Some(Some(_))) => KeySourceInput::Elsewhere,
             None => {
                 let what =
                     "There is no source of the API key: give --api-key-command, --api-key-file or DOCDECK_API_KEY.";
@@ -134,15 +134,15 @@ impl Given<'_> {
     }
 
     /// The source of the key that an option names.
-    fn key_option(&self) -> Result<Option<KeyFrom>, Refusal> {
+    fn key_option(&self) -> Result<Option<KeySourceInput>, Refusal> {
         if let Some(command) = &self.options.api_key_command {
             let words = words(command);
             if words.first().is_none_or(String::is_empty) {
                 return Err(Refusal::unusable("--api-key-command names no program. Nothing was written."));
             }
-            return Ok(Some(KeyFrom::Command(words)));
+            return Ok(Some(KeySourceInput::Command(words)));
         }
-        Ok(self.options.api_key_file.as_ref().map(|path| KeyFrom::File(absolute(path))))
+        Ok(self.options.api_key_file.as_ref().map(|path| KeySourceInput::File(absolute(path))))
     }
 
     /// Asks for what is not given, each answer until docdeck accepts it, and goes on with them.
@@ -216,7 +216,7 @@ impl Given<'_> {
         lines: &mut Lines,
         out: &mut Out,
         with_option: bool,
-    ) -> Result<(KeyFrom, Option<ApiKey>), Refusal> {
+    ) -> Result<(KeySourceInput, Option<ApiKey>), Refusal> {
         let mut given = if with_option { self.key_option()? } else { None };
         loop {
             let source = match given.take() {
@@ -224,9 +224,9 @@ impl Given<'_> {
                 None => self.ask_source(lines, out).await?,
             };
             let checked = match &source {
-                KeyFrom::Command(words) => check::command(words),
-                KeyFrom::File(file) => check::key_file(&self.path, file),
-                KeyFrom::Elsewhere | KeyFrom::Typed(_) => Ok(()),
+                KeySourceInput::Command(words) => check::command(words),
+                KeySourceInput::File(file) => check::key_file(&self.path, file),
+                KeySourceInput::Elsewhere | KeySourceInput::Typed(_) => Ok(()),
             };
             if let Err(why) = checked {
                 out.note(&why);
@@ -252,7 +252,7 @@ impl Given<'_> {
         }
     }
 
-    async fn ask_source(&self, lines: &mut Lines, out: &mut Out) -> Result<KeyFrom, Refusal> {
+    async fn ask_source(&self, lines: &mut Lines, out: &mut Out) -> Result<KeySourceInput, Refusal> {
         let is_set = matches!(self.environment.api_key, Some(Some(_)));
         let variable = if is_set { "set here" } else { "not set here" };
         for line in [
@@ -268,17 +268,17 @@ impl Given<'_> {
             match lines.ask("1 to 4", if is_set { "4" } else { "3" }).await?.as_str() {
                 "1" => {
                     let command = lines.ask("Command and arguments (no shell)", "").await?;
-                    return Ok(KeyFrom::Command(words(&command)));
+                    return Ok(KeySourceInput::Command(words(&command)));
                 }
                 "2" => match typed(&lines.ask("File", "").await?) {
-                    Some(file) => return Ok(KeyFrom::File(absolute(Path::new(&file)))),
+                    Some(file) => return Ok(KeySourceInput::File(absolute(Path::new(&file)))),
                     None => out.note("Name the file that contains the key."),
                 },
                 "3" => match ApiKey::new(&lines.secret("API key (not shown)").await?) {
-                    Some(key) => return Ok(KeyFrom::Typed(key)),
+                    Some(key) => return Ok(KeySourceInput::Typed(key)),
                     None => out.note("This can't be a key: a key is printable ASCII without spaces."),
                 },
-                "4" => return Ok(KeyFrom::Elsewhere),
+                "4" => return Ok(KeySourceInput::Elsewhere),
                 _ => out.note("Type a number from 1 to 4."),
             }
         }
@@ -317,9 +317,11 @@ impl Given<'_> {
         let needs = needed(&self.path, &profile.name)?;
         let (path, name) = (self.path.display(), CleanText::line(&profile.name));
         let question = match needs {
-            Allowed::Nothing => None,
-            Allowed::Add => Some(format!("{path} already exists. Add the profile {name} to it? The rest stays.")),
-            Allowed::Change => Some(format!("{path} already has a profile {name}. Change it? The rest stays.")),
+            WritePermission::Nothing => None,
+            WritePermission::Add => {
+                Some(format!("{path} already exists. Add the profile {name} to it? The rest stays."))
+            }
+            WritePermission::Change => Some(format!("{path} already has a profile {name}. Change it? The rest stays.")),
         };
         if let Some(question) = question
             && !lines.is_yes(&question).await?
@@ -347,7 +349,7 @@ impl Given<'_> {
         Ok(asked(&client).await?)
     }
 
-    fn write(&self, profile: &NewProfile, allowed: Allowed, out: &mut Out) -> Result<Code, Refusal> {
+    fn write(&self, profile: &NewProfile, allowed: WritePermission, out: &mut Out) -> Result<Code, Refusal> {
         save(&self.path, profile, allowed).map_err(Refusal::unusable)?;
         self.written(profile).lines().for_each(|line| out.line(line));
         Ok(Code::Done)
@@ -356,16 +358,16 @@ impl Given<'_> {
     /// What was written where, and what to do next.
     fn written(&self, profile: &NewProfile) -> String {
         let key = match &profile.key {
-            KeyFrom::Elsewhere => "the key comes from DOCDECK_API_KEY".to_owned(),
-            KeyFrom::Command(words) => {
+            KeySourceInput::Elsewhere => "the key comes from DOCDECK_API_KEY".to_owned(),
+            KeySourceInput::Command(words) => {
                 format!("the key comes from the program {}", CleanText::line(words.first().map_or("", String::as_str)))
             }
-            KeyFrom::File(path) => format!("the key comes from {}", path.display()),
-            KeyFrom::Typed(_) => "the key stands in it".to_owned(),
+            KeySourceInput::File(path) => format!("the key comes from {}", path.display()),
+            KeySourceInput::Typed(_) => "the key stands in it".to_owned(),
         };
         let (path, name) = (self.path.display(), CleanText::line(&profile.name));
         let mut text = format!("Wrote {path}, which only you can read: profile {name}; {key}.\n");
-        if profile.key == KeyFrom::Elsewhere && self.environment.api_key.is_none() {
+        if profile.key == KeySourceInput::Elsewhere && self.environment.api_key.is_none() {
             text.push_str("Set the key in your shell first: export DOCDECK_API_KEY=…\n");
         }
         let mut command = "docdeck".to_owned();

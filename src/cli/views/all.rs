@@ -8,11 +8,11 @@ use crate::cli::code::Code;
 use crate::cli::desk::{Desk, Happening};
 use crate::cli::out::{Out, rfc3339};
 use crate::cli::refusal::Refusal;
-use crate::model::export::{Extract, Format};
-use crate::model::ledger::Limited;
-use crate::model::news::News;
+use crate::model::engine_event::EngineEvent;
+use crate::model::export::{ExportContent, ExportFormat};
+use crate::model::ledger::RateLimited;
 use crate::model::period::DateRange;
-use crate::model::report::{Expected, LoadEnd, LoadEnded, LoadOrder, LoadProgress, Report};
+use crate::model::report::{Expected, LoadEnded, LoadOutcome, LoadPlan, LoadProgress, Report};
 use crate::model::views::{PageRow, as_f64};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
@@ -33,11 +33,11 @@ pub(super) async fn answer(
     if let Some(price) = price(desk, range, options.fresh).await? {
         out.note(&price);
     }
-    let order = LoadOrder { range, afresh: options.fresh, at_most: u32::MAX, until: options.until };
+    let order = LoadPlan { range, afresh: options.fresh, at_most: u32::MAX, until: options.until };
     let mut progress = Progress::begin(out);
     let ended = load(desk, order, &mut progress, out).await;
     progress.end();
-    let Some(LoadEnd { report, ended, requests }) = ended else {
+    let Some(LoadOutcome { report, ended, requests }) = ended else {
         return Err(Refusal::new(Code::Interrupted, format!("Interrupted. {}", progress.kept(range))));
     };
     let refusal = match ended {
@@ -59,7 +59,7 @@ pub(super) async fn answer(
         }
         return Ok(Code::Done);
     };
-    let extract = Extract::of_pages(&report, None, ranked(&report).into_iter());
+    let extract = ExportContent::of_pages(&report, None, ranked(&report).into_iter());
     match refusal {
         // Of JSON there is one object, with the failure beside what is known.
         refusal if options.is_json() => Err(refusal.with(known(&extract))),
@@ -74,7 +74,7 @@ pub(super) async fn answer(
 
 /// The rows, and what a reader of the numbers should know; `requests` is what they cost just now.
 pub(super) fn write_whole(report: &Report, requests: u32, options: &Options, out: &mut Out) -> Result<(), Refusal> {
-    let extract = Extract::of_pages(report, None, ranked(report).into_iter());
+    let extract = ExportContent::of_pages(report, None, ranked(report).into_iter());
     write(&extract, 0, options.format(), out)?;
     for note in notes(report, requests) {
         out.note(&note);
@@ -90,7 +90,7 @@ async fn price(desk: &Desk, range: DateRange, afresh: bool) -> Result<Option<Str
     if is_whole && !afresh && known.broken_off.is_none() {
         return Ok(None);
     }
-    let left = desk.store.budget(&desk.scope, Limited::Views, now).await?.left();
+    let left = desk.store.budget(&desk.scope, RateLimited::Views, now).await?.left();
     let rows = known.report.as_ref().filter(|report| !afresh && !report.complete).map(|report| report.rows.len());
     let from = rows.map(|rows| format!(", going on after {} rows", count(rows))).unwrap_or_default();
     let taken_in = known.broken_off.filter(|_| !afresh).unwrap_or(0);
@@ -101,7 +101,7 @@ async fn price(desk: &Desk, range: DateRange, afresh: bool) -> Result<Option<Str
 }
 
 /// Loads, and shows how far it is; none when somebody asked to end. What was under way then still ends in the record.
-async fn load(desk: &mut Desk, order: LoadOrder, progress: &mut Progress, out: &mut Out) -> Option<LoadEnd> {
+async fn load(desk: &mut Desk, order: LoadPlan, progress: &mut Progress, out: &mut Out) -> Option<LoadOutcome> {
     let engine = desk.engine.clone();
     let loading = engine.load_all(order);
     tokio::pin!(loading);
@@ -111,7 +111,7 @@ async fn load(desk: &mut Desk, order: LoadOrder, progress: &mut Progress, out: &
             biased;
             happening = desk.next(None) => match happening {
                 Happening::News(news) => {
-                    if let News::Loading(at) = *news { progress.at(at, out) }
+                    if let EngineEvent::Loading(at) = *news { progress.at(at, out) }
                 }
                 Happening::Interrupted => {
                     desk.engine.stop_loading(order.range);
@@ -221,7 +221,7 @@ fn notes(report: &Report, requests: u32) -> Vec<String> {
 }
 
 /// The object of the format, to stand beside a failure.
-fn known(extract: &Extract<'_>) -> Value {
-    let text = Format::Json.write(extract).unwrap_or_default();
+fn known(extract: &ExportContent<'_>) -> Value {
+    let text = ExportFormat::Json.write(extract).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }

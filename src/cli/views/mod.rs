@@ -14,8 +14,8 @@ use super::refusal::Refusal;
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::engine::Duties;
-use crate::model::export::{Extract, Format};
-use crate::model::load::Stamped;
+use crate::model::export::{ExportContent, ExportFormat};
+use crate::model::load::Timed;
 use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, ViewsPage, ViewsQuery};
 use chrono::Utc;
 use clap::{Args, ValueEnum};
@@ -128,9 +128,9 @@ async fn answer(desk: &mut Desk, options: &Options, out: &mut Out) -> Result<Cod
 }
 
 /// A page of rows, and what comes after it.
-fn write_page(query: ViewsQuery, loaded: &Stamped<ViewsPage>, options: &Options, out: &mut Out) -> Result<(), Refusal> {
+fn write_page(query: ViewsQuery, loaded: &Timed<ViewsPage>, options: &Options, out: &mut Out) -> Result<(), Refusal> {
     let is_all = options.page == 1 && !query.has_next(&loaded.value);
-    let extract = Extract::of_answer(query.range, &loaded.value, is_all, loaded.as_of);
+    let extract = ExportContent::of_answer(query.range, &loaded.value, is_all, loaded.as_of);
     write(&extract, query.offset(), options.format(), out)?;
     if loaded.value.rows.is_empty() && options.page > 1 {
         out.note(&format!("docdeck: Page {} is empty: the pages end before it.", options.page));
@@ -144,15 +144,15 @@ fn write_page(query: ViewsQuery, loaded: &Stamped<ViewsPage>, options: &Options,
 }
 
 /// Writes what is there; `before` rows came before them.
-fn write(extract: &Extract<'_>, before: u64, format: As, out: &mut Out) -> Result<(), Refusal> {
+fn write(extract: &ExportContent<'_>, before: u64, format: As, out: &mut Out) -> Result<(), Refusal> {
     let format = match format {
         As::Table => {
             table::write(extract, before, out);
             return Ok(());
         }
-        As::Csv => Format::Csv,
-        As::Json => Format::Json,
-        As::Md => Format::Markdown,
+        As::Csv => ExportFormat::Csv,
+        As::Json => ExportFormat::Json,
+        As::Md => ExportFormat::Markdown,
     };
     let text = format.write(extract).map_err(Refusal::unusable)?;
     out.write(&text);

@@ -2,8 +2,8 @@
 
 use crate::app::format::{views, views_or_received};
 use crate::cli::out::{Out, cut};
-use crate::model::export::{Extract, guarded, guarded_number, received};
-use crate::model::palette::Meaning;
+use crate::model::colors::ColorRole;
+use crate::model::export::{ExportContent, guarded, guarded_number, received};
 use crate::model::views::{Counts, ViewCount, as_f64};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -26,7 +26,7 @@ struct Row<'a> {
 }
 
 /// Writes them; `before` rows came before these.
-pub(super) fn write(extract: &Extract<'_>, before: u64, out: &mut Out) {
+pub(super) fn write(extract: &ExportContent<'_>, before: u64, out: &mut Out) {
     let rows = || extract.lines.iter().filter_map(|line| Some((line.path, line.now?)));
     let Some(width) = out.width() else {
         let lines: Vec<String> = rows().map(|(path, counts)| piped(path, counts)).collect();
@@ -44,7 +44,7 @@ pub(super) fn write(extract: &Extract<'_>, before: u64, out: &mut Out) {
         lines.extend(table(&rows, width, out));
     }
     for missing in extract.missing() {
-        lines.push(out.paint(Meaning::Muted, &missing));
+        lines.push(out.paint(ColorRole::Muted, &missing));
     }
     out.lines(&lines);
 }
@@ -55,12 +55,12 @@ fn piped(path: &str, counts: &Counts) -> String {
     [guarded(path), number(&counts.human), number(&counts.ai), number(&counts.total), share].join("\t")
 }
 
-fn heading(extract: &Extract<'_>, out: &Out) -> String {
+fn heading(extract: &ExportContent<'_>, out: &Out) -> String {
     let today = extract.as_of.date_naive();
     let partial = if extract.range.contains(today) { ", today partial" } else { "" };
     let days = extract.range.days();
     let days = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
-    let range = out.paint(Meaning::Title, &extract.range.to_string());
+    let range = out.paint(ColorRole::Title, &extract.range.to_string());
     // A time of day alone is of today.
     let moment = if chrono::Utc::now().date_naive() == today { "%H:%M UTC" } else { "%Y-%m-%d %H:%M UTC" };
     format!("{range}, {days} UTC{partial}, as of {}", extract.as_of.format(moment))
@@ -68,8 +68,8 @@ fn heading(extract: &Extract<'_>, out: &Out) -> String {
 
 fn totals(counts: &Counts, out: &Out) -> String {
     let [human, ai, total, share] = numbers(counts);
-    let human = out.paint(Meaning::Human, &format!("{HUMAN} human {human}"));
-    let ai = out.paint(Meaning::Ai, &format!("{AI} AI {ai}"));
+    let human = out.paint(ColorRole::Human, &format!("{HUMAN} human {human}"));
+    let ai = out.paint(ColorRole::Ai, &format!("{AI} AI {ai}"));
     format!("{human}  {ai}  total {total}  AI share {share}")
 }
 
@@ -112,7 +112,7 @@ fn table(rows: &[Row<'_>], width: usize, out: &Out) -> Vec<String> {
         let bar = drawn(row.counts, full, bar, out);
         format!("{:>rank$}  {name}{blank}{}{bar}", row.rank, numbers(&row.numbers))
     };
-    std::iter::once(out.paint(Meaning::Muted, &cut(&head, width))).chain(rows.iter().map(line)).collect()
+    std::iter::once(out.paint(ColorRole::Muted, &cut(&head, width))).chain(rows.iter().map(line)).collect()
 }
 
 /// Human and AI side by side on a scale that ends at `full`; nothing is drawn of what is no count.
@@ -123,7 +123,7 @@ fn drawn(counts: &Counts, full: ViewCount, width: usize, out: &Out) -> String {
     }
     let all = cells(human + ai, full, width);
     let human = cells(human, full, width).min(all);
-    let parts = [(Meaning::Human, HUMAN, human), (Meaning::Ai, AI, all - human)];
+    let parts = [(ColorRole::Human, HUMAN, human), (ColorRole::Ai, AI, all - human)];
     let bar: String = parts.iter().map(|(meaning, sign, n)| out.paint(*meaning, &sign.repeat(*n))).collect();
     if bar.is_empty() { bar } else { format!("  {bar}") }
 }

@@ -31,7 +31,7 @@ mod tests;
 use crate::model::Time;
 use crate::model::job::Status;
 use crate::model::poll::{SLOW, next_poll};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use budget::{Limits, Opens, Part, Spent, opens};
 use chrono::TimeDelta;
 use line::Line;
@@ -113,7 +113,7 @@ impl Scheduler {
     /// Takes a job in, moves it or lets it go, by what its row says. `wall` is the clock that the row's times come from,
     /// `now` the scheduler's: only the pause between goes over, at most one slow pause, so a jump of the wall clock
     /// neither floods nor stops polling.
-    pub(super) fn update(&mut self, row: &JobRow, wall: Time, now: Time) {
+    pub(super) fn update(&mut self, row: &Job, wall: Time, now: Time) {
         let Some(base) = next_poll(row) else {
             self.remove(row.key, now);
             return;

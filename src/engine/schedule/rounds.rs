@@ -88,7 +88,7 @@ struct Run {
     luck: Jitter,
     now: Time,
     /// The jobs as they were last seen, until they were seen to be over.
-    rows: BTreeMap<JobKey, JobRow>,
+    rows: BTreeMap<JobKey, Job>,
     shown: BTreeSet<JobKey>,
     /// What the next look will find to be over.
     over: BTreeSet<JobKey>,
@@ -128,11 +128,11 @@ impl Run {
         };
         for key in 0..JOBS {
             let age = if is_young(JobKey(key)) { TimeDelta::minutes(30) } else { TimeDelta::hours(5) };
-            let row = JobRow {
+            let row = Job {
                 id: JobId::new(&format!("job-{key}")),
                 status: Some(Status::Active),
                 checked_at: (key % 100 != 7).then(|| start() - MINUTE - TimeDelta::seconds(key * 377 % 840)),
-                ..JobRow::new(JobKey(key), CleanText::line("t"), start() - age)
+                ..Job::new(JobKey(key), CleanText::line("t"), start() - age)
             };
             run.take_in(row);
         }
@@ -142,7 +142,7 @@ impl Run {
         run
     }
 
-    fn take_in(&mut self, row: JobRow) {
+    fn take_in(&mut self, row: Job) {
         self.taken_in.insert(row.key, self.now);
         self.scheduler.update(&row, self.now, self.now);
         self.rows.insert(row.key, row);
@@ -209,7 +209,7 @@ impl Run {
             for _ in 0..count {
                 let key = JobKey(self.taken_in.last_key_value().expect("some").0.0 + 1);
                 let id = JobId::new(&format!("job-{}", key.0));
-                self.take_in(JobRow { id, ..JobRow::new(key, CleanText::line("t"), self.now) });
+                self.take_in(Job { id, ..Job::new(key, CleanText::line("t"), self.now) });
             }
         }
         let shown = self.rows.values().filter(|row| self.shown.contains(&row.key));

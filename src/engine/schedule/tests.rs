@@ -10,18 +10,18 @@ fn at(millis: i64) -> Time {
     Time::from_timestamp_millis(1_800_000_000_000 + millis).expect("in range")
 }
 
-fn active(key: i64, checked: Time) -> JobRow {
-    JobRow {
+fn active(key: i64, checked: Time) -> Job {
+    Job {
         id: JobId::new(&format!("job-{key}")),
         status: Some(Status::Active),
         checked_at: Some(checked),
-        ..JobRow::new(JobKey(key), CleanText::line("t"), at(0))
+        ..Job::new(JobKey(key), CleanText::line("t"), at(0))
     }
 }
 
 /// One that is looked at once a minute.
-fn old(key: i64, checked: Time) -> JobRow {
-    JobRow { started_at: checked - TimeDelta::hours(2), ..active(key, checked) }
+fn old(key: i64, checked: Time) -> Job {
+    Job { started_at: checked - TimeDelta::hours(2), ..active(key, checked) }
 }
 
 fn keys(given: &[JobKey]) -> Vec<i64> {
@@ -162,7 +162,7 @@ fn who_has_waited_longest_comes_first_whatever_pause_was_due() {
     scheduler.set_on_screen([JobKey(3)]);
     // Looked at 70 s ago and due every minute; 50 s ago and due every half a minute, so overdue for longer.
     scheduler.update(&old(1, at(-70_000)), at(0), at(0));
-    let young = JobRow { started_at: at(-600_000), ..active(2, at(-50_000)) };
+    let young = Job { started_at: at(-600_000), ..active(2, at(-50_000)) };
     scheduler.update(&young, at(0), at(0));
     assert_eq!(keys(&scheduler.due(at(0))), [1]);
 }
@@ -171,7 +171,7 @@ fn who_has_waited_longest_comes_first_whatever_pause_was_due() {
 fn looks_that_the_budget_has_room_for_go_out_when_they_are_due() {
     let at_once = |jobs: i64| {
         let mut scheduler = Scheduler::new(60, 100, 7);
-        let new = |key| JobRow { checked_at: None, ..active(key, at(0)) };
+        let new = |key| Job { checked_at: None, ..active(key, at(0)) };
         (0..jobs).for_each(|key| scheduler.update(&new(key), at(0), at(0)));
         scheduler.due(at(2200)).len()
     };

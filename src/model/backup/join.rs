@@ -5,7 +5,7 @@ use super::PromptRecord;
 use crate::model::Time;
 use crate::model::job::Status;
 use crate::model::prompt::{Delivery, EventKind, JobEvent, Prompt};
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use std::mem::discriminant;
@@ -30,7 +30,7 @@ pub fn arrived(told: &Delivery) -> Delivery {
 
 /// What a file says of a prompt that is known here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub enum PromptReport {
     /// Nothing new.
     Nothing,
     /// It stands there now, with the text and the time of sending that the file tells.
@@ -43,13 +43,13 @@ pub enum Told {
 /// was told, from elsewhere, is a mere copy: any news of it counts. Else what stands here stays, unless the file says that
 /// the prompt was accepted, how just this sending ended, or that it went out elsewhere since, without an answer.
 #[must_use]
-pub fn outcome(known: &Prompt, told: &PromptRecord) -> Told {
+pub fn outcome(known: &Prompt, told: &PromptRecord) -> PromptReport {
     let is_copy = matches!(known.delivery, Delivery::Unconfirmed(_)) && known.sent_at.is_none();
     if known.text != told.text && !is_copy {
         let is_accepted = told.delivery == Delivery::Accepted && known.delivery != Delivery::Sending;
-        return if is_accepted { Told::Another } else { Told::Nothing };
+        return if is_accepted { PromptReport::Another } else { PromptReport::Nothing };
     }
-    news(known, told, is_copy).map_or(Told::Nothing, Told::Becomes)
+    news(known, told, is_copy).map_or(PromptReport::Nothing, PromptReport::Becomes)
 }
 
 fn news(known: &Prompt, told: &PromptRecord, is_copy: bool) -> Option<Delivery> {
@@ -70,7 +70,7 @@ fn news(known: &Prompt, told: &PromptRecord, is_copy: bool) -> Option<Delivery> 
 
 /// Takes what the service said as the file tells it, where the file's last answer is the later one; else only what is
 /// not known here. Whether anything changed.
-pub fn take_facts(known: &mut JobRow, told: &JobRow) -> bool {
+pub fn take_facts(known: &mut Job, told: &Job) -> bool {
     let before = known.clone();
     if last_word(told) > last_word(known) {
         let differs = told.status != known.status || told.pr_link.is_some() && told.pr_link != known.pr_link;
@@ -102,13 +102,13 @@ pub fn take_facts(known: &mut JobRow, told: &JobRow) -> bool {
 }
 
 /// When the service last answered about the job; after a follow-up to which it has not answered yet, that.
-fn last_word(row: &JobRow) -> Time {
+fn last_word(row: &Job) -> Time {
     row.checked_at.unwrap_or_else(|| row.last_accepted_at())
 }
 
 /// Texts of the service: those that were told where they are `later`, else those that are known; the others where there
 /// is none.
-fn take_texts(known: &mut JobRow, told: &JobRow, later: bool) {
+fn take_texts(known: &mut Job, told: &Job, later: bool) {
     fn take<T: Clone>(known: &mut Option<T>, told: &Option<T>, later: bool) {
         if later && told.is_some() || known.is_none() {
             known.clone_from(told);
@@ -122,14 +122,14 @@ fn take_texts(known: &mut JobRow, told: &JobRow, later: bool) {
 
 /// Takes what a user wrote elsewhere: tags that are missing here, title and note where there is none here. Whether
 /// anything changed; the second value tells that a title or a note of the file was left out.
-pub fn take_words(known: &mut JobRow, told: &JobRow) -> (bool, bool) {
+pub fn take_words(known: &mut Job, told: &Job) -> (bool, bool) {
     let before = known.clone();
     let mut left_out = false;
-    if told.named {
-        if known.named {
+    if told.has_own_title {
+        if known.has_own_title {
             left_out |= known.title != told.title;
         } else {
-            known.named = true;
+            known.has_own_title = true;
             known.title = told.title.clone();
         }
     }

@@ -11,7 +11,7 @@ use super::Time;
 use super::endpoint::Scope;
 use super::job::JobId;
 use super::prompt::{Delivery, JobEvent, PromptKind};
-use super::row::JobRow;
+use super::row::Job;
 use super::text::{CleanText, escaped_json};
 
 /// The format that is written, and the newest that is read.
@@ -22,16 +22,16 @@ const COMPLAINT: usize = 160;
 
 /// One line of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Line {
-    Header(Header),
+pub enum BackupLine {
+    Header(BackupHeader),
     Job(Box<JobRecord>),
     Draft(DraftRecord),
-    End(Totals),
+    End(BackupTotals),
 }
 
 /// What the file is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Header {
+pub struct BackupHeader {
     /// The docdeck that wrote it.
     pub program: CleanText,
     pub exported_at: Time,
@@ -39,7 +39,7 @@ pub struct Header {
 
 /// How many lines of each kind came before the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Totals {
+pub struct BackupTotals {
     pub jobs: u64,
     pub drafts: u64,
 }
@@ -50,7 +50,7 @@ pub struct JobRecord {
     /// Without the organization, which is a matter of the configuration.
     pub scope: Scope,
     /// Its key, revision, place and undelivered prompt mean nothing: the store that takes it in gives it its own.
-    pub row: JobRow,
+    pub row: Job,
     /// As they follow each other in the thread.
     pub prompts: Vec<PromptRecord>,
     pub events: Vec<JobEvent>,
@@ -149,13 +149,13 @@ impl LineError {
     }
 }
 
-impl Line {
+impl BackupLine {
     /// The line as text, without its line break.
     ///
     /// # Errors
     /// What the writer of JSON said; a text in memory gives no reason for it.
     pub fn write(&self) -> Result<String, LineError> {
-        let line = serde_json::to_string(&wire::Line::from(self)).map_err(LineError::shape)?;
+        let line = serde_json::to_string(&wire::WireLine::from(self)).map_err(LineError::shape)?;
         Ok(escaped_json(&line).into_owned())
     }
 

@@ -1,13 +1,13 @@
 //! The shape of the lines: the service's field names where it has them, RFC 3339 times in UTC. Text is cleaned on the way
 //! in, save for prompts and drafts, which are kept as typed and cleaned where they are shown.
 
-use super::{DraftOf, DraftRecord, DraftText, Header, JobRecord, LineError, PromptRecord, Totals, VERSION};
+use super::{BackupHeader, BackupTotals, DraftOf, DraftRecord, DraftText, JobRecord, LineError, PromptRecord, VERSION};
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, Status};
 use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, PromptKind};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-use crate::model::{Time, sayable};
+use crate::model::{Time, in_rfc3339_range};
 use chrono::{DateTime, SecondsFormat, SubsecRound as _, Utc};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -17,14 +17,14 @@ const TITLE: usize = 200;
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
-pub(super) enum Line {
+pub(super) enum WireLine {
     Docdeck {
         version: u32,
         #[serde(default)]
         program: String,
         exported_at: Option<Moment>,
     },
-    Job(Box<JobLine>),
+    Job(Box<WireJob>),
     Draft(DraftLine),
     End {
         #[serde(default)]
@@ -36,20 +36,20 @@ pub(super) enum Line {
 
 /// The kind of a line alone, to say what is wrong with one that is no [`Line`].
 #[derive(Deserialize)]
-struct Kind {
+struct WireKind {
     kind: Option<String>,
     version: Option<u32>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct JobLine {
+pub(super) struct WireJob {
     base_url: String,
     project: String,
     id: Option<String>,
     status: Option<String>,
     #[serde(default)]
-    source: Source,
+    source: WireSource,
     model: Option<String>,
     pr_link: Option<String>,
     created_at: Option<Moment>,
@@ -80,11 +80,11 @@ pub(super) struct JobLine {
     prompts: Vec<PromptLine>,
     #[serde(default)]
     events: Vec<EventLine>,
-    draft: Option<Unfinished>,
+    draft: Option<WireUnfinished>,
 }
 
 #[derive(Serialize, Deserialize, Default)]
-struct Source {
+struct WireSource {
     repository: Option<String>,
     #[serde(rename = "ref")]
     git_ref: Option<String>,
@@ -102,7 +102,7 @@ struct PromptLine {
     state_at: Option<Moment>,
     #[serde(skip_serializing_if = "Option::is_none")]
     discarded_from: Option<String>,
-    draft: Option<Unfinished>,
+    draft: Option<WireUnfinished>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -117,7 +117,7 @@ struct EventLine {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Unfinished {
+struct WireUnfinished {
     text: String,
     saved_at: Option<Moment>,
 }
@@ -151,7 +151,7 @@ impl Serialize for Moment {
 impl<'de> Deserialize<'de> for Moment {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        let time = DateTime::parse_from_rfc3339(&text).ok().and_then(|time| sayable(time.with_timezone(&Utc)));
+        let time = DateTime::parse_from_rfc3339(&text).ok().and_then(|time| in_rfc3339_range(time.with_timezone(&Utc)));
         match time {
             Some(time) => Ok(Self(time.trunc_subsecs(3))),
             None => Err(serde::de::Error::custom(format!("\"{text}\" is no time like 2026-11-20T14:02:30Z"))),
@@ -159,35 +159,35 @@ impl<'de> Deserialize<'de> for Moment {
     }
 }
 
-impl From<&super::Line> for Line {
-    fn from(line: &super::Line) -> Self {
+impl From<&super::BackupLine> for WireLine {
+    fn from(line: &super::BackupLine) -> Self {
         match line {
-            super::Line::Header(header) => Self::Docdeck {
+            super::BackupLine::Header(header) => Self::Docdeck {
                 version: VERSION,
                 program: header.program.to_string(),
                 exported_at: Some(Moment(header.exported_at)),
             },
-            super::Line::Job(record) => Self::Job(Box::new(job_line(record))),
-            super::Line::Draft(record) => Self::Draft(draft_line(record)),
-            super::Line::End(totals) => Self::End { jobs: totals.jobs, drafts: totals.drafts },
+            super::BackupLine::Job(record) => Self::Job(Box::new(job_line(record))),
+            super::BackupLine::Draft(record) => Self::Draft(draft_line(record)),
+            super::BackupLine::End(totals) => Self::End { jobs: totals.jobs, drafts: totals.drafts },
         }
     }
 }
 
-fn job_line(record: &JobRecord) -> JobLine {
+fn job_line(record: &JobRecord) -> WireJob {
     let (row, moment) = (&record.row, |time: Option<Time>| time.map(Moment));
-    JobLine {
+    WireJob {
         base_url: record.scope.base_url.clone(),
         project: record.scope.project.clone(),
         id: row.id.as_ref().map(|id| id.as_str().to_owned()),
         status: row.status.as_ref().map(|status| status_word(status).to_owned()),
-        source: Source { repository: text(row.repository.as_deref()), git_ref: text(row.git_ref.as_ref()) },
+        source: WireSource { repository: text(row.repository.as_deref()), git_ref: text(row.git_ref.as_ref()) },
         model: text(row.model.as_deref()),
         pr_link: text(row.pr_link.as_ref()),
         created_at: moment(Some(row.created_at)),
         archived_at: moment(row.archived_at),
         title: Some(row.title.to_string()),
-        named: row.named,
+        named: row.has_own_title,
         tags: texts(&row.tags),
         note: text(row.note.as_ref()),
         pages: texts(&row.pages),
@@ -252,8 +252,8 @@ fn draft_line(record: &DraftRecord) -> DraftLine {
     }
 }
 
-fn unfinished(draft: &DraftText) -> Unfinished {
-    Unfinished { text: draft.text.clone(), saved_at: Some(Moment(draft.saved_at)) }
+fn unfinished(draft: &DraftText) -> WireUnfinished {
+    WireUnfinished { text: draft.text.clone(), saved_at: Some(Moment(draft.saved_at)) }
 }
 
 fn text(text: Option<&CleanText>) -> Option<String> {
@@ -280,23 +280,23 @@ fn kind_word(kind: PromptKind) -> &'static str {
 }
 
 /// Reads a line.
-pub(super) fn read(text: &str, now: Time) -> Result<super::Line, LineError> {
+pub(super) fn read(text: &str, now: Time) -> Result<super::BackupLine, LineError> {
     match serde_json::from_str(text) {
-        Ok(Line::Docdeck { version, .. }) if version > VERSION => Err(LineError::Newer(version)),
-        Ok(Line::Docdeck { program, exported_at, .. }) => Ok(super::Line::Header(Header {
+        Ok(WireLine::Docdeck { version, .. }) if version > VERSION => Err(LineError::Newer(version)),
+        Ok(WireLine::Docdeck { program, exported_at, .. }) => Ok(super::BackupLine::Header(BackupHeader {
             program: CleanText::line(&program),
             exported_at: exported_at.map_or(now, |Moment(at)| at),
         })),
-        Ok(Line::Job(line)) => job(*line, now).map(|record| super::Line::Job(Box::new(record))),
-        Ok(Line::Draft(line)) => draft(line, now).map(super::Line::Draft),
-        Ok(Line::End { jobs, drafts }) => Ok(super::Line::End(Totals { jobs, drafts })),
+        Ok(WireLine::Job(line)) => job(*line, now).map(|record| super::BackupLine::Job(Box::new(record))),
+        Ok(WireLine::Draft(line)) => draft(line, now).map(super::BackupLine::Draft),
+        Ok(WireLine::End { jobs, drafts }) => Ok(super::BackupLine::End(BackupTotals { jobs, drafts })),
         Err(error) => Err(complaint(text, &error)),
     }
 }
 
 /// What is wrong with a line that is none of this format.
 fn complaint(text: &str, error: &serde_json::Error) -> LineError {
-    let Ok(Kind { kind, version }) = serde_json::from_str(text) else { return LineError::shape(error) };
+    let Ok(WireKind { kind, version }) = serde_json::from_str(text) else { return LineError::shape(error) };
     match (kind.as_deref(), version) {
         (Some("docdeck"), Some(version)) if version > VERSION => LineError::Newer(version),
         (Some("docdeck" | "job" | "draft" | "end"), _) => LineError::shape(error),
@@ -305,7 +305,7 @@ fn complaint(text: &str, error: &serde_json::Error) -> LineError {
     }
 }
 
-fn job(line: JobLine, now: Time) -> Result<JobRecord, LineError> {
+fn job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     let created_at = line.created_at.map_or(now, |Moment(at)| at);
     let prompts = line.prompts.into_iter().map(|line| prompt(line, created_at));
     let prompts = prompts.collect::<Result<Vec<PromptRecord>, _>>()?;
@@ -319,9 +319,9 @@ fn job(line: JobLine, now: Time) -> Result<JobRecord, LineError> {
         |moment: Option<Moment>| moment.map(|Moment(at)| at),
     );
     let looked_at = time(line.looked_at);
-    let row = JobRow {
+    let row = Job {
         id,
-        named: line.named && given.is_some(),
+        has_own_title: line.named && given.is_some(),
         tags: tags(&line.tags).into(),
         note: line.note.map(|note| CleanText::block(&note)).filter(|note| !note.as_str().trim().is_empty()),
         pages: pages(&line.pages).into(),
@@ -341,7 +341,7 @@ fn job(line: JobLine, now: Time) -> Result<JobRecord, LineError> {
         gone: line.gone,
         gone_at: time(line.gone_at),
         dismissed: line.dismissed,
-        ..JobRow::new(JobKey(0), given.unwrap_or(own_name), created_at)
+        ..Job::new(JobKey(0), given.unwrap_or(own_name), created_at)
     };
     let events = line.events.into_iter().map(event).collect::<Result<_, _>>()?;
     let draft = line.draft.and_then(|line| draft_text(line.text, line.saved_at, now));

@@ -1,6 +1,6 @@
 //! CSV as RFC 4180 has it: CRLF, quotes where they are needed, a line of heads. No cell is a formula to a spreadsheet.
 
-use super::{Counts, ExportError, Extract, Past, Status, change, received, share_text, status};
+use super::{Counts, ExportContent, ExportError, PagePast, PagePresence, change, received, share_text, status};
 use ::csv::{QuoteStyle, Terminator, WriterBuilder};
 
 const HEADS: [&str; 5] = ["path", "human", "ai", "total", "ai_share"];
@@ -8,7 +8,7 @@ const HEADS: [&str; 5] = ["path", "human", "ai", "total", "ai_share"];
 const COMPLETE_HEADS: [&str; 3] = ["human_complete_days", "ai_complete_days", "total_complete_days"];
 const BEFORE_HEADS: [&str; 3] = ["human_before", "ai_before", "total_before"];
 
-pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
+pub(super) fn write(extract: &ExportContent<'_>) -> Result<String, ExportError> {
     let failed = |error: &dyn std::fmt::Display| ExportError(error.to_string());
     let mut writer =
         WriterBuilder::new().terminator(Terminator::CRLF).quote_style(QuoteStyle::Necessary).from_writer(Vec::new());
@@ -27,12 +27,12 @@ pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
         if let Some(compared) = extract.compared {
             cells.extend(extract.cut().iter().flat_map(|_| numbers(line.compared)));
             let past = match line.past {
-                Past::Counts(counts) => Some(counts),
-                Past::New | Past::Unknown => None,
+                PagePast::Counts(counts) => Some(counts),
+                PagePast::New | PagePast::Unknown => None,
             };
             cells.extend(numbers(past));
             cells.push(change(line, compared.ranges).map(|change| change.to_string()).unwrap_or_default());
-            cells.push(status(line).map(Status::word).unwrap_or_default().to_owned());
+            cells.push(status(line).map(PagePresence::word).unwrap_or_default().to_owned());
         }
         writer.write_record(&cells).map_err(|error| failed(&error))?;
     }
@@ -83,7 +83,7 @@ fn is_formula(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{NOW, PAST, comparison, counts, report};
-    use super::super::{Format, Line};
+    use super::super::{ExportFormat, ExportedPage};
     use super::*;
     use crate::model::text::CleanText;
     use crate::model::views::Count;
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn lines_end_in_crlf_and_quotes_stand_where_they_must() {
         let now = report(NOW, &[("/a,b", 3, 1), ("/say \"hi\"", 0, 0)], true);
-        let text = Format::Csv.write(&Extract::of_report(&now, None)).expect("written");
+        let text = ExportFormat::Csv.write(&ExportContent::of_report(&now, None)).expect("written");
         assert_eq!(text, "path,human,ai,total,ai_share\r\n\"/a,b\",3,1,4,0.2500\r\n\"/say \"\"hi\"\"\",0,0,0,\r\n");
     }
 
@@ -122,7 +122,8 @@ mod tests {
     fn a_comparison_adds_columns_in_which_unknown_is_empty() {
         let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
         let past = report(PAST, &[("/a", 1, 1), ("/c", 9, 0)], true);
-        let text = Format::Csv.write(&Extract::of_report(&now, Some(&comparison(&now, &past)))).expect("written");
+        let text =
+            ExportFormat::Csv.write(&ExportContent::of_report(&now, Some(&comparison(&now, &past)))).expect("written");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines,
@@ -143,7 +144,7 @@ mod tests {
             ai: Count::Odd(CleanText::line("=cmd()")),
             total: Count::Odd(CleanText::line("99999999999999999999")),
         };
-        let text = Format::Csv.write(&Extract::of_report(&now, None)).expect("written");
+        let text = ExportFormat::Csv.write(&ExportContent::of_report(&now, None)).expect("written");
         assert_eq!(text.lines().nth(1), Some("'=1+1,-3,'=cmd(),99999999999999999999,"));
     }
 
@@ -156,9 +157,9 @@ mod tests {
             let totals = counts(1, 1);
             let now = report(NOW, &[], true);
             let lines = rows.iter().zip(&kept);
-            let lines = lines.map(|((path, ..), counts)| Line { path, now: Some(counts), compared: Some(counts), past: Past::Unknown }).collect();
-            let extract = Extract { lines, totals: &totals, ..Extract::of_report(&now, None) };
-            let read = read(&Format::Csv.write(&extract).expect("written"));
+            let lines = lines.map(|((path, ..), counts)| ExportedPage { path, now: Some(counts), compared: Some(counts), past: PagePast::Unknown }).collect();
+            let extract = ExportContent { lines, totals: &totals, ..ExportContent::of_report(&now, None) };
+            let read = read(&ExportFormat::Csv.write(&extract).expect("written"));
             prop_assert_eq!(read.len(), rows.len() + 1);
             for (cells, (path, human, ai)) in read.iter().skip(1).zip(&rows) {
                 prop_assert!(!cells[0].split(ENDS).any(is_formula), "{:?}", cells[0]);

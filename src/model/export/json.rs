@@ -6,7 +6,10 @@
 //! complete days are compared: `completeDays` has their `range` and `totals`, and each page's counts. A page that isn't in a
 //! range has no counts there: they are null.
 
-use super::{Compared, Count, Counts, ExportError, Extract, Line, Past, Status, change, received, status};
+use super::{
+    Count, Counts, ExportContent, ExportError, ExportedComparison, ExportedPage, PagePast, PagePresence, change,
+    received, status,
+};
 use crate::model::period::DateRange;
 use crate::model::text::escaped_json;
 use chrono::SecondsFormat;
@@ -17,23 +20,23 @@ use serde_json::value::RawValue;
 type Number = Option<Box<RawValue>>;
 
 #[derive(Serialize)]
-struct Range {
+struct JsonRange {
     from: String,
     to: String,
 }
 
 #[derive(Default, Serialize)]
-struct Numbers {
+struct JsonCounts {
     human: Number,
     ai: Number,
     total: Number,
 }
 
 #[derive(Serialize)]
-struct Page<'a> {
+struct JsonPage<'a> {
     path: &'a str,
     #[serde(flatten)]
-    now: Numbers,
+    now: JsonCounts,
     #[serde(flatten)]
     comparison: Option<PageComparison>,
 }
@@ -42,8 +45,8 @@ struct Page<'a> {
 #[serde(rename_all = "camelCase")]
 struct PageComparison {
     #[serde(skip_serializing_if = "Option::is_none")]
-    complete_days: Option<Numbers>,
-    before: Option<Numbers>,
+    complete_days: Option<JsonCounts>,
+    before: Option<JsonCounts>,
     change: Number,
     status: Option<&'static str>,
 }
@@ -51,27 +54,27 @@ struct PageComparison {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ComparedWith {
-    range: Range,
-    totals: Numbers,
+    range: JsonRange,
+    totals: JsonCounts,
     complete: bool,
     per_day: bool,
 }
 
 #[derive(Serialize)]
 struct CompleteDays {
-    range: Range,
-    totals: Numbers,
+    range: JsonRange,
+    totals: JsonCounts,
 }
 
-pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
+pub(super) fn write(extract: &ExportContent<'_>) -> Result<String, ExportError> {
     let compared_with = extract.compared.map(|compared| {
-        let (ranges, totals) = (compared.ranges, Numbers::of(compared.before)?);
+        let (ranges, totals) = (compared.ranges, JsonCounts::of(compared.before)?);
         let per_day = ranges.is_per_day();
-        Ok(ComparedWith { range: Range::of(ranges.before), totals, complete: compared.complete, per_day })
+        Ok(ComparedWith { range: JsonRange::of(ranges.before), totals, complete: compared.complete, per_day })
     });
     let compared_with = compared_with.transpose()?;
     let as_of = extract.as_of.to_rfc3339_opts(SecondsFormat::Millis, true);
-    let (range, totals) = (Range::of(extract.range), Numbers::of(extract.totals)?);
+    let (range, totals) = (JsonRange::of(extract.range), JsonCounts::of(extract.totals)?);
     let mut out = format!("{{\"range\": {}, \"totals\": {}, \"views\": [", text(&range)?, text(&totals)?);
     // Without a comparison, a page without counts isn't a page of this range.
     let lines = extract.lines.iter().filter(|line| line.now.is_some() || compared_with.is_some());
@@ -81,7 +84,8 @@ pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
     }
     out.push_str(&format!("\n], \"complete\": {}, \"asOf\": {}", extract.is_complete(), text(&as_of)?));
     if let Some(compared) = extract.cut() {
-        let complete_days = CompleteDays { range: Range::of(compared.ranges.now), totals: Numbers::of(compared.now)? };
+        let complete_days =
+            CompleteDays { range: JsonRange::of(compared.ranges.now), totals: JsonCounts::of(compared.now)? };
         out.push_str(&format!(", \"completeDays\": {}", text(&complete_days)?));
     }
     if let Some(compared_with) = compared_with {
@@ -91,29 +95,29 @@ pub(super) fn write(extract: &Extract<'_>) -> Result<String, ExportError> {
     Ok(out)
 }
 
-fn page<'a>(line: &Line<'a>, extract: &Extract<'_>) -> Result<Page<'a>, ExportError> {
-    let numbers = |counts: Option<&Counts>| counts.map_or_else(|| Ok(Numbers::default()), Numbers::of);
+fn page<'a>(line: &ExportedPage<'a>, extract: &ExportContent<'_>) -> Result<JsonPage<'a>, ExportError> {
+    let numbers = |counts: Option<&Counts>| counts.map_or_else(|| Ok(JsonCounts::default()), JsonCounts::of);
     let now = numbers(line.now)?;
-    let Some(Compared { ranges, .. }) = extract.compared else {
-        return Ok(Page { path: line.path, now, comparison: None });
+    let Some(ExportedComparison { ranges, .. }) = extract.compared else {
+        return Ok(JsonPage { path: line.path, now, comparison: None });
     };
     let complete_days = extract.cut().map(|_| numbers(line.compared)).transpose()?;
     let before = match line.past {
-        Past::Counts(counts) => Some(Numbers::of(counts)?),
-        Past::New | Past::Unknown => None,
+        PagePast::Counts(counts) => Some(JsonCounts::of(counts)?),
+        PagePast::New | PagePast::Unknown => None,
     };
     let change = change(line, ranges).map(|change| raw(change.to_string())).transpose()?;
-    let comparison = PageComparison { complete_days, before, change, status: status(line).map(Status::word) };
-    Ok(Page { path: line.path, now, comparison: Some(comparison) })
+    let comparison = PageComparison { complete_days, before, change, status: status(line).map(PagePresence::word) };
+    Ok(JsonPage { path: line.path, now, comparison: Some(comparison) })
 }
 
-impl Range {
+impl JsonRange {
     fn of(range: DateRange) -> Self {
         Self { from: range.from().to_string(), to: range.to().to_string() }
     }
 }
 
-impl Numbers {
+impl JsonCounts {
     fn of(counts: &Counts) -> Result<Self, ExportError> {
         Ok(Self { human: number(&counts.human)?, ai: number(&counts.ai)?, total: number(&counts.total)? })
     }
@@ -152,20 +156,21 @@ fn is_number(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{NOW, PAST, comparison, report};
-    use super::super::{Extract, Format};
+    use super::super::{ExportContent, ExportFormat};
     use super::*;
     use crate::model::report::Report;
     use crate::model::text::CleanText;
     use serde_json::json;
 
-    fn written(extract: &Extract<'_>) -> String {
-        Format::Json.write(extract).expect("written")
+    fn written(extract: &ExportContent<'_>) -> String {
+        ExportFormat::Json.write(extract).expect("written")
     }
 
     #[test]
     fn it_has_the_promised_shape() {
         let now = report(NOW, &[("/a \"b\"", 3, 1), ("/c", 2, 0)], true);
-        let read: serde_json::Value = serde_json::from_str(&written(&Extract::of_report(&now, None))).expect("JSON");
+        let read: serde_json::Value =
+            serde_json::from_str(&written(&ExportContent::of_report(&now, None))).expect("JSON");
         assert_eq!(
             read,
             json!({
@@ -184,16 +189,16 @@ mod tests {
     #[test]
     fn it_is_complete_only_with_all_pages_of_the_range() {
         let now = report(NOW, &[("/a", 3, 1), ("/b", 1, 1)], true);
-        assert!(written(&Extract::of_report(&now, None)).contains("\"complete\": true"));
-        assert!(written(&Extract::of_pages(&now, None, now.rows.iter().take(1))).contains("\"complete\": false"));
+        assert!(written(&ExportContent::of_report(&now, None)).contains("\"complete\": true"));
+        assert!(written(&ExportContent::of_pages(&now, None, now.rows.iter().take(1))).contains("\"complete\": false"));
         let half = Report { complete: false, ..now };
-        assert!(written(&Extract::of_report(&half, None)).contains("\"complete\": false"));
+        assert!(written(&ExportContent::of_report(&half, None)).contains("\"complete\": false"));
     }
 
     #[test]
     fn an_empty_range_is_an_empty_list() {
         let read: serde_json::Value =
-            serde_json::from_str(&written(&Extract::of_report(&report(NOW, &[], true), None))).expect("JSON");
+            serde_json::from_str(&written(&ExportContent::of_report(&report(NOW, &[], true), None))).expect("JSON");
         assert_eq!(read.get("views"), Some(&json!([])));
     }
 
@@ -202,7 +207,8 @@ mod tests {
         let now = report(NOW, &[("/a", 5, 5), ("/new", 3, 0)], true);
         let past = report(PAST, &[("/a", 1, 1), ("/gone", 9, 0)], true);
         let read: serde_json::Value =
-            serde_json::from_str(&written(&Extract::of_report(&now, Some(&comparison(&now, &past))))).expect("JSON");
+            serde_json::from_str(&written(&ExportContent::of_report(&now, Some(&comparison(&now, &past)))))
+                .expect("JSON");
         assert_eq!(
             read["views"],
             json!([
@@ -230,7 +236,8 @@ mod tests {
         let now = report(NOW, &[("/a", 5, 5)], true);
         let half = Report { complete: false, ..report(PAST, &[], true) };
         let read: serde_json::Value =
-            serde_json::from_str(&written(&Extract::of_report(&now, Some(&comparison(&now, &half))))).expect("JSON");
+            serde_json::from_str(&written(&ExportContent::of_report(&now, Some(&comparison(&now, &half)))))
+                .expect("JSON");
         let page = &read["views"][0];
         assert_eq!([&page["before"], &page["change"], &page["status"]], [&json!(null); 3]);
         assert_eq!(read["comparedWith"]["complete"], json!(false));

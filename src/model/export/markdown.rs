@@ -1,12 +1,12 @@
 //! Markdown: the range and the site's totals over a table of pages, for a pull request or a chat.
 
-use super::{Count, Counts, Extract, Line, Past, Status, change, received, status};
+use super::{Count, Counts, ExportContent, ExportedPage, PagePast, PagePresence, change, received, status};
 use crate::model::comparison::ComparedRanges;
 use crate::model::views::ViewCount;
 use chrono::SecondsFormat;
 use std::borrow::Cow;
 
-pub(super) fn write(extract: &Extract<'_>) -> String {
+pub(super) fn write(extract: &ExportContent<'_>) -> String {
     let mut out = format!("**Page views {} (UTC)**: {}\n", extract.range, totals(extract.totals));
     if let Some(compared) = extract.compared {
         let whole = if compared.complete { "" } else { ", not loaded to its end" };
@@ -47,7 +47,7 @@ fn known(count: &Count) -> String {
     if *count == Count::Missing { "?".to_owned() } else { received(count) }
 }
 
-fn row(line: &Line<'_>, extract: &Extract<'_>) -> String {
+fn row(line: &ExportedPage<'_>, extract: &ExportContent<'_>) -> String {
     let cells = |counts: &Counts| {
         let share = counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
         [known(&counts.human), known(&counts.ai), known(&counts.total), share]
@@ -59,9 +59,9 @@ fn row(line: &Line<'_>, extract: &Extract<'_>) -> String {
             numbers.push(line.compared.map_or_else(|| "–".to_owned(), |counts| known(&counts.total)));
         }
         numbers.push(match line.past {
-            Past::Counts(counts) => known(&counts.total),
-            Past::New => "–".to_owned(),
-            Past::Unknown => "?".to_owned(),
+            PagePast::Counts(counts) => known(&counts.total),
+            PagePast::New => "–".to_owned(),
+            PagePast::Unknown => "?".to_owned(),
         });
         numbers.push(change_text(line, compared.ranges));
     }
@@ -70,12 +70,12 @@ fn row(line: &Line<'_>, extract: &Extract<'_>) -> String {
 }
 
 /// The change of the total with its sign, and whether the page is new or gone: `+8`, `new (+3)`, `gone (-9)`.
-fn change_text(line: &Line<'_>, ranges: ComparedRanges) -> String {
+fn change_text(line: &ExportedPage<'_>, ranges: ComparedRanges) -> String {
     let change = change(line, ranges).map(|change| {
         let sign = if change > ViewCount::ZERO { "+" } else { "" };
         format!("{sign}{change}")
     });
-    match (status(line).map(Status::word), change) {
+    match (status(line).map(PagePresence::word), change) {
         (Some(word), Some(change)) => format!("{word} ({change})"),
         (Some(word), None) => word.to_owned(),
         (None, change) => change.unwrap_or_else(|| "?".to_owned()),
@@ -108,20 +108,20 @@ fn escaped(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{NOW, PAST, comparison, report};
-    use super::super::{Extract, Format};
+    use super::super::{ExportContent, ExportFormat};
     use super::*;
     use crate::model::report::Report;
     use proptest::prelude::*;
 
-    fn written(extract: &Extract<'_>) -> String {
-        Format::Markdown.write(extract).expect("written")
+    fn written(extract: &ExportContent<'_>) -> String {
+        ExportFormat::Markdown.write(extract).expect("written")
     }
 
     #[test]
     fn the_range_and_the_totals_stand_over_the_table() {
         let now = report(NOW, &[("/a|b`c`", 3, 1)], true);
         assert_eq!(
-            written(&Extract::of_report(&now, None)),
+            written(&ExportContent::of_report(&now, None)),
             "**Page views 2026-11-14 … 2026-11-20 (UTC)**: human 100, AI 50, total 150, AI share 33.3%\n\n\
              As of 2026-11-20T14:02:30Z.\n\n\
              | path | human | AI | total | AI % |\n\
@@ -134,13 +134,13 @@ mod tests {
     fn what_is_not_whole_and_what_is_unknown_is_said() {
         let now = Report { complete: false, ..report(NOW, &[("/a", 5, 5), ("/b", 0, 0)], true) };
         let past = Report { complete: false, ..report(PAST, &[("/a", 1, 1)], true) };
-        let text = written(&Extract::of_report(&now, Some(&comparison(&now, &past))));
+        let text = written(&ExportContent::of_report(&now, Some(&comparison(&now, &past))));
         assert!(text.contains("Partial: more pages were not loaded."), "{text}");
         assert!(text.contains("Compared with 2026-11-07 … 2026-11-13, not loaded to its end: "), "{text}");
         assert!(text.contains("| /a | 5 | 5 | 10 | 50% | 2 | +8 |"), "{text}");
         assert!(text.contains("| /b | 0 | 0 | 0 | – | ? | ? |"), "{text}");
         let (now, past) = (report(NOW, &[("/new", 2, 1)], true), report(PAST, &[("/old", 9, 0)], true));
-        let text = written(&Extract::of_report(&now, Some(&comparison(&now, &past))));
+        let text = written(&ExportContent::of_report(&now, Some(&comparison(&now, &past))));
         assert!(text.contains("| /new | 2 | 1 | 3 | 33% | – | new (+3) |"), "{text}");
         assert!(text.contains("| /old | – | – | – | – | 9 | gone (-9) |"), "{text}");
     }
@@ -150,8 +150,8 @@ mod tests {
         fn every_page_is_one_row_of_as_many_cells(paths in prop::collection::vec("[|`\\\\a/\\n\\r<*_-]{0,10}|\\PC{0,10}", 1..10)) {
             let counts = super::super::tests::counts(1, 1);
             let now = report(NOW, &[], true);
-            let lines = paths.iter().map(|path| Line { path, now: Some(&counts), compared: Some(&counts), past: Past::Unknown }).collect();
-            let text = written(&Extract { lines, ..Extract::of_report(&now, None) });
+            let lines = paths.iter().map(|path| ExportedPage { path, now: Some(&counts), compared: Some(&counts), past: PagePast::Unknown }).collect();
+            let text = written(&ExportContent { lines, ..ExportContent::of_report(&now, None) });
             let table: Vec<&str> = text.split('\n').filter(|line| line.starts_with('|')).collect();
             prop_assert_eq!(table.len(), paths.len() + 2);
             for row in table {

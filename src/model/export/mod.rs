@@ -27,13 +27,13 @@ pub struct ExportError(String);
 
 /// What the text is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum ExportFormat {
     Csv,
     Json,
     Markdown,
 }
 
-impl Format {
+impl ExportFormat {
     /// In the order in which the screen shows them.
     pub const ALL: [Self; 3] = [Self::Csv, Self::Json, Self::Markdown];
 
@@ -59,7 +59,7 @@ impl Format {
     ///
     /// # Errors
     /// What the writer of the format said; a text in memory gives no reason for it.
-    pub fn write(self, extract: &Extract<'_>) -> Result<String, ExportError> {
+    pub fn write(self, extract: &ExportContent<'_>) -> Result<String, ExportError> {
         match self {
             Self::Csv => csv::write(extract),
             Self::Json => json::write(extract),
@@ -70,7 +70,7 @@ impl Format {
 
 /// What a comparison knows of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Past<'a> {
+pub enum PagePast<'a> {
     /// Nothing: there is no comparison, or the other range is not loaded to its end.
     Unknown,
     /// The page was not viewed in the other range.
@@ -80,18 +80,18 @@ pub enum Past<'a> {
 
 /// One page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct ExportedPage<'a> {
     pub path: &'a str,
     /// Its views in the range; none if only a compared range has it.
     pub now: Option<&'a Counts>,
     /// Its views in the days of the range that are compared.
     pub compared: Option<&'a Counts>,
-    pub past: Past<'a>,
+    pub past: PagePast<'a>,
 }
 
 /// What is compared, and the site's totals of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Compared<'a> {
+pub struct ExportedComparison<'a> {
     pub ranges: ComparedRanges,
     pub now: &'a Counts,
     pub before: &'a Counts,
@@ -101,21 +101,21 @@ pub struct Compared<'a> {
 
 /// What is exported.
 #[derive(Debug, Clone)]
-pub struct Extract<'a> {
+pub struct ExportContent<'a> {
     pub range: DateRange,
     /// Site-wide, whatever pages are in it.
     pub totals: &'a Counts,
-    pub lines: Vec<Line<'a>>,
+    pub lines: Vec<ExportedPage<'a>>,
     /// Whether all pages of the range were loaded.
     pub loaded: bool,
     /// Pages that are loaded and left out, by a filter or by folding.
     pub left_out: usize,
     /// The oldest of the answers that it comes from.
     pub as_of: Time,
-    pub compared: Option<Compared<'a>>,
+    pub compared: Option<ExportedComparison<'a>>,
 }
 
-impl<'a> Extract<'a> {
+impl<'a> ExportContent<'a> {
     /// The rows of one answer; `all` where it is known to hold all pages of the range.
     pub fn of_answer(range: DateRange, answer: &'a ViewsPage, all: bool, as_of: Time) -> Self {
         Self {
@@ -148,15 +148,15 @@ impl<'a> Extract<'a> {
         comparison: Option<&'a Comparison>,
         pages: impl Iterator<Item = &'a PageRow>,
     ) -> Self {
-        let lines: Vec<Line<'a>> = match comparison {
+        let lines: Vec<ExportedPage<'a>> = match comparison {
             None => pages.map(line).collect(),
             Some(comparison) => {
                 let [listed, now, past] = [report, &*comparison.now, &*comparison.before].map(by_path);
-                let missing = if comparison.before.complete { Past::New } else { Past::Unknown };
+                let missing = if comparison.before.complete { PagePast::New } else { PagePast::Unknown };
                 let compared = |row: &'a PageRow| {
                     let path = row.path.as_str();
-                    let past = past.get(path).map_or(missing, |counts| Past::Counts(counts));
-                    Line { path, now: listed.get(path).copied(), compared: now.get(path).copied(), past }
+                    let past = past.get(path).map_or(missing, |counts| PagePast::Counts(counts));
+                    ExportedPage { path, now: listed.get(path).copied(), compared: now.get(path).copied(), past }
                 };
                 pages.map(compared).collect()
             }
@@ -169,7 +169,7 @@ impl<'a> Extract<'a> {
             lines,
             loaded: report.complete,
             as_of: report.as_of,
-            compared: comparison.map(|comparison| Compared {
+            compared: comparison.map(|comparison| ExportedComparison {
                 ranges: comparison.ranges(),
                 now: &comparison.now.totals,
                 before: &comparison.before.totals,
@@ -179,7 +179,7 @@ impl<'a> Extract<'a> {
     }
 
     /// The comparison, if it is about other days than the range: its complete ones.
-    fn cut(&self) -> Option<Compared<'a>> {
+    fn cut(&self) -> Option<ExportedComparison<'a>> {
         self.compared.filter(|compared| compared.ranges.now != self.range)
     }
 
@@ -207,7 +207,7 @@ impl<'a> Extract<'a> {
 
     /// `docdeck-views-2026-11-14_2026-11-20.csv`; what it is compared with, and `-filtered` or `-partial` where pages are
     /// missing, stand in it too.
-    pub fn file_name(&self, format: Format) -> String {
+    pub fn file_name(&self, format: ExportFormat) -> String {
         let days = |range: DateRange| format!("{}_{}", range.from(), range.to());
         let against = self.compared.map(|compared| format!("-vs-{}", days(compared.ranges.before))).unwrap_or_default();
         let filtered = if self.left_out > 0 { "-filtered" } else { "" };
@@ -217,8 +217,13 @@ impl<'a> Extract<'a> {
 }
 
 /// A page that is compared with nothing.
-fn line(row: &PageRow) -> Line<'_> {
-    Line { path: row.path.as_str(), now: Some(&row.counts), compared: Some(&row.counts), past: Past::Unknown }
+fn line(row: &PageRow) -> ExportedPage<'_> {
+    ExportedPage {
+        path: row.path.as_str(),
+        now: Some(&row.counts),
+        compared: Some(&row.counts),
+        past: PagePast::Unknown,
+    }
 }
 
 fn by_path(report: &Report) -> HashMap<&str, &Counts> {
@@ -237,14 +242,14 @@ pub fn received(count: &Count) -> String {
 
 /// Whether a page is in one of the two ranges only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Status {
+enum PagePresence {
     /// In this range only.
     New,
     /// In the other range only.
     Gone,
 }
 
-impl Status {
+impl PagePresence {
     /// The word in every format.
     fn word(self) -> &'static str {
         match self {
@@ -255,24 +260,24 @@ impl Status {
 }
 
 /// Whether a page is new or gone. `None` if it is in both ranges, and if that isn't known.
-fn status(line: &Line<'_>) -> Option<Status> {
+fn status(line: &ExportedPage<'_>) -> Option<PagePresence> {
     match (line.compared, line.past) {
-        (Some(_), Past::New) => Some(Status::New),
-        (None, Past::Counts(_)) => Some(Status::Gone),
+        (Some(_), PagePast::New) => Some(PagePresence::New),
+        (None, PagePast::Counts(_)) => Some(PagePresence::Gone),
         _ => None,
     }
 }
 
 /// By how much a page's total changed, per day if the ranges differ in length; a new page had no views before, a page that is
 /// gone has none now. `None` if one of the two totals is unknown or no count.
-fn change(line: &Line<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
+fn change(line: &ExportedPage<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
     let now = line.compared.map(|counts| counts.total.value().map(|views| ranges.of_now(views)));
     let past = |counts: &Counts| counts.total.value().map(|views| ranges.of_before(views));
     match (now, line.past) {
-        (Some(now), Past::New) => now,
-        (Some(now), Past::Counts(counts)) => Some(now? - past(counts)?),
-        (None, Past::Counts(counts)) => past(counts).map(|past| ViewCount::ZERO - past),
-        (_, Past::Unknown) | (None, Past::New) => None,
+        (Some(now), PagePast::New) => now,
+        (Some(now), PagePast::Counts(counts)) => Some(now? - past(counts)?),
+        (None, PagePast::Counts(counts)) => past(counts).map(|past| ViewCount::ZERO - past),
+        (_, PagePast::Unknown) | (None, PagePast::New) => None,
     }
 }
 
@@ -312,23 +317,23 @@ mod tests {
         let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
         let past = report(PAST, &[("/a", 1, 1), ("/c", 9, 0)], true);
         let both = comparison(&now, &past);
-        let extract = Extract::of_report(&now, Some(&both));
-        let changes = |extract: &Extract<'_>| -> Vec<_> {
+        let extract = ExportContent::of_report(&now, Some(&both));
+        let changes = |extract: &ExportContent<'_>| -> Vec<_> {
             let ranges = extract.compared.expect("a comparison").ranges;
-            let text = |line: &Line<'_>| change(line, ranges).map(|change| change.to_string());
+            let text = |line: &ExportedPage<'_>| change(line, ranges).map(|change| change.to_string());
             extract.lines.iter().map(|line| (text(line), status(line))).collect()
         };
         let text = |text: &str| Some(text.to_owned());
         assert_eq!(
             changes(&extract),
-            [(text("8"), None), (text("3"), Some(Status::New)), (text("-9"), Some(Status::Gone))]
+            [(text("8"), None), (text("3"), Some(PagePresence::New)), (text("-9"), Some(PagePresence::Gone))]
         );
         let half = Report { complete: false, ..past };
         let both = comparison(&now, &half);
-        let extract = Extract::of_report(&now, Some(&both));
+        let extract = ExportContent::of_report(&now, Some(&both));
         assert_eq!(changes(&extract)[1], (None, None), "not seen there yet is not new");
         let unfinished = Report { complete: false, ..now.clone() };
-        assert_eq!(Extract::of_report(&unfinished, Some(&both)).lines.len(), 2, "not seen yet is not gone");
+        assert_eq!(ExportContent::of_report(&unfinished, Some(&both)).lines.len(), 2, "not seen yet is not gone");
     }
 
     #[test]
@@ -337,8 +342,8 @@ mod tests {
         let now = report("2026-11-14 2026-11-19", &[("/a", 70, 10)], true);
         let past = report("2026-11-07 2026-11-12", &[("/a", 50, 10), ("/back", 9, 0), ("/old", 4, 0)], true);
         let both = comparison(&now, &past);
-        let extract = Extract::of_report(&shown, Some(&both));
-        let csv = Format::Csv.write(&extract).expect("written");
+        let extract = ExportContent::of_report(&shown, Some(&both));
+        let csv = ExportFormat::Csv.write(&extract).expect("written");
         assert_eq!(
             csv.lines().collect::<Vec<_>>(),
             [
@@ -350,9 +355,9 @@ mod tests {
                 "/old,,,,,,,,4,0,4,-4,gone",
             ]
         );
-        let markdown = Format::Markdown.write(&extract).expect("written");
+        let markdown = ExportFormat::Markdown.write(&extract).expect("written");
         assert!(markdown.contains("Complete days 2026-11-14 … 2026-11-19: human 100,"), "{markdown}");
-        let json = Format::Json.write(&extract).expect("written");
+        let json = ExportFormat::Json.write(&extract).expect("written");
         assert!(json.contains(r#""completeDays":{"human":70,"ai":10,"total":80},"before":{"human":50"#), "{json}");
         assert!(json.contains(r#""completeDays": {"range":{"from":"2026-11-14","to":"2026-11-19"}"#), "{json}");
         assert!(markdown.contains("| /a | 90 | 10 | 100 | 10% | 80 | 60 | +20 |"), "{markdown}");
@@ -363,13 +368,13 @@ mod tests {
         let now = report("2026-10-01 2026-10-10", &[("/a", 50, 0)], true);
         let past = report("2026-09-26 2026-09-30", &[("/a", 20, 0)], true);
         let both = comparison(&now, &past);
-        let extract = Extract::of_report(&now, Some(&both));
-        let csv = Format::Csv.write(&extract).expect("written");
+        let extract = ExportContent::of_report(&now, Some(&both));
+        let csv = ExportFormat::Csv.write(&extract).expect("written");
         assert!(
             csv.starts_with("path,human,ai,total,ai_share,human_before,ai_before,total_before,change_per_day,status")
         );
         assert!(csv.contains("/a,50,0,50,0.0000,20,0,20,1,\r\n"), "{csv}");
-        let markdown = Format::Markdown.write(&extract).expect("written");
+        let markdown = ExportFormat::Markdown.write(&extract).expect("written");
         assert!(markdown.contains("Compared with 2026-09-26 … 2026-09-30, per day, 10 vs 5 days: "), "{markdown}");
     }
 
@@ -377,19 +382,19 @@ mod tests {
     fn the_name_of_the_file_says_what_is_in_it() {
         let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
         let past = report(PAST, &[], true);
-        let all = Extract::of_report(&now, None);
-        assert_eq!(all.file_name(Format::Csv), "docdeck-views-2026-11-14_2026-11-20.csv");
+        let all = ExportContent::of_report(&now, None);
+        assert_eq!(all.file_name(ExportFormat::Csv), "docdeck-views-2026-11-14_2026-11-20.csv");
         assert!(all.is_complete() && all.missing().is_empty());
         let both = comparison(&now, &past);
-        let compared = Extract::of_pages(&now, Some(&both), now.rows.iter().skip(1));
+        let compared = ExportContent::of_pages(&now, Some(&both), now.rows.iter().skip(1));
         assert_eq!(
-            compared.file_name(Format::Markdown),
+            compared.file_name(ExportFormat::Markdown),
             "docdeck-views-2026-11-14_2026-11-20-vs-2026-11-07_2026-11-13-filtered.md"
         );
         assert_eq!(compared.missing(), ["Left out: 1 more loaded page."]);
         let half = Report { complete: false, ..now };
-        let partial = Extract::of_report(&half, None);
-        assert_eq!(partial.file_name(Format::Json), "docdeck-views-2026-11-14_2026-11-20-partial.json");
+        let partial = ExportContent::of_report(&half, None);
+        assert_eq!(partial.file_name(ExportFormat::Json), "docdeck-views-2026-11-14_2026-11-20-partial.json");
         assert!(!partial.is_complete());
     }
 
@@ -403,16 +408,16 @@ mod tests {
         let now = Report { rows: row(["12.0", "0.5", "12.5"]), ..report(NOW, &[], true) };
         let past = Report { rows: row(["12.1", "0.2", "12.3"]), ..report(PAST, &[], true) };
         let both = comparison(&now, &past);
-        let extract = Extract::of_report(&now, Some(&both));
+        let extract = ExportContent::of_report(&now, Some(&both));
         let change = change(&extract.lines[0], both.ranges()).map(|change| change.to_string());
         assert_eq!(change.as_deref(), Some("0.2"), "not 0.1999…");
         for (format, cells) in [
-            (Format::Csv, "/a,12,0.5,12.5,0.0400,12.1,0.2,12.3,0.2,\r\n"),
+            (ExportFormat::Csv, "/a,12,0.5,12.5,0.0400,12.1,0.2,12.3,0.2,\r\n"),
             (
-                Format::Json,
+                ExportFormat::Json,
                 r#""human":12,"ai":0.5,"total":12.5,"before":{"human":12.1,"ai":0.2,"total":12.3},"change":0.2"#,
             ),
-            (Format::Markdown, "| /a | 12 | 0.5 | 12.5 | 4% | 12.3 | +0.2 |"),
+            (ExportFormat::Markdown, "| /a | 12 | 0.5 | 12.5 | 4% | 12.3 | +0.2 |"),
         ] {
             let text = format.write(&extract).expect("written");
             assert!(text.contains(cells), "{text}");
@@ -423,7 +428,7 @@ mod tests {
     fn one_answer_is_whole_only_where_that_is_known() {
         let now = report(NOW, &[("/a", 5, 5)], true);
         let answer = ViewsPage { totals: counts(5, 5), rows: now.rows.clone(), has_more: Some(true) };
-        let extract = Extract::of_answer(now.range, &answer, false, now.as_of);
+        let extract = ExportContent::of_answer(now.range, &answer, false, now.as_of);
         assert_eq!(extract.missing(), ["Partial: more pages were not loaded."]);
         assert_eq!(extract.lines.len(), 1);
     }

@@ -1,7 +1,7 @@
 //! Lines out of a file, one at a time and none too long, and what can be wrong with them.
 
 use crate::model::Time;
-use crate::model::backup::{Line, LineError, Totals};
+use crate::model::backup::{BackupLine, BackupTotals, LineError};
 use crate::store::StoreError;
 use std::io::{self, BufRead, Read as _};
 
@@ -52,7 +52,7 @@ impl<B: BufRead> Lines<B> {
     }
 
     /// The next line that tells something; none at the end.
-    pub(super) fn next(&mut self) -> Result<Option<Line>, ImportError> {
+    pub(super) fn next(&mut self) -> Result<Option<BackupLine>, ImportError> {
         loop {
             self.buffer.clear();
             let read = (&mut self.from).take(LINE_MAX + 1).read_until(b'\n', &mut self.buffer)?;
@@ -70,9 +70,9 @@ impl<B: BufRead> Lines<B> {
                 continue;
             }
             let wrong = |what| ImportError::Line { line, what };
-            match Line::read(text, self.now) {
+            match BackupLine::read(text, self.now) {
                 // Also in the middle, where two files were put together.
-                Ok(Line::Header(_)) => self.has_header = true,
+                Ok(BackupLine::Header(_)) => self.has_header = true,
                 Err(newer @ LineError::Newer(_)) => return Err(wrong(newer)),
                 _ if !self.has_header => return Err(wrong(LineError::NoHeader)),
                 Ok(told) => return Ok(Some(told)),
@@ -86,15 +86,15 @@ impl<B: BufRead> Lines<B> {
 ///
 /// # Errors
 /// The first line that can't be taken in.
-pub fn check<B: BufRead>(from: B, now: Time) -> Result<(Totals, bool), ImportError> {
+pub fn check<B: BufRead>(from: B, now: Time) -> Result<(BackupTotals, bool), ImportError> {
     let mut lines = Lines::new(from, now);
-    let (mut totals, mut has_end) = (Totals::default(), false);
+    let (mut totals, mut has_end) = (BackupTotals::default(), false);
     while let Some(line) = lines.next()? {
         match line {
-            Line::Header(_) => {}
-            Line::Job(_) => totals.jobs += 1,
-            Line::Draft(_) => totals.drafts += 1,
-            Line::End(_) => has_end = true,
+            BackupLine::Header(_) => {}
+            BackupLine::Job(_) => totals.jobs += 1,
+            BackupLine::Draft(_) => totals.drafts += 1,
+            BackupLine::End(_) => has_end = true,
         }
     }
     Ok((totals, has_end))

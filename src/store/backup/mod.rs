@@ -11,7 +11,7 @@ pub use lines::{ImportError, LINE_MAX, check};
 use super::error::StoreError;
 use super::{R, Store, schema};
 use crate::model::Time;
-use crate::model::backup::Totals;
+use crate::model::backup::BackupTotals;
 use crate::model::endpoint::Scope;
 use rusqlite::TransactionBehavior;
 use std::io::{BufRead, Write};
@@ -34,7 +34,7 @@ impl Only {
 /// What an export wrote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exported {
-    pub totals: Totals,
+    pub totals: BackupTotals,
     /// Prompts that wait to be sent from here, or are on their way: they arrive elsewhere as unconfirmed.
     pub in_flight: u64,
 }

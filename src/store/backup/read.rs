@@ -3,7 +3,9 @@
 use super::write::LineWriter;
 use super::{Exported, Only};
 use crate::model::Time;
-use crate::model::backup::{DraftOf, DraftRecord, DraftText, Header, JobRecord, Line, PromptRecord, Totals};
+use crate::model::backup::{
+    BackupHeader, BackupLine, BackupTotals, DraftOf, DraftRecord, DraftText, JobRecord, PromptRecord,
+};
 use crate::model::endpoint::Scope;
 use crate::model::prompt::{DraftSlot, Prompt, PromptId};
 use crate::model::row::JobKey;
@@ -27,22 +29,22 @@ struct Drafts {
 /// Writes all lines.
 pub(super) fn export(connection: &Connection, out: impl Write, only: &Only, program: &str, now: Time) -> R<Exported> {
     let mut lines = LineWriter::new(out);
-    lines.write(&Line::Header(Header { program: CleanText::line(program), exported_at: now }))?;
-    let (mut totals, mut in_flight) = (Totals::default(), 0);
+    lines.write(&BackupLine::Header(BackupHeader { program: CleanText::line(program), exported_at: now }))?;
+    let (mut totals, mut in_flight) = (BackupTotals::default(), 0);
     for scope in scopes::all(connection)?.into_iter().filter(|scope| only.includes(scope)) {
         let drafts = sorted(drafts::list(connection, &scope)?);
         for key in keys(connection, &scope)? {
             let Some(record) = job(connection, &scope, key, &drafts)? else { continue };
             in_flight += u64::try_from(record.in_flight()).unwrap_or(u64::MAX);
-            lines.write(&Line::Job(Box::new(record)))?;
+            lines.write(&BackupLine::Job(Box::new(record)))?;
             totals.jobs += 1;
         }
         for (of, draft) in drafts.alone {
-            lines.write(&Line::Draft(DraftRecord { scope: scope.clone(), of, draft }))?;
+            lines.write(&BackupLine::Draft(DraftRecord { scope: scope.clone(), of, draft }))?;
             totals.drafts += 1;
         }
     }
-    lines.write(&Line::End(totals))?;
+    lines.write(&BackupLine::End(totals))?;
     lines.finish()?;
     Ok(Exported { totals, in_flight })
 }

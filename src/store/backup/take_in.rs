@@ -3,10 +3,10 @@
 use super::lines::{ImportError, Lines};
 use super::{Imported, Only};
 use crate::model::Time;
-use crate::model::backup::join::{self, Told};
-use crate::model::backup::{DraftOf, DraftRecord, DraftText, JobRecord, Line, PromptRecord};
+use crate::model::backup::join::{self, PromptReport};
+use crate::model::backup::{BackupLine, DraftOf, DraftRecord, DraftText, JobRecord, PromptRecord};
 use crate::model::prompt::{Delivery, DraftSlot, Prompt, PromptKind};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::store::error::StoreError;
 use crate::store::{drafts, jobs, local, pages, prompts, scopes};
 use rusqlite::{Connection, Transaction};
@@ -27,10 +27,10 @@ pub(super) fn import(
     let mut import = Import { tx, done: Imported::default(), known: Known::read(tx)?, now };
     while let Some(line) = lines.next()? {
         match line {
-            Line::Job(record) if only.includes(&record.scope) => import.job(*record)?,
-            Line::Draft(record) if only.includes(&record.scope) => import.draft_alone(&record)?,
-            Line::Header(_) | Line::Job(_) | Line::Draft(_) => {}
-            Line::End(_) => import.done.has_end = true,
+            BackupLine::Job(record) if only.includes(&record.scope) => import.job(*record)?,
+            BackupLine::Draft(record) if only.includes(&record.scope) => import.draft_alone(&record)?,
+            BackupLine::Header(_) | BackupLine::Job(_) | BackupLine::Draft(_) => {}
+            BackupLine::End(_) => import.done.has_end = true,
         }
     }
     Ok(import.done)
@@ -97,7 +97,7 @@ impl Import<'_> {
 
     /// The row that is this job: by the service's id, or by the prompt that creates it. Where one row has the id and
     /// another one, still without an id, has the prompt, it is the latter: joining takes the former into it.
-    fn find(&self, scope: i64, record: &JobRecord) -> R<Option<JobRow>> {
+    fn find(&self, scope: i64, record: &JobRecord) -> R<Option<Job>> {
         let by_id = match &record.row.id {
             Some(id) => jobs::find_by_id(self.tx, scope, id)?,
             None => None,
@@ -113,7 +113,7 @@ impl Import<'_> {
         Ok(self.find_by_prompt(scope, record, told)?.or(by_id))
     }
 
-    fn find_by_prompt(&self, scope: i64, record: &JobRecord, told: &PromptRecord) -> R<Option<JobRow>> {
+    fn find_by_prompt(&self, scope: i64, record: &JobRecord, told: &PromptRecord) -> R<Option<Job>> {
         let moment = (scope, told.written_at.timestamp_millis());
         let candidates = self.known.by_prompt.get(&moment).map_or(&[][..], Vec::as_slice);
         let text = hash(&told.text);
@@ -136,7 +136,7 @@ impl Import<'_> {
         let Some(row) = of_that_moment.filter(|_| only_one) else { return Ok(None) };
         let thread = prompts::thread(self.tx, row.key)?;
         let mut known = thread.prompts.iter().filter(|known| known.kind == PromptKind::Create);
-        let is_it = known.any(|known| join::outcome(known, told) != Told::Another);
+        let is_it = known.any(|known| join::outcome(known, told) != PromptReport::Another);
         Ok(is_it.then_some(row))
     }
 
@@ -147,7 +147,7 @@ impl Import<'_> {
     }
 
     fn add(&mut self, scope: i64, record: &JobRecord) -> R<JobKey> {
-        let name = if record.row.named { &record.name() } else { &record.row.title };
+        let name = if record.row.has_own_title { &record.name() } else { &record.row.title };
         let key = jobs::insert_whole(self.tx, scope, name, &record.row)?;
         pages::write(self.tx, key, &record.row.pages)?;
         for prompt in &record.prompts {
@@ -185,7 +185,7 @@ impl Import<'_> {
         if *delivery == told.delivery { told.state_at } else { Some(self.now) }
     }
 
-    fn join(&mut self, row: JobRow, record: &JobRecord) -> R<JobRow> {
+    fn join(&mut self, row: Job, record: &JobRecord) -> R<Job> {
         let (tx, mut row) = (self.tx, row);
         let mut changed = false;
         if let (None, Some(id)) = (&row.id, &record.row.id) {
@@ -226,13 +226,13 @@ impl Import<'_> {
                 continue;
             };
             match join::outcome(known, told) {
-                Told::Nothing => {}
-                Told::Another => {
+                PromptReport::Nothing => {}
+                PromptReport::Another => {
                     self.add_prompt(key, told)?;
                     changed = true;
                     continue;
                 }
-                Told::Becomes(delivery) => {
+                PromptReport::Becomes(delivery) => {
                     let state_at = self.state_at(&delivery, told);
                     prompts::becomes(self.tx, known.id, &delivery, &PromptRecord { state_at, ..told.clone() })?;
                     changed = true;

@@ -1,6 +1,6 @@
 //! Lines into a file.
 
-use crate::model::backup::Line;
+use crate::model::backup::BackupLine;
 use crate::store::error::StoreError;
 use std::io::{BufWriter, Write};
 
@@ -15,7 +15,7 @@ impl<W: Write> LineWriter<W> {
         Self { out: BufWriter::with_capacity(64 << 10, out) }
     }
 
-    pub(super) fn write(&mut self, line: &Line) -> Result<(), StoreError> {
+    pub(super) fn write(&mut self, line: &BackupLine) -> Result<(), StoreError> {
         let text = line.write().map_err(|error| StoreError::Unusable(format!("a line {error}")))?;
         self.out.write_all(text.as_bytes())?;
         self.out.write_all(b"\n")?;

@@ -1,8 +1,8 @@
 use super::*;
-use crate::model::backup::{DraftOf, DraftRecord, DraftText, Header, JobRecord, Line, PromptRecord};
+use crate::model::backup::{BackupHeader, BackupLine, DraftOf, DraftRecord, DraftText, JobRecord, PromptRecord};
 use crate::model::change::QueueChange;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, EventKind, JobEvent, PromptKind};
-use crate::model::row::Group;
+use crate::model::row::JobGroup;
 use crate::store::{ImportError, Imported, LINE_MAX, Only, check_import};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -227,9 +227,9 @@ async fn what_the_user_acted_on_elsewhere_is_handled_here_and_older_exports_tell
     import(&there, &lines).await;
     let groups = async |store: &Store| {
         let rows = store.jobs(&scope()).await.expect("rows");
-        rows.iter().map(JobRow::group).collect::<Vec<_>>()
+        rows.iter().map(Job::group).collect::<Vec<_>>()
     };
-    assert_eq!(groups(&there).await, [Group::NeedsYou, Group::Done], "seen, and handled");
+    assert_eq!(groups(&there).await, [JobGroup::NeedsYou, JobGroup::Done], "seen, and handled");
     // As a docdeck wrote it that knew only of looks.
     let without: Vec<String> = lines
         .lines()
@@ -243,7 +243,7 @@ async fn what_the_user_acted_on_elsewhere_is_handled_here_and_older_exports_tell
         })
         .collect();
     import(&old, &without.join("\n")).await;
-    assert_eq!(groups(&old).await, [Group::Done, Group::Done]);
+    assert_eq!(groups(&old).await, [JobGroup::Done, JobGroup::Done]);
 }
 
 #[tokio::test]
@@ -257,7 +257,7 @@ async fn a_discarded_job_is_a_discarded_one_elsewhere() {
     assert!(lines.contains(r#""delivery":"dismissed""#), "older versions read it as well");
     import(&there, &lines).await;
     let row = there.jobs(&scope()).await.expect("rows").remove(0);
-    assert_eq!((row.group(), row.undelivered), (Group::Done, Some(DeliveryKind::Discarded)));
+    assert_eq!((row.group(), row.undelivered), (JobGroup::Done, Some(DeliveryKind::Discarded)));
     assert_eq!(row.state_since(), Some(at(3)));
     let prompt = there.told(row.key).await.prompts.remove(0);
     assert_eq!(prompt.discarded_text(), Some("Discarded. The service may still have started it."));
@@ -483,17 +483,17 @@ prop_compose! {
             state_at: None,
             draft: None,
         };
-        let row = JobRow {
+        let row = Job {
             id,
             status: status.filter(|_| has_id),
             checked_at: times.0.filter(|_| has_id),
             looked_at: times.1,
             finished_at: times.2,
             changed_at: at(times.3),
-            named: title.is_some(),
+            has_own_title: title.is_some(),
             note: note.map(|note| line(&note)),
             tags: tags.iter().map(|tag| line(tag)).collect(),
-            ..JobRow::new(JobKey(0), line(&title.unwrap_or(text)), at(n))
+            ..Job::new(JobKey(0), line(&title.unwrap_or(text)), at(n))
         };
         let prompts = std::iter::once(create).chain(follow_ups).collect();
         let draft = draft.map(|text| DraftText { text, saved_at: at(n) });
@@ -504,11 +504,11 @@ prop_compose! {
 fn file() -> impl Strategy<Value = String> {
     let jobs = prop::collection::vec(a_job(), 0..8);
     (jobs, prop::option::of("[d-f]{1,3}")).prop_map(|(jobs, draft)| {
-        let mut lines = vec![Line::Header(Header { program: line("x"), exported_at: at(0) })];
-        lines.extend(jobs.into_iter().map(|job| Line::Job(Box::new(job))));
+        let mut lines = vec![BackupLine::Header(BackupHeader { program: line("x"), exported_at: at(0) })];
+        lines.extend(jobs.into_iter().map(|job| BackupLine::Job(Box::new(job))));
         lines.extend(draft.map(|text| {
             let draft = DraftText { text, saved_at: at(3) };
-            Line::Draft(DraftRecord { scope: scope(), of: DraftOf::NewJob, draft })
+            BackupLine::Draft(DraftRecord { scope: scope(), of: DraftOf::NewJob, draft })
         }));
         lines.iter().map(|line| line.write().expect("written") + "\n").collect()
     })

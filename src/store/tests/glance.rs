@@ -1,7 +1,7 @@
 use super::*;
 use crate::model::change::QueueChange;
 use crate::model::prompt::DeliveryKind;
-use crate::model::row::Group;
+use crate::model::row::JobGroup;
 use crate::store::schema;
 use std::fs;
 use tempfile::tempdir;
@@ -36,7 +36,7 @@ async fn a_glance_counts_as_the_groups_of_the_list_do() {
     let glance = Store::glance(folder.path(), &scope()).expect("read").expect("known");
     assert_eq!(
         (glance.needs_you, glance.active, glance.queued + glance.paused, glance.known),
-        (count(Group::NeedsYou), count(Group::Working), count(Group::Queued), rows.len() - 1)
+        (count(JobGroup::NeedsYou), count(JobGroup::Working), count(JobGroup::Queued), rows.len() - 1)
     );
     assert_eq!((glance.needs_you, glance.active, glance.queued, glance.paused), (3, 8, 1, 1));
     for id in ["active-false-None", "archived-true-None"] {
@@ -129,9 +129,9 @@ async fn a_glance_at_a_file_of_any_older_schema_says_the_same_and_leaves_it_as_i
         let rows = open(folder.path()).jobs(&scope()).await.expect("rows");
         let count = |group| rows.iter().filter(|row| row.group() == group).count();
         let working = rows.iter().filter(|row| row.counts_as_working()).count();
-        let counted = [count(Group::NeedsYou), working, count(Group::Queued)];
+        let counted = [count(JobGroup::NeedsYou), working, count(JobGroup::Queued)];
         assert_eq!([old.needs_you, old.active, old.queued + old.paused], counted, "schema {schema}");
-        assert!(working > count(Group::Working), "dismissed jobs are at work, too");
+        assert!(working > count(JobGroup::Working), "dismissed jobs are at work, too");
         let discarded = rows.iter().filter(|row| row.undelivered == Some(DeliveryKind::Discarded)).count();
         assert_eq!(discarded, usize::from(schema < 9), "schema {schema}: since then the store says so itself");
         assert_eq!(Some(old), Store::glance(folder.path(), &scope()).expect("read"), "schema {schema}");

@@ -2,7 +2,7 @@ use super::*;
 use crate::model::change::LocalChange;
 use crate::model::log::LogKind;
 use crate::model::prompt::{EventKind, JobEvent};
-use crate::model::row::{FirstRows, Group};
+use crate::model::row::{FirstRows, JobGroup};
 use std::time::{Duration, Instant};
 
 fn status_event(seconds: i64, from: Option<Status>, to: Status) -> JobEvent {
@@ -34,7 +34,7 @@ async fn an_answer_that_says_the_same_changes_only_the_time_of_the_look() {
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let applied = store.got(row.key, answer("j1", Status::Active), at(5)).await;
     assert_eq!(applied.events, []);
-    let expected = JobRow { checked_at: Some(at(5)), revision: applied.row.revision, ..row.clone() };
+    let expected = Job { checked_at: Some(at(5)), revision: applied.row.revision, ..row.clone() };
     assert!(applied.row.revision > row.revision);
     assert_eq!(applied.row, expected);
 }
@@ -43,7 +43,7 @@ async fn an_answer_that_says_the_same_changes_only_the_time_of_the_look() {
 async fn a_field_that_an_answer_leaves_out_keeps_what_was_known() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    let full = Job {
+    let full = RemoteJob {
         repository: Some(line("repo")),
         git_ref: Some(line("ref")),
         model: Some(line("model")),
@@ -54,7 +54,7 @@ async fn a_field_that_an_answer_leaves_out_keeps_what_was_known() {
     let known = store.got(row.key, full, at(10)).await.row;
     let applied = store.got(row.key, answer("j1", Status::parse("")), at(20)).await;
     assert_eq!(applied.events, []);
-    let expected = JobRow { checked_at: Some(at(20)), revision: applied.row.revision, ..known };
+    let expected = Job { checked_at: Some(at(20)), revision: applied.row.revision, ..known };
     assert_eq!(applied.row, expected);
     assert_eq!(expected.created_at, at(-5));
 }
@@ -130,7 +130,7 @@ async fn a_row_can_be_put_away_and_taken_back() {
 #[tokio::test]
 async fn a_tracked_job_is_titled_by_its_id_and_an_end_before_is_not_invented() {
     let store = memory();
-    let job = Job { created_at: Some(at(-900)), ..with_pr("j1", Status::Completed, 5) };
+    let job = RemoteJob { created_at: Some(at(-900)), ..with_pr("j1", Status::Completed, 5) };
     let row = store.track(&scope(), job.clone(), at(0)).await.expect("tracked");
     assert_eq!((row.title.as_str(), row.finished_at, row.started_at), ("j1", None, at(-900)));
     assert_eq!((row.changed_at, row.checked_at), (at(0), Some(at(0))));
@@ -279,13 +279,13 @@ async fn the_revision_is_that_of_the_last_change() {
 }
 
 /// Where a row stands in the list by need.
-fn place_by_need(row: &JobRow) -> (usize, bool, i64, i64) {
+fn place_by_need(row: &Job) -> (usize, bool, i64, i64) {
     let group = row.group();
-    let need = Group::ALL.iter().position(|&other| other == group).expect("one of all");
+    let need = JobGroup::ALL.iter().position(|&other| other == group).expect("one of all");
     match group {
-        Group::Queued => (need, false, row.place.unwrap_or(i64::MAX), row.key.0),
+        JobGroup::Queued => (need, false, row.queue_position.unwrap_or(i64::MAX), row.key.0),
         _ => {
-            let is_over = group == Group::Dismissed && !row.counts_as_working();
+            let is_over = group == JobGroup::Dismissed && !row.counts_as_working();
             (need, is_over, -row.age_from().timestamp_millis(), -row.key.0)
         }
     }
@@ -321,7 +321,7 @@ async fn the_first_rows_are_those_of_the_whole_list_by_need() {
     store.raw(move |db| db.execute_batch(&rows.concat()).expect("inserted")).await;
     let mut all = store.jobs(&scope()).await.expect("read");
     all.sort_by_key(place_by_need);
-    let sizes = Group::ALL.map(|group| all.iter().filter(|row| row.group() == group).count());
+    let sizes = JobGroup::ALL.map(|group| all.iter().filter(|row| row.group() == group).count());
     let working = all.iter().filter(|row| row.counts_as_working()).count();
     assert!(sizes.iter().all(|&size| size > 20) && working > sizes[1] + 20, "{sizes:?} {working}");
     for limit in [1, 40, 700, 4_000] {
@@ -359,21 +359,21 @@ async fn a_job_needs_the_user_until_it_is_acted_on_and_again_after_its_next_chan
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let row = store.got(row.key, with_pr("j1", Status::Completed, 7), at(10)).await.row;
     let key = row.key;
-    assert_eq!(row.group(), Group::NeedsYou);
+    assert_eq!(row.group(), JobGroup::NeedsYou);
     let row = store.change(key, LocalChange::Looked, at(20)).await;
-    assert!(row.group() == Group::NeedsYou && !row.is_unseen(), "looking is not acting");
+    assert!(row.group() == JobGroup::NeedsYou && !row.is_unseen(), "looking is not acting");
     let row = store.change(key, LocalChange::Handled, at(30)).await;
-    assert_eq!((row.group(), row.handled_at), (Group::Done, Some(at(30))));
+    assert_eq!((row.group(), row.handled_at), (JobGroup::Done, Some(at(30))));
     let row = store.got(key, with_pr("j1", Status::Completed, 8), at(40)).await.row;
-    assert_eq!(row.group(), Group::NeedsYou, "another pull request");
+    assert_eq!(row.group(), JobGroup::NeedsYou, "another pull request");
     let row = store.change(key, LocalChange::HandledAt(Some(at(40))), at(50)).await;
-    assert_eq!(row.group(), Group::Done);
+    assert_eq!(row.group(), JobGroup::Done);
     let prompt = store.follow_up(key, "more", at(60)).await;
     store.turn(prompt, at(61)).await;
     let row = store.end(prompt, Settled::Accepted(with_pr("j1", Status::Completed, 8)), at(62)).await;
-    assert_eq!(row.group(), Group::Done, "the service still says what it said before the follow-up");
+    assert_eq!(row.group(), JobGroup::Done, "the service still says what it said before the follow-up");
     let row = store.got(key, with_pr("j1", Status::Completed, 8), at(64)).await.row;
-    assert_eq!(row.group(), Group::NeedsYou, "the follow-up is done");
+    assert_eq!(row.group(), JobGroup::NeedsYou, "the follow-up is done");
 }
 
 #[tokio::test]
@@ -381,14 +381,14 @@ async fn a_follow_up_takes_a_failed_job_off_those_that_need_the_user() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let row = store.got(row.key, answer("j1", Status::Failed), at(10)).await.row;
-    assert_eq!(row.group(), Group::NeedsYou);
+    assert_eq!(row.group(), JobGroup::NeedsYou);
     let prompt = store.follow_up(row.key, "try again", at(20)).await;
     let discarded = store.discard_prompt(prompt, at(21)).await.expect("discarded");
-    assert_eq!(discarded.rows[0].group(), Group::NeedsYou, "it was not sent");
+    assert_eq!(discarded.rows[0].group(), JobGroup::NeedsYou, "it was not sent");
     let prompt = store.follow_up(row.key, "try again", at(22)).await;
     store.turn(prompt, at(23)).await;
     let row = store.end(prompt, Settled::Accepted(answer("j1", Status::Failed)), at(24)).await;
-    assert_eq!(row.group(), Group::Done);
+    assert_eq!(row.group(), JobGroup::Done);
 }
 
 #[tokio::test]

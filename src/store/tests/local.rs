@@ -1,7 +1,7 @@
 use super::*;
 use tempfile::tempdir;
 
-fn words(row: &JobRow) -> Vec<&str> {
+fn words(row: &Job) -> Vec<&str> {
     row.tags.iter().map(CleanText::as_str).collect()
 }
 
@@ -11,15 +11,15 @@ async fn a_title_of_ones_own_stands_until_it_is_removed_and_survives_answers_and
     let store = open(folder.path());
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let named = store.change(row.key, LocalChange::Title(Some(line("Mine"))), at(1)).await;
-    assert_eq!((named.title.as_str(), named.named), ("Mine", true));
+    assert_eq!((named.title.as_str(), named.has_own_title), ("Mine", true));
     store.got(row.key, with_pr("j1", Status::Completed, 3), at(2)).await;
     let next = open(folder.path());
     let kept = next.job(row.key).await.expect("read").expect("there");
-    assert_eq!((kept.title.as_str(), kept.named), ("Mine", true));
+    assert_eq!((kept.title.as_str(), kept.has_own_title), ("Mine", true));
     let back = next.change(row.key, LocalChange::Title(None), at(3)).await;
-    assert_eq!((back.title.as_str(), back.named), ("Prompt of j1", false));
+    assert_eq!((back.title.as_str(), back.has_own_title), ("Prompt of j1", false));
     let blank = next.change(row.key, LocalChange::Title(Some(line("  "))), at(4)).await;
-    assert_eq!((blank.title.as_str(), blank.named), ("Prompt of j1", false));
+    assert_eq!((blank.title.as_str(), blank.has_own_title), ("Prompt of j1", false));
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn what_the_user_wrote_on_two_rows_that_become_one_is_kept() {
     store.change(tracked.key, LocalChange::Tags(vec![line("b"), line("a")]), at(5)).await;
     store.change(tracked.key, LocalChange::Note(Some(line("theirs"))), at(5)).await;
     let one = store.link(prompt, answer("j1", Status::Active), at(6)).await.expect("linked");
-    assert_eq!((one.key, one.title.as_str(), one.named), (row.key, "Named", true));
+    assert_eq!((one.key, one.title.as_str(), one.has_own_title), (row.key, "Named", true));
     assert_eq!(words(&one), ["a", "b"]);
     assert_eq!(one.note, Some(CleanText::block("mine\ntheirs")));
     let back = store.change(one.key, LocalChange::Title(None), at(7)).await;

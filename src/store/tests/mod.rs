@@ -21,9 +21,9 @@ use super::{Fetched, Settled, Store, StoreError, Turn};
 use crate::model::Time;
 use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
-use crate::model::job::{Job, JobId, Status};
+use crate::model::job::{JobId, RemoteJob, Status};
 use crate::model::prompt::{PromptId, Thread};
-use crate::model::row::{JobKey, JobRow};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::Connection;
 
@@ -52,8 +52,8 @@ fn job_id(id: &str) -> JobId {
 }
 
 /// An answer with nothing but an id and a status.
-fn answer(id: &str, status: Status) -> Job {
-    Job {
+fn answer(id: &str, status: Status) -> RemoteJob {
+    RemoteJob {
         id: job_id(id),
         status,
         repository: None,
@@ -65,8 +65,8 @@ fn answer(id: &str, status: Status) -> Job {
     }
 }
 
-fn with_pr(id: &str, status: Status, number: u32) -> Job {
-    Job { pr_link: Some(line(&format!("https://github.com/acme/docs/pull/{number}"))), ..answer(id, status) }
+fn with_pr(id: &str, status: Status, number: u32) -> RemoteJob {
+    RemoteJob { pr_link: Some(line(&format!("https://github.com/acme/docs/pull/{number}"))), ..answer(id, status) }
 }
 
 impl Store {
@@ -75,7 +75,7 @@ impl Store {
         self.handle.bare(|db| Ok(work(db))).await.expect("no failure")
     }
 
-    async fn new_job(&self, text: &str, now: Time) -> (PromptId, JobRow) {
+    async fn new_job(&self, text: &str, now: Time) -> (PromptId, Job) {
         self.add_new_job(&scope(), text, now).await.expect("written down")
     }
 
@@ -87,18 +87,18 @@ impl Store {
         self.take_turn(prompt, "instance-1", now, now).await.expect("an answer")
     }
 
-    async fn end(&self, prompt: PromptId, how: Settled, now: Time) -> JobRow {
+    async fn end(&self, prompt: PromptId, how: Settled, now: Time) -> Job {
         self.settle(prompt, how, now).await.expect("settled").row
     }
 
     /// A job that the service has accepted.
-    async fn accepted(&self, id: &str, status: Status, now: Time) -> JobRow {
+    async fn accepted(&self, id: &str, status: Status, now: Time) -> Job {
         let (prompt, _) = self.new_job(&format!("Prompt of {id}"), now).await;
         assert!(matches!(self.turn(prompt, now).await, Turn::Go { .. }));
         self.end(prompt, Settled::Accepted(answer(id, status)), now).await
     }
 
-    async fn change(&self, job: JobKey, change: LocalChange, now: Time) -> JobRow {
+    async fn change(&self, job: JobKey, change: LocalChange, now: Time) -> Job {
         self.change_jobs(&[job], change, now).await.expect("changed").remove(0)
     }
 
@@ -108,7 +108,7 @@ impl Store {
         waiting.into_iter().map(|waiting| (waiting.prompt, waiting.until)).collect()
     }
 
-    async fn got(&self, job: JobKey, what: Job, now: Time) -> super::Applied {
+    async fn got(&self, job: JobKey, what: RemoteJob, now: Time) -> super::Applied {
         self.apply_fetched(job, Fetched::Job(what), now).await.expect("applied")
     }
 

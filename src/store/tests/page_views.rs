@@ -1,13 +1,13 @@
 use super::reports::{counts, page, part, range, week};
 use super::*;
-use crate::model::about::{PagePeriod, PageViews};
-use crate::model::load::Stamped;
+use crate::model::impact::{PagePeriod, PageViews};
+use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::views::{Count, Counts, ViewsQuery};
 use crate::store::ReportAnswer;
 
 fn known(value: Counts, seconds: i64) -> PageViews {
-    PageViews::Known(Stamped { value, as_of: at(seconds) })
+    PageViews::Known(Timed { value, as_of: at(seconds) })
 }
 
 impl Store {
@@ -43,7 +43,7 @@ async fn a_page_that_came_twice_while_loading_has_its_last_numbers() {
     assert_eq!(store.of_page("/a", week()).await, known(counts(5, 1), 8));
     assert_eq!(store.of_page("/b", week()).await, known(counts(1, 1), 7));
     let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");
-    assert_eq!(periods, [PagePeriod { range: week(), views: Stamped { value: counts(5, 1), as_of: at(8) } }]);
+    assert_eq!(periods, [PagePeriod { range: week(), views: Timed { value: counts(5, 1), as_of: at(8) } }]);
 }
 
 #[tokio::test]
@@ -82,7 +82,7 @@ async fn the_periods_of_a_page_come_newest_first_and_each_range_once() {
     store.absorbs(part(1, page(&[("/a", counts(50, 1))], 99), false, 8)).await;
     let gone = range("2026-08-01", "2026-08-31");
     store.absorbs(of(gone, part(1, page(&[("/b", counts(1, 1))], 99), true, 5))).await;
-    let period = |range, value, seconds| PagePeriod { range, views: Stamped { value, as_of: at(seconds) } };
+    let period = |range, value, seconds| PagePeriod { range, views: Timed { value, as_of: at(seconds) } };
     let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");
     let expected =
         [period(week(), counts(50, 1), 8), period(october, counts(40, 1), 5), period(september, counts(31, 1), 7)];

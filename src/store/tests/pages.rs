@@ -8,7 +8,7 @@ fn paths(paths: &[&str]) -> Vec<CleanText> {
     paths.iter().map(|path| line(path)).collect()
 }
 
-async fn about(store: &Store, text: &str, pages: &[&str], seconds: i64) -> (PromptId, JobRow) {
+async fn about(store: &Store, text: &str, pages: &[&str], seconds: i64) -> (PromptId, Job) {
     store.add_job_about(&scope(), text, &paths(pages), at(seconds)).await.expect("on disk")
 }
 

@@ -12,7 +12,7 @@ async fn ids(store: &Store) -> Vec<String> {
 }
 
 /// A finished job that was looked at.
-async fn over(store: &Store, id: &str, now: Time) -> JobRow {
+async fn over(store: &Store, id: &str, now: Time) -> Job {
     let row = store.accepted(id, Status::Completed, now).await;
     store.change(row.key, LocalChange::Looked, now).await
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::model::change::{Discarded, QueueChange};
 use crate::model::ledger::Wait;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, PromptKind};
-use crate::model::row::Group;
+use crate::model::row::JobGroup;
 use std::time::{Duration, Instant};
 use tempfile::tempdir;
 
@@ -21,7 +21,7 @@ async fn line_up(store: &Store) -> Vec<String> {
     titles
 }
 
-async fn queue(store: &Store, jobs: &[JobKey], change: QueueChange) -> Vec<JobRow> {
+async fn queue(store: &Store, jobs: &[JobKey], change: QueueChange) -> Vec<Job> {
     store.change_queue(jobs, change, at(1)).await.expect("changed")
 }
 
@@ -51,7 +51,7 @@ async fn a_thousand_prompts_are_queued_at_once() {
     // One transaction takes a fraction of a second; one for each prompt would not get below this.
     assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
     assert_eq!((rows.len(), rows[999].title.as_str()), (1000, "Prompt 999"));
-    assert!(rows.windows(2).all(|pair| pair[0].place < pair[1].place));
+    assert!(rows.windows(2).all(|pair| pair[0].queue_position < pair[1].queue_position));
 }
 
 #[tokio::test]
@@ -103,7 +103,7 @@ async fn new_jobs_move_past_their_neighbours_and_several_keep_their_order() {
     let keys = batch(&store, &["a", "b", "c", "d", "e"]).await;
     let rows = queue(&store, &[keys[2]], QueueChange::Up).await;
     assert_eq!(line_up(&store).await, ["a", "c", "b", "d", "e"]);
-    let mut moved: Vec<(JobKey, Option<i64>)> = rows.iter().map(|row| (row.key, row.place)).collect();
+    let mut moved: Vec<(JobKey, Option<i64>)> = rows.iter().map(|row| (row.key, row.queue_position)).collect();
     moved.sort_unstable();
     assert!(
         matches!(moved[..], [(b, Some(behind)), (c, Some(before))] if b == keys[1] && c == keys[2] && before < behind)
@@ -141,7 +141,7 @@ async fn what_is_removed_is_never_sent_and_kept_as_discarded() {
     queue(&store, &[keys[0]], QueueChange::Pause).await;
     let removed = store.remove_from_queue(&[keys[0]], at(1)).await.expect("removed");
     let row = &removed.rows[0];
-    assert_eq!((row.dismissed, row.undelivered, row.place), (false, Some(DeliveryKind::Discarded), None));
+    assert_eq!((row.dismissed, row.undelivered, row.queue_position), (false, Some(DeliveryKind::Discarded), None));
     let prompt = &store.told(keys[0]).await.prompts[0];
     let from = Some(DeliveryKind::Paused);
     assert_eq!((prompt.delivery.clone(), prompt.text.as_str()), (Delivery::Discarded { from }, "a"));
@@ -165,14 +165,14 @@ async fn a_removed_prompt_is_put_back_at_its_place_with_what_it_waits_for() {
     store.turn(limited, at(2)).await;
     store.end(limited, Settled::Limited { wait: Wait { until: at(900), is_estimate: false }, at: at(3) }, at(3)).await;
     let before: Vec<_> =
-        store.jobs(&scope()).await.expect("rows").into_iter().map(|row| (row.place, row.group())).collect();
+        store.jobs(&scope()).await.expect("rows").into_iter().map(|row| (row.queue_position, row.group())).collect();
     let prompts = store.told(keys[1]).await.prompts;
     let removed = store.remove_from_queue(&keys, at(4)).await.expect("removed");
     assert_eq!(removed.prompts.len(), 3);
-    assert!(removed.rows.iter().all(|row| row.group() == Group::Done && row.undelivered_at == Some(at(4))));
+    assert!(removed.rows.iter().all(|row| row.group() == JobGroup::Done && row.undelivered_at == Some(at(4))));
     store.restore_prompts(&removed.prompts).await.expect("restored");
     let after: Vec<_> =
-        store.jobs(&scope()).await.expect("rows").into_iter().map(|row| (row.place, row.group())).collect();
+        store.jobs(&scope()).await.expect("rows").into_iter().map(|row| (row.queue_position, row.group())).collect();
     assert_eq!(before, after);
     assert_eq!(store.told(keys[1]).await.prompts, prompts, "until when it waits, and since when");
     assert_eq!(store.told(keys[0]).await.prompts[0].delivery, Delivery::Paused);
@@ -233,8 +233,8 @@ async fn a_store_of_the_first_schema_keeps_its_line_and_its_drafts() {
     let store = open(folder.path());
     assert_eq!(line_up(&store).await, ["two", "one"]);
     let rows = store.jobs(&scope()).await.expect("rows");
-    assert_eq!(rows.iter().map(|row| row.place).collect::<Vec<_>>(), [Some(6), Some(5), None]);
-    assert!(rows.iter().all(|row| !row.named && row.tags.is_empty() && row.note.is_none()));
+    assert_eq!(rows.iter().map(|row| row.queue_position).collect::<Vec<_>>(), [Some(6), Some(5), None]);
+    assert!(rows.iter().all(|row| !row.has_own_title && row.tags.is_empty() && row.note.is_none()));
     store.save_draft(&scope(), DraftSlot::Batch, "many", at(0)).await.expect("kept");
     let drafts = store.drafts(&scope()).await.expect("drafts").into_iter().map(|draft| (draft.slot, draft.text));
     let expected = [(DraftSlot::NewJob, "typed"), (DraftSlot::FollowUp(JobKey(3)), "more"), (DraftSlot::Batch, "many")];

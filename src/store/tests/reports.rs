@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::load::Stamped;
+use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{Merge, Recalled, Report};
 use crate::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage, ViewsQuery};
@@ -127,10 +127,10 @@ async fn an_answer_is_in_the_cache_and_in_the_report_or_in_neither() {
         store.cached_views(&scope(), query).await.expect("read")
     };
     assert!(store.keep_and_absorb(&scope(), part(1, rows("/b"), false, 1), None).await.expect("written"));
-    assert_eq!(cached(1).await, Some(Stamped { value: rows("/b"), as_of: at(1) }));
+    assert_eq!(cached(1).await, Some(Timed { value: rows("/b"), as_of: at(1) }));
     let before = store.recalled(week()).await;
     assert_eq!(before.report.as_ref().map(|report| (report.answers, report.rows.len())), Some((1, 2)));
-    assert_eq!(before.totals, Some(Stamped { value: counts(9, 0), as_of: at(1) }));
+    assert_eq!(before.totals, Some(Timed { value: counts(9, 0), as_of: at(1) }));
     // The last thing that is written of an answer fails.
     let stop = "CREATE TRIGGER stop BEFORE INSERT ON views_row BEGIN SELECT RAISE(ABORT, 'stop'); END";
     store.raw(|db| db.execute_batch(stop).expect("made")).await;
@@ -343,7 +343,7 @@ async fn the_totals_of_a_range_are_those_of_the_last_answer_about_it_whatever_wa
     let strange = ViewsPage { totals: odd.clone(), ..ViewsPage::default() };
     store.save_views(&scope(), query(two, 1, 1), &strange, at(3)).await.expect("kept");
     let known = store.views_totals(&scope(), &[two, one, week()]).await.expect("read");
-    let stamped = |value, seconds| Stamped { value, as_of: at(seconds) };
+    let stamped = |value, seconds| Timed { value, as_of: at(seconds) };
     assert_eq!(known, [(two, stamped(odd, 3)), (week(), stamped(counts(12, 0), 2))]);
     let recalled = store.recalled(week()).await;
     assert_eq!(recalled, Recalled { totals: Some(stamped(counts(12, 0), 2)), ..Recalled::default() });

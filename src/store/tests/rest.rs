@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::ledger::{Budget, Limited, Wait};
+use crate::model::ledger::{Budget, RateLimited, Wait};
 use crate::model::period::DateRange;
 use crate::model::prompt::DraftSlot;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
@@ -83,27 +83,27 @@ async fn views_are_paid_by_the_organization_and_prompts_by_the_project() {
     let store = memory();
     let one = Scope { organization: Some("acme".to_owned()), ..scope() };
     let two = Scope { project: "blog".to_owned(), ..one.clone() };
-    for limited in [Limited::Views, Limited::Create] {
+    for limited in [RateLimited::Views, RateLimited::Create] {
         store.spend(&one, limited, at(0)).await.expect("written").expect("a place");
     }
     let used = async |scope: &Scope, limited| store.budget(scope, limited, at(1)).await.expect("a budget").used;
-    assert_eq!((used(&two, Limited::Views).await, used(&two, Limited::Create).await), (1, 0));
-    assert_eq!((used(&one, Limited::Views).await, used(&one, Limited::Create).await), (1, 1));
-    assert_eq!(used(&scope(), Limited::Create).await, 1, "whatever the profile says of the organization");
+    assert_eq!((used(&two, RateLimited::Views).await, used(&two, RateLimited::Create).await), (1, 0));
+    assert_eq!((used(&one, RateLimited::Views).await, used(&one, RateLimited::Create).await), (1, 1));
+    assert_eq!(used(&scope(), RateLimited::Create).await, 1, "whatever the profile says of the organization");
     let elsewhere = Scope { base_url: "http://127.0.0.1:2".to_owned(), ..one };
-    assert_eq!(used(&elsewhere, Limited::Views).await, 0);
+    assert_eq!(used(&elsewhere, RateLimited::Views).await, 0);
 }
 
 #[tokio::test]
 async fn spending_stops_at_the_limit_and_says_until_when() {
     let store = memory();
     for n in 0..100 {
-        let budget = store.spend(&scope(), Limited::Views, at(n)).await.expect("written").expect("a place");
+        let budget = store.spend(&scope(), RateLimited::Views, at(n)).await.expect("written").expect("a place");
         assert_eq!(i64::from(budget.used), n + 1);
     }
     let wait = Wait { until: at(3600), is_estimate: false };
-    assert_eq!(store.spend(&scope(), Limited::Views, at(100)).await.expect("read"), Err(wait));
-    assert_eq!(store.budget(&scope(), Limited::Views, at(100)).await.expect("a budget").used, 100);
+    assert_eq!(store.spend(&scope(), RateLimited::Views, at(100)).await.expect("read"), Err(wait));
+    assert_eq!(store.budget(&scope(), RateLimited::Views, at(100)).await.expect("a budget").used, 100);
 }
 
 #[tokio::test]
@@ -111,8 +111,8 @@ async fn two_processes_share_one_ledger() {
     let folder = tempfile::tempdir().expect("a folder");
     let (one, two) = (open(folder.path()), open(folder.path()));
     for n in 0..10 {
-        one.spend(&scope(), Limited::Views, at(n)).await.expect("written").expect("a place");
-        let budget = two.spend(&scope(), Limited::Views, at(n)).await.expect("written").expect("a place");
+        one.spend(&scope(), RateLimited::Views, at(n)).await.expect("written").expect("a place");
+        let budget = two.spend(&scope(), RateLimited::Views, at(n)).await.expect("written").expect("a place");
         assert_eq!(i64::from(budget.used), 2 * n + 2);
     }
 }
@@ -121,12 +121,12 @@ async fn two_processes_share_one_ledger() {
 async fn a_429_closes_a_ledger_and_a_shorter_one_does_not_open_it_sooner() {
     let store = memory();
     let (long, short) = (Wait { until: at(60), is_estimate: true }, Wait { until: at(30), is_estimate: false });
-    store.mark_full(&scope(), Limited::Views, long, at(0)).await.expect("marked");
-    store.mark_full(&scope(), Limited::Views, short, at(0)).await.expect("marked");
-    let budget = store.budget(&scope(), Limited::Views, at(0)).await.expect("a budget");
+    store.mark_full(&scope(), RateLimited::Views, long, at(0)).await.expect("marked");
+    store.mark_full(&scope(), RateLimited::Views, short, at(0)).await.expect("marked");
+    let budget = store.budget(&scope(), RateLimited::Views, at(0)).await.expect("a budget");
     assert_eq!(budget, Budget { used: 0, limit: 100, resets_at: Some(at(60)), blocked: Some(long) });
-    assert_eq!(store.spend(&scope(), Limited::Views, at(59)).await.expect("read"), Err(long));
-    assert!(store.spend(&scope(), Limited::Views, at(60)).await.expect("written").is_ok());
+    assert_eq!(store.spend(&scope(), RateLimited::Views, at(59)).await.expect("read"), Err(long));
+    assert!(store.spend(&scope(), RateLimited::Views, at(60)).await.expect("written").is_ok());
 }
 
 #[tokio::test]
@@ -134,12 +134,12 @@ async fn old_uses_are_dropped_but_never_so_many_that_a_clock_set_back_frees_plac
     let store = memory();
     for n in 0..350 {
         // One a minute, so that there is always a place.
-        store.spend(&scope(), Limited::Views, at(60 * n)).await.expect("written").expect("a place");
+        store.spend(&scope(), RateLimited::Views, at(60 * n)).await.expect("written").expect("a place");
     }
     let kept: u32 =
         store.raw(|db| db.query_row("SELECT count(*) FROM ledger_use", [], |row| row.get(0)).expect("a count")).await;
     assert_eq!(kept, 200);
-    let budget = store.budget(&scope(), Limited::Views, at(0)).await.expect("a budget");
+    let budget = store.budget(&scope(), RateLimited::Views, at(0)).await.expect("a budget");
     assert_eq!(budget.left(), 0);
 }
 
@@ -148,17 +148,17 @@ async fn what_a_clock_ten_days_ahead_has_spent_counts_for_an_hour_and_does_not_c
     let store = memory();
     let ahead = 240 * 3600;
     for n in 0..100 {
-        store.spend(&scope(), Limited::Create, at(ahead + n)).await.expect("written").expect("a request left");
+        store.spend(&scope(), RateLimited::Create, at(ahead + n)).await.expect("written").expect("a request left");
     }
     // The clock is put right. The first reading begins the hour, the later ones don't.
     for now in [0, 1800, 3599] {
-        let budget = store.budget(&scope(), Limited::Create, at(now)).await.expect("a budget");
+        let budget = store.budget(&scope(), RateLimited::Create, at(now)).await.expect("a budget");
         assert_eq!((budget.left(), budget.resets_at), (0, Some(at(3600))), "at {now}");
     }
-    assert!(store.spend(&scope(), Limited::Create, at(3599)).await.expect("read").is_err());
-    let budget = store.spend(&scope(), Limited::Create, at(3600)).await.expect("written").expect("a request left");
+    assert!(store.spend(&scope(), RateLimited::Create, at(3599)).await.expect("read").is_err());
+    let budget = store.spend(&scope(), RateLimited::Create, at(3600)).await.expect("written").expect("a request left");
     assert_eq!(budget.used, 1);
-    let later = store.budget(&scope(), Limited::Create, at(ahead + 100)).await.expect("a budget");
+    let later = store.budget(&scope(), RateLimited::Create, at(ahead + 100)).await.expect("a budget");
     assert_eq!(later.used, 0, "its own time has come, and it was counted already");
 }
 
@@ -167,26 +167,26 @@ async fn a_short_429_of_a_clock_ten_days_ahead_stays_short() {
     let store = memory();
     let ahead = 240 * 3600;
     let wait = Wait { until: at(ahead + 10), is_estimate: false };
-    store.mark_full(&scope(), Limited::Create, wait, at(ahead)).await.expect("marked");
+    store.mark_full(&scope(), RateLimited::Create, wait, at(ahead)).await.expect("marked");
     for now in [0, 4, 9] {
-        let budget = store.budget(&scope(), Limited::Create, at(now)).await.expect("a budget");
+        let budget = store.budget(&scope(), RateLimited::Create, at(now)).await.expect("a budget");
         assert_eq!(budget.wait().map(|wait| wait.until), Some(at(10)), "at {now}");
     }
-    assert!(store.spend(&scope(), Limited::Create, at(10)).await.expect("written").is_ok());
+    assert!(store.spend(&scope(), RateLimited::Create, at(10)).await.expect("written").is_ok());
 }
 
 #[tokio::test]
 async fn a_429_without_the_time_at_which_it_came_blocks_for_a_day_at_most() {
     let store = memory();
     let wait = Wait { until: at(60), is_estimate: false };
-    store.mark_full(&scope(), Limited::Create, wait, at(0)).await.expect("marked");
+    store.mark_full(&scope(), RateLimited::Create, wait, at(0)).await.expect("marked");
     // As an earlier version has written it, with its clock ahead.
     let until = at(240 * 3600).timestamp_millis();
     store
         .raw(move |db| db.execute("UPDATE ledger SET blocked_until = ?1, blocked_at = NULL", [until]).expect("set"))
         .await;
     for now in [0, 3600] {
-        let budget = store.budget(&scope(), Limited::Create, at(now)).await.expect("a budget");
+        let budget = store.budget(&scope(), RateLimited::Create, at(now)).await.expect("a budget");
         assert_eq!(budget.wait().map(|wait| wait.until), Some(at(24 * 3600)), "at {now}");
     }
 }

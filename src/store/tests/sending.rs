@@ -1,8 +1,8 @@
 use super::*;
 use crate::model::change::QueueChange;
-use crate::model::ledger::{Limited, Wait};
+use crate::model::ledger::{RateLimited, Wait};
 use crate::model::prompt::{Delivery, DeliveryKind, PromptKind};
-use crate::model::row::Group;
+use crate::model::row::JobGroup;
 use chrono::TimeDelta;
 use tempfile::tempdir;
 
@@ -11,7 +11,7 @@ async fn delivery(store: &Store, job: JobKey, prompt: PromptId) -> Delivery {
     thread.prompts.into_iter().find(|found| found.id == prompt).expect("in the thread").delivery
 }
 
-async fn used(store: &Store, limited: Limited, now: Time) -> u32 {
+async fn used(store: &Store, limited: RateLimited, now: Time) -> u32 {
     store.budget(&scope(), limited, now).await.expect("a budget").used
 }
 
@@ -49,7 +49,7 @@ async fn a_turn_is_on_disk_with_its_ledger_entry_before_anything_is_sent() {
     let next = open(folder.path());
     assert_eq!(delivery(&next, row.key, prompt).await, Delivery::Sending);
     assert_eq!(next.told(row.key).await.prompts[0].sent_at, Some(at(2)));
-    assert_eq!(used(&next, Limited::Create, at(2)).await, 1);
+    assert_eq!(used(&next, RateLimited::Create, at(2)).await, 1);
     assert_eq!(next.senders(&scope()).await.expect("names"), ["instance-1"]);
 }
 
@@ -61,21 +61,21 @@ async fn what_never_reached_the_service_gives_its_place_in_the_ledger_back_once_
     store.turn(first, at(2)).await;
     store.turn(second, at(1800)).await;
     store.end(first, Settled::NotSent(line("no network")), at(1801)).await;
-    let budget = store.budget(&scope(), Limited::Create, at(1801)).await.expect("a budget");
+    let budget = store.budget(&scope(), RateLimited::Create, at(1801)).await.expect("a budget");
     assert_eq!((budget.used, budget.resets_at), (1, Some(at(1800 + 3600))), "the other's use stays");
     // The sender was given up and says so a second time.
     store.end(first, Settled::NotSent(line("no network")), at(1802)).await;
-    assert_eq!(used(&store, Limited::Create, at(1802)).await, 1);
+    assert_eq!(used(&store, RateLimited::Create, at(1802)).await, 1);
     store.end(second, Settled::Unconfirmed(line("lost")), at(1803)).await;
-    assert_eq!(used(&store, Limited::Create, at(1803)).await, 1);
+    assert_eq!(used(&store, RateLimited::Create, at(1803)).await, 1);
     store.requeue(first, None, at(1804)).await.expect("queued");
     store.turn(first, at(1805)).await;
     store.end(first, Settled::Accepted(answer("j1", Status::Active)), at(1806)).await;
     let follow_up = store.follow_up(row.key, "More", at(1807)).await;
     store.turn(follow_up, at(1808)).await;
     store.end(follow_up, Settled::NotSent(line("no network")), at(1809)).await;
-    assert_eq!(used(&store, Limited::Create, at(1809)).await, 2);
-    assert_eq!(used(&store, Limited::FollowUp, at(1809)).await, 0);
+    assert_eq!(used(&store, RateLimited::Create, at(1809)).await, 2);
+    assert_eq!(used(&store, RateLimited::FollowUp, at(1809)).await, 0);
 }
 
 #[tokio::test(flavor = "current_thread")]
@@ -92,7 +92,7 @@ async fn two_instances_never_get_the_turn_of_the_same_prompt() {
         assert_eq!(goes, 1, "{turns:?}");
         assert!(turns.contains(&Turn::Taken), "{turns:?}");
     }
-    assert_eq!(used(&one, Limited::Create, at(20)).await, 20);
+    assert_eq!(used(&one, RateLimited::Create, at(20)).await, 20);
 }
 
 #[tokio::test]
@@ -174,8 +174,8 @@ async fn no_hour_holds_more_turns_than_the_limit_and_the_next_one_waits_on_disk(
     assert_eq!(until, Some(at(3600)));
     assert_eq!(store.turn(first, at(3599)).await, Turn::Wait { until: at(3600) });
     assert!(matches!(store.turn(first, at(3600)).await, Turn::Go { .. }));
-    assert_eq!(used(&store, Limited::Create, at(3600)).await, 100);
-    assert_eq!(used(&store, Limited::FollowUp, at(3600)).await, 0);
+    assert_eq!(used(&store, RateLimited::Create, at(3600)).await, 100);
+    assert_eq!(used(&store, RateLimited::FollowUp, at(3600)).await, 0);
 }
 
 #[tokio::test]
@@ -216,7 +216,7 @@ async fn an_accepted_new_job_gets_what_the_service_said() {
     let store = memory();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
     store.turn(prompt, at(1)).await;
-    let job = Job {
+    let job = RemoteJob {
         repository: Some(line("https://github.com/acme/docs")),
         git_ref: Some(line("agent/links")),
         model: Some(line("sonnet")),
@@ -380,20 +380,20 @@ async fn a_discarded_prompt_gives_its_job_a_state_of_its_own_and_is_restored_as_
         let discarded = store.discard_prompt(prompt, at(3)).await.expect("discarded");
         let [row] = &discarded.rows[..] else { panic!("{discarded:?}") };
         assert_eq!((row.undelivered, row.undelivered_at), (Some(DeliveryKind::Discarded), Some(at(3))));
-        assert!(row.group() == Group::Done && !row.dismissed && !row.is_working() && !row.counts_as_working());
+        assert!(row.group() == JobGroup::Done && !row.dismissed && !row.is_working() && !row.counts_as_working());
         assert_eq!(crate::model::poll::next_poll(row), None);
         assert_eq!(store.told(row.key).await.prompts[0].text, "Fix it");
         assert!(matches!(store.requeue(prompt, None, at(4)).await, Err(StoreError::MovedOn)));
         assert!(matches!(store.discard_prompt(prompt, at(4)).await, Err(StoreError::MovedOn)), "only once");
         let restored = store.restore_prompts(&discarded.prompts).await.expect("restored").remove(0);
         assert_eq!(store.told(row.key).await, before.0);
-        assert_eq!(JobRow { revision: 0, ..restored }, JobRow { revision: 0, ..before.1 });
+        assert_eq!(Job { revision: 0, ..restored }, Job { revision: 0, ..before.1 });
     }
     let store = memory();
     let kept = store.accepted("j1", Status::Active, at(5)).await;
     let follow_up = store.follow_up(kept.key, "more", at(6)).await;
     let discarded = store.discard_prompt(follow_up, at(7)).await.expect("discarded");
-    assert_eq!((discarded.rows[0].undelivered, discarded.rows[0].group()), (None, Group::Working));
+    assert_eq!((discarded.rows[0].undelivered, discarded.rows[0].group()), (None, JobGroup::Working));
 }
 
 #[tokio::test]
@@ -404,7 +404,7 @@ async fn an_accepted_prompt_is_not_restored_though_it_was_discarded() {
     store.end(prompt, Settled::Unconfirmed(line("lost")), at(2)).await;
     store.discard_prompt(prompt, at(3)).await.expect("discarded");
     let row = store.end(prompt, Settled::Accepted(answer("j1", Status::Active)), at(4)).await;
-    assert_eq!((row.undelivered, row.group()), (None, Group::Working));
+    assert_eq!((row.undelivered, row.group()), (None, JobGroup::Working));
     assert!(matches!(store.restore_prompts(&[prompt]).await, Err(StoreError::MovedOn)));
 }
 

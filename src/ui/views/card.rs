@@ -20,11 +20,11 @@ use super::{count_text, describe, mark};
 use crate::app::format::{coarse, count, mean, number, plural};
 use crate::app::keymap::{Action, Context};
 use crate::app::views::card::{Card, CardLine, ComparedViews, NARROW};
-use crate::model::about::{PageHistory, PagePeriod, PageViews, after, windows_of};
 use crate::model::comparison::Change;
-use crate::model::load::{Load, Stamped};
+use crate::model::impact::{PageHistory, PagePeriod, PageViews, after, windows_of};
+use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
-use crate::model::row::JobRow;
+use crate::model::row::Job;
 use crate::model::views::{Count, Counts};
 use crate::ui::text::{Row, fit_end, left, right};
 use crate::ui::{View, about, bars, boxed, jobs, more_below, put};
@@ -115,7 +115,7 @@ fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViews, width: us
     let theme = view.theme;
     let mut row = Row::new(width);
     row.push(describe(range, view, width), theme.title);
-    if let PageViews::Known(Stamped { as_of, .. }) | PageViews::NotListed(as_of) = views {
+    if let PageViews::Known(Timed { as_of, .. }) | PageViews::NotListed(as_of) = views {
         let at = as_of.with_timezone(&view.app.start.offset);
         let age = coarse(view.now - *as_of);
         let said = if age == "now" { String::new() } else { format!(", {age} ago") };
@@ -269,7 +269,7 @@ fn periods_head<'a>(view: View<'_>, card: &Card, history: Option<&PageHistory>, 
     head(view, "PERIODS KNOWN HERE", n, "none: what is loaded is kept here", card, width)
 }
 
-fn job_line<'a>(view: View<'_>, job: Option<&JobRow>, selected: bool, width: usize) -> Line<'a> {
+fn job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = Row::new(width);
     let Some(job) = job else {

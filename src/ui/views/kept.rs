@@ -11,7 +11,7 @@ use super::count_text;
 use crate::app::format::{coarse, count, number, plural};
 use crate::app::views::kept::KeptRanges;
 use crate::model::load::Load;
-use crate::model::report::{Kept, KnownRange};
+use crate::model::report::{CachedViews, KnownRange};
 use crate::ui::text::{Row, left, right};
 use crate::ui::{View, boxed, more_below, put};
 use ratatui::Frame;
@@ -54,7 +54,7 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &KeptRang
 
 /// How many ranges and how much room they take; the way to cut it where there is room to say it. A demo's are not on
 /// disk.
-fn title(view: View<'_>, kept: Option<&Kept>, width: usize) -> String {
+fn title(view: View<'_>, kept: Option<&CachedViews>, width: usize) -> String {
     let Some(kept) = kept.filter(|kept| !kept.ranges.is_empty()) else { return " Kept here ".to_owned() };
     let title = format!(" Kept here: {}, {}", plural(kept.ranges.len(), "range"), bytes(kept.bytes));
     let hint = if view.app.start.demo { ", as long as the demo runs" } else { "; docdeck prune cuts it" };

@@ -1,9 +1,9 @@
 //! Jobs about pages: which pages a job was started about, and their views before and after it.
 
 use super::Time;
-use super::load::Stamped;
+use super::load::Timed;
 use super::period::DateRange;
-use super::row::{JobKey, JobRow};
+use super::row::{Job, JobKey};
 use super::text::CleanText;
 use super::views::Counts;
 use chrono::{Days, NaiveDate};
@@ -18,12 +18,12 @@ pub enum PageViews {
     Unknown,
     /// All pages of the range are known, and this one is not among them.
     NotListed(Time),
-    Known(Stamped<Counts>),
+    Known(Timed<Counts>),
 }
 
 /// The two ranges that a job's pages are compared over, today not included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Windows {
+pub struct ImpactWindows {
     /// The days before the day it was started.
     pub before: DateRange,
     /// The days after the day it had finished; none while it works.
@@ -31,19 +31,19 @@ pub struct Windows {
 }
 
 /// The windows of a job that was started and, if so, finished on these days. None beyond the calendar.
-pub fn windows(started: NaiveDate, finished: Option<NaiveDate>) -> Option<Windows> {
+pub fn windows(started: NaiveDate, finished: Option<NaiveDate>) -> Option<ImpactWindows> {
     let length = Days::new(u64::from(WINDOW));
     let before = DateRange::new(started.checked_sub_days(length)?, started.pred_opt()?)?;
     let after = match finished {
         Some(day) => Some(DateRange::new(day.succ_opt()?, day.checked_add_days(length)?)?),
         None => None,
     };
-    Some(Windows { before, after })
+    Some(ImpactWindows { before, after })
 }
 
 /// Where a job stands on the way to its window after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum After {
+pub enum AfterWindow {
     /// It was never accepted by the service.
     NotSent,
     /// The agent is at it.
@@ -58,18 +58,18 @@ pub enum After {
 
 /// The windows of a job by what is known of it: before it was first started, after it last finished, days in UTC. None
 /// beyond the calendar.
-pub fn windows_of(job: &JobRow) -> Option<Windows> {
+pub fn windows_of(job: &Job) -> Option<ImpactWindows> {
     windows(job.created_at.date_naive(), job.finished_at.map(|at| at.date_naive()))
 }
 
 /// Where a job stands today (UTC).
-pub fn after(job: &JobRow, today: NaiveDate) -> After {
+pub fn after(job: &Job, today: NaiveDate) -> AfterWindow {
     match windows_of(job).and_then(|windows| windows.after) {
-        _ if job.id.is_none() => After::NotSent,
-        Some(range) if range.to() < today => After::Over(range),
-        Some(range) => After::Until(range.to()),
-        None if job.is_working() => After::Working,
-        None => After::NoDay,
+        _ if job.id.is_none() => AfterWindow::NotSent,
+        Some(range) if range.to() < today => AfterWindow::Over(range),
+        Some(range) => AfterWindow::Until(range.to()),
+        None if job.is_working() => AfterWindow::Working,
+        None => AfterWindow::NoDay,
     }
 }
 
@@ -78,7 +78,7 @@ impl PageViews {
     pub fn is_whole(&self, range: DateRange) -> bool {
         match self {
             Self::Unknown => false,
-            Self::NotListed(as_of) | Self::Known(Stamped { as_of, .. }) => range.to() < as_of.date_naive(),
+            Self::NotListed(as_of) | Self::Known(Timed { as_of, .. }) => range.to() < as_of.date_naive(),
         }
     }
 
@@ -93,16 +93,16 @@ impl PageViews {
 
 /// The windows of a job of which something is not known although they are over, the earlier one first: what asking for
 /// them would add. `pages` is what is known now.
-pub fn missing(job: &JobRow, pages: &[AboutPage], today: NaiveDate) -> Vec<DateRange> {
-    let Some(Windows { before, .. }) = windows_of(job) else { return Vec::new() };
-    let lacks = |range: DateRange, views: fn(&AboutPage) -> &PageViews| {
+pub fn missing(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Vec<DateRange> {
+    let Some(ImpactWindows { before, .. }) = windows_of(job) else { return Vec::new() };
+    let lacks = |range: DateRange, views: fn(&PageImpact) -> &PageViews| {
         range.to() < today && pages.iter().any(|page| !views(page).is_whole(range))
     };
     let mut ranges = Vec::new();
     if lacks(before, |page| &page.before) {
         ranges.push(before);
     }
-    if let After::Over(range) = after(job, today)
+    if let AfterWindow::Over(range) = after(job, today)
         && lacks(range, |page| &page.after)
     {
         ranges.push(range);
@@ -112,7 +112,7 @@ pub fn missing(job: &JobRow, pages: &[AboutPage], today: NaiveDate) -> Vec<DateR
 
 /// A page that a job was started about, with what is known of it before and after.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AboutPage {
+pub struct PageImpact {
     pub path: CleanText,
     pub before: PageViews,
     pub after: PageViews,
@@ -122,7 +122,7 @@ pub struct AboutPage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PagePeriod {
     pub range: DateRange,
-    pub views: Stamped<Counts>,
+    pub views: Timed<Counts>,
 }
 
 /// All that this computer knows of one page.
@@ -151,41 +151,41 @@ mod tests {
         assert_eq!((windows.before.days(), windows.after.map(|range| range.days())), (WINDOW, Some(WINDOW)));
     }
 
-    fn finished_on(started: &str, finished: Option<&str>) -> JobRow {
+    fn finished_on(started: &str, finished: Option<&str>) -> Job {
         let noon = |day: &str| format!("{day}T12:00:00Z").parse().expect("a time");
-        let mut job = JobRow::new(JobKey(1), CleanText::line("Job"), noon(started));
+        let mut job = Job::new(JobKey(1), CleanText::line("Job"), noon(started));
         job.id = super::super::job::JobId::new("j1");
         job.finished_at = finished.map(noon);
         job.status = Some(if finished.is_some() { Status::Completed } else { Status::Active });
         job
     }
 
-    fn page(before: PageViews, after: PageViews) -> AboutPage {
-        AboutPage { path: CleanText::line("/a"), before, after }
+    fn page(before: PageViews, after: PageViews) -> PageImpact {
+        PageImpact { path: CleanText::line("/a"), before, after }
     }
 
     fn known(as_of: &str) -> PageViews {
         let as_of = format!("{as_of}T00:00:00Z").parse().expect("a time");
-        PageViews::Known(Stamped { value: Counts::default(), as_of })
+        PageViews::Known(Timed { value: Counts::default(), as_of })
     }
 
     #[test]
     fn the_window_after_stands_open_until_its_last_day_is_over() {
         let job = finished_on("2026-11-10", Some("2026-11-11"));
-        assert_eq!(after(&job, day("2026-11-18")), After::Until(day("2026-11-18")));
-        assert!(matches!(after(&job, day("2026-11-19")), After::Over(range) if range.to() == day("2026-11-18")));
-        assert_eq!(after(&finished_on("2026-11-10", None), day("2026-11-19")), After::Working);
+        assert_eq!(after(&job, day("2026-11-18")), AfterWindow::Until(day("2026-11-18")));
+        assert!(matches!(after(&job, day("2026-11-19")), AfterWindow::Over(range) if range.to() == day("2026-11-18")));
+        assert_eq!(after(&finished_on("2026-11-10", None), day("2026-11-19")), AfterWindow::Working);
         let mut archived = finished_on("2026-11-10", None);
         archived.status = Some(Status::Archived);
-        assert_eq!(after(&archived, day("2026-11-19")), After::NoDay);
+        assert_eq!(after(&archived, day("2026-11-19")), AfterWindow::NoDay);
         archived.id = None;
-        assert_eq!(after(&archived, day("2026-11-19")), After::NotSent);
+        assert_eq!(after(&archived, day("2026-11-19")), AfterWindow::NotSent);
     }
 
     #[test]
     fn only_what_is_over_and_not_wholly_known_is_missing() {
         let job = finished_on("2026-11-10", Some("2026-11-11"));
-        let ranges = |pages: &[AboutPage], today: &str| missing(&job, pages, day(today)).len();
+        let ranges = |pages: &[PageImpact], today: &str| missing(&job, pages, day(today)).len();
         let unknown = page(PageViews::Unknown, PageViews::Unknown);
         assert_eq!(ranges(std::slice::from_ref(&unknown), "2026-11-19"), 2);
         assert_eq!(ranges(std::slice::from_ref(&unknown), "2026-11-18"), 1, "the window after is not over");

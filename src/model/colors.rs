@@ -78,7 +78,7 @@ impl Colour {
 
 /// What is painted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Meaning {
+pub enum ColorRole {
     Text,
     /// Beside the point: labels, ages, what is old.
     Muted,
@@ -101,7 +101,7 @@ pub enum Meaning {
     Ai,
 }
 
-impl Meaning {
+impl ColorRole {
     /// All meanings.
     pub const ALL: [Self; 14] = [
         Self::Text,
@@ -171,40 +171,40 @@ impl Default for Paint {
 
 /// All meanings painted, for one kind of ground.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Palette {
-    paints: [Paint; Meaning::ALL.len()],
+pub struct ThemeColors {
+    paints: [Paint; ColorRole::ALL.len()],
     /// Painted behind everything; [`Colour::Terminal`] leaves the terminal's own.
     pub ground: Colour,
     /// Grounds of terminals that it is made for, where it paints none itself.
     pub made_for: Vec<Rgb>,
 }
 
-impl Default for Palette {
+impl Default for ThemeColors {
     fn default() -> Self {
-        Self { paints: [Paint::default(); Meaning::ALL.len()], ground: Colour::Terminal, made_for: Vec::new() }
+        Self { paints: [Paint::default(); ColorRole::ALL.len()], ground: Colour::Terminal, made_for: Vec::new() }
     }
 }
 
-impl Palette {
+impl ThemeColors {
     /// Middle tones that can be told from dark and light grounds alike: what is used while the ground is not known.
     pub fn middle_tones() -> Self {
         let mut palette = Self::default();
         let plain = |r, g, b| Paint { fg: Colour::Rgb(Rgb(r, g, b)), ..Paint::default() };
         let bold = Paint { bold: true, ..Paint::default() };
         let paints = [
-            (Meaning::Muted, plain(0x80, 0x80, 0x80)),
-            (Meaning::Title, bold),
-            (Meaning::Border, plain(0x6c, 0x6c, 0x6c)),
-            (Meaning::Focus, plain(0x00, 0x87, 0xaf)),
-            (Meaning::Selected, bold),
-            (Meaning::Mark, Paint { bold: true, ..plain(0x00, 0x87, 0xaf) }),
-            (Meaning::Key, plain(0x00, 0x87, 0xaf)),
-            (Meaning::Good, plain(0x5f, 0x87, 0x00)),
-            (Meaning::Bad, plain(0xd7, 0x00, 0x00)),
-            (Meaning::Warning, plain(0xd7, 0x5f, 0x00)),
-            (Meaning::Working, plain(0x00, 0x87, 0xd7)),
-            (Meaning::Human, plain(0x00, 0x87, 0xd7)),
-            (Meaning::Ai, plain(0xd7, 0x5f, 0x00)),
+            (ColorRole::Muted, plain(0x80, 0x80, 0x80)),
+            (ColorRole::Title, bold),
+            (ColorRole::Border, plain(0x6c, 0x6c, 0x6c)),
+            (ColorRole::Focus, plain(0x00, 0x87, 0xaf)),
+            (ColorRole::Selected, bold),
+            (ColorRole::Mark, Paint { bold: true, ..plain(0x00, 0x87, 0xaf) }),
+            (ColorRole::Key, plain(0x00, 0x87, 0xaf)),
+            (ColorRole::Good, plain(0x5f, 0x87, 0x00)),
+            (ColorRole::Bad, plain(0xd7, 0x00, 0x00)),
+            (ColorRole::Warning, plain(0xd7, 0x5f, 0x00)),
+            (ColorRole::Working, plain(0x00, 0x87, 0xd7)),
+            (ColorRole::Human, plain(0x00, 0x87, 0xd7)),
+            (ColorRole::Ai, plain(0xd7, 0x5f, 0x00)),
         ];
         for (meaning, paint) in paints {
             palette.set(meaning, paint);
@@ -213,12 +213,12 @@ impl Palette {
     }
 
     /// How a meaning is painted.
-    pub fn paint(&self, meaning: Meaning) -> Paint {
+    pub fn paint(&self, meaning: ColorRole) -> Paint {
         self.paints.get(meaning as usize).copied().unwrap_or_default()
     }
 
     /// Paints a meaning.
-    pub fn set(&mut self, meaning: Meaning, paint: Paint) {
+    pub fn set(&mut self, meaning: ColorRole, paint: Paint) {
         if let Some(place) = self.paints.get_mut(meaning as usize) {
             *place = paint;
         }
@@ -227,14 +227,14 @@ impl Palette {
 
 /// What a terminal's background is, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Ground {
+pub enum Background {
     Dark,
     Light,
     #[default]
     Unknown,
 }
 
-impl Ground {
+impl Background {
     /// Judges a background's colour.
     pub fn of(colour: Rgb) -> Self {
         if colour.is_dark() { Self::Dark } else { Self::Light }
@@ -244,19 +244,19 @@ impl Ground {
 /// A theme: one palette for each kind of ground.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ThemeColours {
-    pub dark: Palette,
-    pub light: Palette,
+    pub dark: ThemeColors,
+    pub light: ThemeColors,
     /// While nothing is known of the ground, or the terminal never tells.
-    pub unknown: Palette,
+    pub unknown: ThemeColors,
 }
 
 impl ThemeColours {
     /// The palette for a ground.
-    pub fn on(&self, ground: Ground) -> &Palette {
+    pub fn on(&self, ground: Background) -> &ThemeColors {
         match ground {
-            Ground::Dark => &self.dark,
-            Ground::Light => &self.light,
-            Ground::Unknown => &self.unknown,
+            Background::Dark => &self.dark,
+            Background::Light => &self.light,
+            Background::Unknown => &self.unknown,
         }
     }
 }
@@ -276,8 +276,8 @@ mod tests {
 
     #[test]
     fn a_ground_is_dark_or_light() {
-        assert_eq!(Ground::of(Rgb(0x28, 0x2c, 0x34)), Ground::Dark);
-        assert_eq!(Ground::of(Rgb(0xfd, 0xf6, 0xe3)), Ground::Light);
+        assert_eq!(Background::of(Rgb(0x28, 0x2c, 0x34)), Background::Dark);
+        assert_eq!(Background::of(Rgb(0xfd, 0xf6, 0xe3)), Background::Light);
     }
 
     #[test]
@@ -292,8 +292,8 @@ mod tests {
 
     #[test]
     fn every_meaning_has_a_place_and_a_name() {
-        for (place, meaning) in Meaning::ALL.into_iter().enumerate() {
-            assert_eq!((meaning as usize, Meaning::parse(meaning.name())), (place, Some(meaning)));
+        for (place, meaning) in ColorRole::ALL.into_iter().enumerate() {
+            assert_eq!((meaning as usize, ColorRole::parse(meaning.name())), (place, Some(meaning)));
         }
     }
 }
