@@ -10,7 +10,7 @@ use crate::app::Start;
 use crate::app::profiles::Profile;
 use crate::config::environment::Environment;
 use crate::config::profiles::KnownProfile;
-use crate::config::{Flags, Settings, Setup, themes};
+use crate::config::{Flags, Settings, SetupState, themes};
 use crate::engine::PollOptions;
 use crate::model::endpoint::ApiKey;
 use crate::model::text::CleanText;
@@ -28,8 +28,8 @@ use std::path::Path;
 /// Runs the dashboard on the configured service.
 pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code, Refusal> {
     let settings = match crate::config::resolve(flags, &environment)? {
-        Setup::Ready(settings) => *settings,
-        Setup::Missing(missing) => return welcome::run(flags, *missing, environment).await,
+        SetupState::Ready(settings) => *settings,
+        SetupState::Missing(missing) => return welcome::run(flags, *missing, environment).await,
     };
     open(settings, environment, None).await
 }

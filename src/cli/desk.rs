@@ -7,7 +7,7 @@ use super::out::Out;
 use super::refusal::Refusal;
 use crate::api::Client;
 use crate::config::environment::Environment;
-use crate::config::{Flags, Setup, data_folder, resolve};
+use crate::config::{Flags, SetupState, data_folder, resolve};
 use crate::engine::{Duties, Engine, PollOptions, Setup as EngineSetup};
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
@@ -61,8 +61,8 @@ impl Record {
         out: &mut Out,
     ) -> Result<Self, Refusal> {
         let (scope, look) = match resolve(flags, environment)? {
-            Setup::Ready(settings) => (settings.scope, settings.look),
-            Setup::Missing(missing) => match missing.scope.clone() {
+            SetupState::Ready(settings) => (settings.scope, settings.look),
+            SetupState::Missing(missing) => match missing.scope.clone() {
                 Some(scope) => (scope, missing.look),
                 None => return Err(Refusal::unusable(missing.how_to_read())),
             },
@@ -148,8 +148,8 @@ impl Desk {
         out: &mut Out,
     ) -> Result<Self, Refusal> {
         let settings = match resolve(flags, environment)? {
-            Setup::Ready(settings) => *settings,
-            Setup::Missing(missing) => return Err(Refusal::unusable(missing.how_to())),
+            SetupState::Ready(settings) => *settings,
+            SetupState::Missing(missing) => return Err(Refusal::unusable(missing.how_to())),
         };
         out.dress(&settings.look, environment, flags);
         // A key command may ask for a password: before signals are taken over, Ctrl-C ends it with all the rest.

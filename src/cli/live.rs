@@ -5,7 +5,7 @@
 use super::arguments::Arguments;
 use super::job_line::state;
 use crate::config::environment::Environment;
-use crate::config::{self, Flags, Setup, data_folder, resolve};
+use crate::config::{self, Flags, SetupState, data_folder, resolve};
 use crate::model::job_state::search_words;
 use crate::model::row::Job;
 use crate::model::text::CleanText;
@@ -80,8 +80,8 @@ fn candidates(words: &[String]) -> Option<Vec<CompletionCandidate>> {
     let environment = Environment::of_process();
     let flags = flags(words);
     let scope = match resolve(&flags, &environment).ok()? {
-        Setup::Ready(settings) => settings.scope,
-        Setup::Missing(missing) => missing.scope?,
+        SetupState::Ready(settings) => settings.scope,
+        SetupState::Missing(missing) => missing.scope?,
     };
     let folder = data_folder(&flags, &environment).ok()?;
     let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;

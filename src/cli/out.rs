@@ -4,7 +4,7 @@
 
 use crate::app::format::coarse;
 use crate::config::environment::Environment;
-use crate::config::{ColorChoice, Flags, Look, themes};
+use crate::config::{ColorChoice, DisplaySettings, Flags, themes};
 use crate::model::Time;
 use crate::model::ascii;
 use crate::model::colors::{ColorRole, Colour, Paint, Rgb, ThemeColors};
@@ -64,7 +64,7 @@ impl Out {
     }
 
     /// Looks from now on as configured.
-    pub(super) fn dress(&mut self, look: &Look, environment: &Environment, flags: &Flags) {
+    pub(super) fn dress(&mut self, look: &DisplaySettings, environment: &Environment, flags: &Flags) {
         let is_dumb = environment.term.as_deref() == Some("dumb");
         let wanted = match look.color {
             ColorChoice::Always => true,

@@ -4,14 +4,14 @@
 use crate::app::keymap::{BINDINGS, Chord, Context, Keymap};
 use crate::app::{OwnCommand, SavedFilter};
 use crate::config::ConfigError;
-use crate::config::keys::OwnKeys;
-use crate::config::own::Own;
+use crate::config::customization::Customization;
+use crate::config::keys::KeyOverride;
 use crate::model::text::CleanText;
 use std::path::Path;
 use strum::IntoEnumIterator as _;
 
 /// The saved filters.
-pub fn filters(own: &Own) -> Vec<SavedFilter> {
+pub fn filters(own: &Customization) -> Vec<SavedFilter> {
     let saved = own.filters.iter().map(|filter| SavedFilter {
         name: CleanText::line(filter.name.get_ref()),
         text: filter.filter.get_ref().trim().to_owned(),
@@ -24,7 +24,7 @@ pub fn filters(own: &Own) -> Vec<SavedFilter> {
 /// # Errors
 /// A context, action or key that there is not, a key that would type a character, the last way to leave taken away, or a
 /// key that two rows of a context have, or that hides one that holds everywhere: with its place.
-pub fn keymap(own: &Own, path: &Path) -> Result<Keymap, ConfigError> {
+pub fn keymap(own: &Customization, path: &Path) -> Result<Keymap, ConfigError> {
     let mut keymap = Keymap::default();
     if own.keys.is_empty() {
         // docdeck's own neither collide nor hide each other: tests see to it.
@@ -56,7 +56,7 @@ pub fn keymap(own: &Own, path: &Path) -> Result<Keymap, ConfigError> {
         }
     }
     if let Some((chord, row, general)) = keymap.hidden() {
-        let is_of = |keys: &&OwnKeys| {
+        let is_of = |keys: &&KeyOverride| {
             [row, general].iter().any(|row| row.context.word() == keys.context && row.action.word() == keys.action)
         };
         let place = own.keys.iter().rev().find(is_of).map_or((1, 1), |keys| keys.places[2]);
@@ -67,7 +67,7 @@ pub fn keymap(own: &Own, path: &Path) -> Result<Keymap, ConfigError> {
     }
     let Some((chord, one, other)) = keymap.conflict() else { return Ok(keymap) };
     // The row that the file changed, the later one of two.
-    let is_of = |keys: &&OwnKeys| {
+    let is_of = |keys: &&KeyOverride| {
         keys.context == one.context.word() && [one, other].iter().any(|row| row.action.word() == keys.action)
     };
     let place = own.keys.iter().rev().find(is_of).map_or((1, 1), |keys| keys.places[2]);
@@ -90,7 +90,7 @@ const WRITE: &str = "write it like x, X, Ctrl-x, Alt-x, F5 or Enter";
 ///
 /// # Errors
 /// A key that is none, is docdeck's own where the command holds, or is another command's, with its place.
-pub fn commands(own: &Own, keymap: &Keymap, path: &Path) -> Result<Vec<OwnCommand>, ConfigError> {
+pub fn commands(own: &Customization, keymap: &Keymap, path: &Path) -> Result<Vec<OwnCommand>, ConfigError> {
     let mut taken: Vec<OwnCommand> = Vec::new();
     for (command, (line, column)) in &own.commands {
         let name = CleanText::line(command.name.get_ref());

@@ -7,7 +7,7 @@ use super::out::{Out, rfc3339};
 use super::refusal::Refusal;
 use crate::app::format::coarse;
 use crate::config::environment::Environment;
-use crate::config::{Flags, Setup, data_folder, resolve};
+use crate::config::{Flags, SetupState, data_folder, resolve};
 use crate::model::Time;
 use crate::store::{Glance, Store};
 use chrono::TimeDelta;
@@ -42,8 +42,8 @@ pub(super) struct Options {
 /// Says it.
 pub(super) fn run(flags: &Flags, environment: &Environment, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
     let (scope, look) = match resolve(flags, environment)? {
-        Setup::Ready(settings) => (Some(settings.scope), settings.look),
-        Setup::Missing(missing) => (missing.scope.clone(), missing.look),
+        SetupState::Ready(settings) => (Some(settings.scope), settings.look),
+        SetupState::Missing(missing) => (missing.scope.clone(), missing.look),
     };
     out.dress(&look, environment, flags);
     let glance = match &scope {

@@ -7,9 +7,9 @@ use super::refusal::Refusal;
 use super::{demo, own};
 use crate::app::Start;
 use crate::app::welcome::{Begin, Ready, Welcome};
+use crate::config::customization::How;
 use crate::config::environment::Environment;
-use crate::config::own::How;
-use crate::config::{Flags, Missing, Setup, resolve, themes};
+use crate::config::{Flags, Missing, SetupState, resolve, themes};
 use crate::model::endpoint::Scope;
 use crate::model::setup::DEFAULT_BASE_URL;
 use crate::model::text::CleanText;
@@ -87,7 +87,7 @@ async fn dashboard(flags: &Flags, ready: Ready, environment: Environment) -> Res
         ..flags.clone()
     };
     match resolve(&flags, &environment)? {
-        Setup::Ready(settings) => open(*settings, environment, Some(After { key, greeting, is_verified })).await,
-        Setup::Missing(missing) => Err(Refusal::unusable(missing.how_to())),
+        SetupState::Ready(settings) => open(*settings, environment, Some(After { key, greeting, is_verified })).await,
+        SetupState::Missing(missing) => Err(Refusal::unusable(missing.how_to())),
     }
 }

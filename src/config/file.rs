@@ -1,9 +1,9 @@
 //! `config.toml`: its fields, reading it, and saying where it is wrong. Unknown fields are an error, so that a typing
 //! mistake is never a setting silently left out. What its values mean together with flags and environment is not here.
 
-use super::keys::{self, Keys, OwnKeys};
-use super::own::{self, Command, Filter, Notify, Own};
-use super::places::{Place, Places};
+use super::customization::{self, CommandConfig, Customization, FilterConfig, Notify};
+use super::keys::{self, KeyOverride, KeyTables};
+use super::places::{KeyPositions, LineColumn};
 use super::{ConfigError, PER_MINUTE, PER_MINUTE_MAX};
 use crate::model::colors::Background;
 use crate::model::redaction::redacted_words;
@@ -24,27 +24,27 @@ pub struct ConfigFile {
     pub default_profile: Option<String>,
     /// All profiles by name.
     #[serde(default)]
-    pub profiles: BTreeMap<String, Profile>,
+    pub profiles: BTreeMap<String, ProfileConfig>,
     #[serde(default)]
     pub poll: Poll,
     #[serde(default)]
     pub ui: Ui,
     #[serde(default)]
-    keys: Keys,
+    keys: KeyTables,
     #[serde(default)]
     notify: Notify,
     #[serde(default)]
-    filters: Vec<Filter>,
+    filters: Vec<FilterConfig>,
     #[serde(default)]
-    commands: Vec<Command>,
+    commands: Vec<CommandConfig>,
     on_change: Option<Spanned<Vec<String>>>,
     /// Of each command's key.
     #[serde(skip)]
-    key_places: Vec<Place>,
+    key_places: Vec<LineColumn>,
     #[serde(skip)]
-    own_keys: Vec<OwnKeys>,
+    own_keys: Vec<KeyOverride>,
     #[serde(skip)]
-    pub(super) default_place: Place,
+    pub(super) default_place: LineColumn,
 }
 
 impl ConfigFile {
@@ -62,8 +62,8 @@ impl ConfigFile {
     }
 
     /// What the user adds of their own.
-    pub fn own(&self) -> Own {
-        Own {
+    pub fn own(&self) -> Customization {
+        Customization {
             filters: self.filters.clone(),
             commands: self.commands.iter().cloned().zip(self.key_places.iter().copied()).collect(),
             keys: self.own_keys.clone(),
@@ -81,7 +81,7 @@ fn words(program: Option<&Spanned<Vec<String>>>) -> Vec<String> {
 /// `[profiles.NAME]`: whom to talk to, and where the key comes from (one source of the three).
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Profile {
+pub struct ProfileConfig {
     pub base_url: Option<String>,
     pub project_id: Option<String>,
     pub organization: Option<String>,
@@ -94,10 +94,10 @@ pub struct Profile {
     /// The key itself; accepted only while nobody else can read the file.
     pub api_key: Option<InlineKey>,
     #[serde(skip)]
-    pub(super) base_url_place: Place,
+    pub(super) base_url_place: LineColumn,
     /// Of these three, in the order of [`KEY_SOURCES`].
     #[serde(skip)]
-    pub(super) key_places: [Place; 3],
+    pub(super) key_places: [LineColumn; 3],
 }
 
 /// What names a source of the key.
@@ -147,7 +147,7 @@ pub struct Ui {
     /// A shipped theme, or a file in the folder `themes` beside this one.
     pub theme: Option<String>,
     #[serde(skip)]
-    pub(super) theme_place: Place,
+    pub(super) theme_place: LineColumn,
     /// What the terminal's ground is, where it does not tell.
     pub ground: Option<GroundChoice>,
     /// Whether the mouse comes to docdeck at the start; else the terminal selects text with it.
@@ -179,7 +179,7 @@ impl From<GroundChoice> for Background {
 
 /// A file as read: what it says, and whether it may hold a key.
 #[derive(Debug)]
-pub struct Found {
+pub struct LoadedFile {
     pub file: ConfigFile,
     /// Somebody else on this computer can read it.
     pub readable_by_others: bool,
@@ -192,7 +192,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 ///
 /// # Errors
 /// A file that can't be read, is no TOML, or says what docdeck doesn't know (with line and column).
-pub fn read(path: &Path) -> Result<Option<Found>, ConfigError> {
+pub fn read(path: &Path) -> Result<Option<LoadedFile>, ConfigError> {
     let unreadable = |error: &std::io::Error| ConfigError::Unreadable { path: path.into(), why: plain(error) };
     let file = match std::fs::File::open(path) {
         Ok(file) => file,
@@ -205,7 +205,7 @@ pub fn read(path: &Path) -> Result<Option<Found>, ConfigError> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1));
     file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
     let text = as_text(&bytes).map_err(|mistake| mistake.of(path))?;
-    Ok(Some(Found { file: ConfigFile::parse(path, text)?, readable_by_others }))
+    Ok(Some(LoadedFile { file: ConfigFile::parse(path, text)?, readable_by_others }))
 }
 
 /// The file's text, or where it is none.
@@ -239,7 +239,7 @@ impl Mistake {
 }
 
 /// Line and column of a byte, both from 1.
-pub(super) fn place(text: &str, byte: usize) -> Place {
+pub(super) fn place(text: &str, byte: usize) -> LineColumn {
     let before = text.get(..byte).unwrap_or_default();
     let line = before.matches('\n').count() + 1;
     (line, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1)
@@ -251,10 +251,11 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
         Mistake::at(text, at, &in_words(error.message()))
     })?;
     let programs = [("on_change", file.on_change.as_ref()), ("clipboard", file.ui.clipboard.as_ref())];
-    own::check(&file.filters, &file.commands, programs).map_err(|wrong| own::mistake(text, wrong))?;
+    customization::check(&file.filters, &file.commands, programs)
+        .map_err(|wrong| customization::mistake(text, wrong))?;
     file.key_places = file.commands.iter().map(|command| place(text, command.key.span().start)).collect();
     file.own_keys = keys::of(&file.keys, |byte| place(text, byte));
-    let places = Places::of(text);
+    let places = KeyPositions::of(text);
     if let Some(wrong) = file.poll.per_minute.filter(|rate| !(1..=PER_MINUTE_MAX).contains(rate)) {
         let (line, column) = places.at(&["poll"], "per_minute");
         let what = format!("per_minute is {wrong}, and has to be from 1 to {PER_MINUTE_MAX}");

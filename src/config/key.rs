@@ -2,7 +2,7 @@
 //! error; what a failing program says on its stderr does, cleaned.
 
 use super::environment::Environment;
-use super::file::{KEY_SOURCES, Profile, others_can_read, plain};
+use super::file::{KEY_SOURCES, ProfileConfig, others_can_read, plain};
 use super::{ConfigError, key_command};
 use crate::model::endpoint::{ApiKey, KEY_VARIABLE};
 use crate::model::redaction::redacted_path;
@@ -33,7 +33,7 @@ impl KeySource {
     /// More than one source, a key in a file that others can read, text that can't be a key, an empty command.
     pub(super) fn of_profile(
         name: &str,
-        profile: &Profile,
+        profile: &ProfileConfig,
         config: &Path,
         readable_by_others: bool,
     ) -> Result<Option<Self>, ConfigError> {
@@ -95,7 +95,7 @@ impl KeySource {
 pub fn source(
     environment: &Environment,
     name: &str,
-    profile: &Profile,
+    profile: &ProfileConfig,
     config: &Path,
     readable_by_others: bool,
 ) -> Result<Option<KeySource>, ConfigError> {

@@ -36,7 +36,7 @@ pub(super) async fn run(words: &[String], limit: Duration) -> Result<ApiKey, Con
         command.process_group(0);
     }
     let mut child = command.spawn().map_err(|error| failed(&format!("could not be started: {}", plain(&error))))?;
-    let mut group = Group::of(&child);
+    let mut group = ProcessGroup::of(&child);
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let (mut output, mut complaint) = (buffer(), buffer());
     let all = async { tokio::join!(child.wait(), head(stdout, &mut output), head(stderr, &mut complaint)).0 };
@@ -101,14 +101,14 @@ fn can_stand_alone() -> bool {
 /// The command's process group: it has the terminal while it lives, and is ended with this value.
 #[cfg(unix)]
 #[derive(Debug)]
-struct Group {
+struct ProcessGroup {
     id: Option<rustix::process::Pid>,
     /// Gives the terminal back when dropped; after the group was ended.
     _terminal: Option<LentTerminal>,
 }
 
 #[cfg(unix)]
-impl Group {
+impl ProcessGroup {
     fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
         let id = id.filter(|_| can_stand_alone());
@@ -122,7 +122,7 @@ impl Group {
 }
 
 #[cfg(unix)]
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if let Some(id) = self.id {
             // All of it may have ended by itself just now.
@@ -179,7 +179,7 @@ impl Drop for LentTerminal {
 struct Group;
 
 #[cfg(not(unix))]
-impl Group {
+impl ProcessGroup {
     fn of(_child: &Child) -> Self {
         Self
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 /// `[keys.CONTEXT]` with `ACTION = "key"`, or several keys, or none.
-pub(super) type Keys = BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<OneOrMany>>>;
+pub(super) type KeyTables = BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<OneOrMany>>>;
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "there should be a key in quotes or an array of keys, like \"n\" or [\"n\", \"F5\"]")]
@@ -17,7 +17,7 @@ pub(super) enum OneOrMany {
 
 /// A row with keys of the user's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnKeys {
+pub struct KeyOverride {
     pub context: String,
     pub action: String,
     /// As written; none takes the keys of the table away.
@@ -27,10 +27,10 @@ pub struct OwnKeys {
 }
 
 /// In the order in which they stand in the file.
-pub(super) fn of(keys: &Keys, place: impl Fn(usize) -> (usize, usize)) -> Vec<OwnKeys> {
+pub(super) fn of(keys: &KeyTables, place: impl Fn(usize) -> (usize, usize)) -> Vec<KeyOverride> {
     let rows = keys.iter().flat_map(|(context, rows)| rows.iter().map(move |(action, keys)| (context, action, keys)));
-    let mut own: Vec<OwnKeys> = rows
-        .map(|(context, action, keys)| OwnKeys {
+    let mut own: Vec<KeyOverride> = rows
+        .map(|(context, action, keys)| KeyOverride {
             context: context.get_ref().clone(),
             action: action.get_ref().clone(),
             keys: match keys.get_ref() {

@@ -3,12 +3,12 @@
 //! The key is found here but handed on only as [`KeySource`]; reading it may run a program, so the caller says when.
 
 pub mod check;
+pub mod customization;
 pub mod environment;
 pub mod file;
 pub mod key;
 mod key_command;
 pub mod keys;
-pub mod own;
 mod places;
 pub mod profiles;
 pub mod sources;
@@ -21,14 +21,14 @@ use crate::model::endpoint::Scope;
 use crate::model::redaction::redacted_words;
 use crate::model::setup::{AlreadySet, KnownKey};
 use crate::model::text::CleanText;
+use customization::Customization;
 use environment::Environment;
-use file::{ConfigFile, Found, Profile};
+use file::{ConfigFile, LoadedFile, ProfileConfig};
 use key::KeySource;
-use own::Own;
-use places::Place;
+use places::LineColumn;
 use profiles::KnownProfile;
 use serde::Deserialize;
-use sources::{Source, Sourced};
+use sources::{SettingSource, Sourced};
 use std::path::{Path, PathBuf};
 use themes::ThemeError;
 
@@ -60,7 +60,7 @@ pub struct Flags {
 
 /// How things look, whatever is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Look {
+pub struct DisplaySettings {
     pub color: ColorChoice,
     pub theme: ChosenTheme,
     /// The terminal's ground as the file says it; the terminal is then not asked.
@@ -77,7 +77,7 @@ pub struct Look {
     pub all_profiles: bool,
 }
 
-impl Look {
+impl DisplaySettings {
     /// Where no configuration says anything, and nothing can be read.
     pub fn plain() -> Self {
         Self {
@@ -99,7 +99,7 @@ impl Look {
 pub struct ChosenTheme {
     /// None for the usual one.
     name: Option<String>,
-    place: Place,
+    place: LineColumn,
     config: PathBuf,
 }
 
@@ -144,8 +144,8 @@ pub struct Settings {
     pub default: Option<usize>,
     /// GETs a minute for polling.
     pub per_minute: u32,
-    pub look: Look,
-    pub own: Own,
+    pub look: DisplaySettings,
+    pub own: Customization,
     /// The file that it comes from, for what is found wrong later.
     pub config: PathBuf,
 }
@@ -163,7 +163,7 @@ impl Settings {
 
 /// Whether there is enough to begin with.
 #[derive(Debug)]
-pub enum Setup {
+pub enum SetupState {
     Ready(Box<Settings>),
     Missing(Box<Missing>),
 }
@@ -181,8 +181,8 @@ pub struct Missing {
     pub source: Option<KeySource>,
     /// Where the configuration file lies or would lie.
     pub config: PathBuf,
-    pub look: Look,
-    pub own: Own,
+    pub look: DisplaySettings,
+    pub own: Customization,
 }
 
 impl Missing {
@@ -261,7 +261,7 @@ pub enum ConfigError {
     #[error(
         "The project id ({from}) looks like an API key, so it is not used. Correct it, and set the key as DOCDECK_API_KEY or with `docdeck init`."
     )]
-    ProjectIsKey { from: Source },
+    ProjectIsKey { from: SettingSource },
     #[error(transparent)]
     Theme(#[from] ThemeError),
     #[error(transparent)]
@@ -281,17 +281,17 @@ impl ConfigError {
 ///
 /// # Errors
 /// A file that is wrong or not where it was said to be, an unknown profile, a key that others can read.
-pub fn resolve(flags: &Flags, environment: &Environment) -> Result<Setup, ConfigError> {
+pub fn resolve(flags: &Flags, environment: &Environment) -> Result<SetupState, ConfigError> {
     let path = sources::config_path(flags, environment)?;
     let found = found(&path)?;
     join(flags, environment, &path.value, &found)
 }
 
 /// What the file says; one that was not named need not be there.
-fn found(path: &Sourced<PathBuf>) -> Result<Found, ConfigError> {
+fn found(path: &Sourced<PathBuf>) -> Result<LoadedFile, ConfigError> {
     match (file::read(&path.value)?, path.from) {
         (Some(found), _) => Ok(found),
-        (None, Source::Default) => Ok(Found { file: ConfigFile::default(), readable_by_others: false }),
+        (None, SettingSource::Default) => Ok(LoadedFile { file: ConfigFile::default(), readable_by_others: false }),
         (None, _) => Err(ConfigError::NotThere { path: path.value.clone() }),
     }
 }
@@ -314,10 +314,10 @@ pub fn profile_of(flags: &Flags, environment: &Environment) -> Result<String, Co
     sources::profile(flags, environment, &path, &file).map(|(name, _)| name.value)
 }
 
-fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) -> Result<Setup, ConfigError> {
+fn join(flags: &Flags, environment: &Environment, path: &Path, found: &LoadedFile) -> Result<SetupState, ConfigError> {
     let look = look(flags, environment, &found.file.ui, path);
     let per_minute = found.file.poll_rate();
-    let nothing = Profile::default();
+    let nothing = ProfileConfig::default();
     let (name, profile) = sources::profile(flags, environment, path, &found.file)?;
     let (name, profile) = (name.value, profile.unwrap_or(&nothing));
     let key = key::source(environment, &name, profile, path, found.readable_by_others)?;
@@ -336,7 +336,7 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) ->
                 (Some(_), Some(_)) => KnownKey::Environment,
                 (Some(_), None) => KnownKey::File,
             };
-            return Ok(Setup::Missing(Box::new(Missing {
+            return Ok(SetupState::Missing(Box::new(Missing {
                 key: key.is_none(),
                 project: scope.is_none(),
                 scope,
@@ -356,7 +356,7 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &Found) ->
         ca_file: ca_file.clone(),
     };
     let (profiles, current) = profiles::known(&chosen, &name, environment, path, found);
-    Ok(Setup::Ready(Box::new(Settings {
+    Ok(SetupState::Ready(Box::new(Settings {
         scope,
         key,
         profile: CleanText::line(&name),
@@ -392,12 +392,12 @@ pub fn named_file(flags: &Flags, environment: &Environment) -> Result<(ConfigFil
 }
 
 /// How things look; themes of the user's own lie beside the file at `path`.
-pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path) -> Look {
+pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path) -> DisplaySettings {
     let from_environment = environment.no_color.then_some(ColorChoice::Never);
     // `--color auto` asks for what the terminal and the environment say, NO_COLOR among it.
     let flag = flags.color.filter(|flag| *flag != ColorChoice::Auto || from_environment.is_none());
     let choice = flag.or(from_environment).or(ui.color).unwrap_or_default();
-    Look {
+    DisplaySettings {
         color: choice,
         theme: ChosenTheme { name: ui.theme.clone(), place: ui.theme_place, config: path.into() },
         ground: ui.ground.map(Background::from),
@@ -410,7 +410,7 @@ pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path
 }
 
 /// A name that no theme has is wrong where the name stands, all else in the theme's own file.
-fn of_theme(error: ThemeError, (line, column): Place, path: &Path) -> ConfigError {
+fn of_theme(error: ThemeError, (line, column): LineColumn, path: &Path) -> ConfigError {
     match error {
         ThemeError::Unknown { name, known } => {
             let what = format!("there is no theme {name}; there are {known}");

@@ -2,7 +2,7 @@
 //! that was chosen at the start; the others are as they stand in the file.
 
 use super::environment::Environment;
-use super::file::{ConfigFile, Found, Profile};
+use super::file::{ConfigFile, LoadedFile, ProfileConfig};
 use super::key::{self, KeySource};
 use super::{ConfigError, Flags, sources};
 use crate::api::{ClientOptions, ExtraRoots};
@@ -51,7 +51,7 @@ pub(super) fn known(
     raw_name: &str,
     environment: &Environment,
     path: &Path,
-    found: &Found,
+    found: &LoadedFile,
 ) -> (Vec<KnownProfile>, usize) {
     let file: &ConfigFile = &found.file;
     let mut all = Vec::new();
@@ -73,7 +73,7 @@ pub(super) fn known(
 fn other(
     chosen: &KnownProfile,
     name: &str,
-    profile: &Profile,
+    profile: &ProfileConfig,
     environment: &Environment,
     path: &Path,
     readable_by_others: bool,

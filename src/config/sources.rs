@@ -2,7 +2,7 @@
 //! of their configuration takes the sources as well, by the same rules.
 
 use super::environment::Environment;
-use super::file::{ConfigFile, Profile};
+use super::file::{ConfigFile, ProfileConfig};
 use super::{ConfigError, Flags};
 use crate::api::Route;
 use crate::model::endpoint::Scope;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Where a value comes from; what stands first outranks the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum SettingSource {
     /// An option of the command line, as it is written.
     Flag(&'static str),
     /// An environment variable.
@@ -26,7 +26,7 @@ pub enum Source {
     Default,
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for SettingSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Flag(name) | Self::Variable(name) => name,
@@ -40,35 +40,35 @@ impl fmt::Display for Source {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sourced<T> {
     pub value: T,
-    pub from: Source,
+    pub from: SettingSource,
 }
 
 impl<T> Sourced<T> {
-    pub(super) fn new(value: T, from: Source) -> Self {
+    pub(super) fn new(value: T, from: SettingSource) -> Self {
         Self { value, from }
     }
 }
 
 /// The first text of these that is not blank, trimmed.
-fn first(candidates: [(Option<&String>, Source); 3]) -> Option<Sourced<String>> {
+fn first(candidates: [(Option<&String>, SettingSource); 3]) -> Option<Sourced<String>> {
     let mut texts = candidates.into_iter().filter_map(|(text, from)| Some((text?.trim(), from)));
     texts.find(|(text, _)| !text.is_empty()).map(|(text, from)| Sourced::new(text.to_owned(), from))
 }
 
 /// The base address, without a trailing slash.
-pub fn base_url(flags: &Flags, environment: &Environment, profile: &Profile) -> Sourced<String> {
+pub fn base_url(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Sourced<String> {
     let named = first([
-        (flags.base_url.as_ref(), Source::Flag("--base-url")),
-        (environment.base_url.as_ref(), Source::Variable("DOCDECK_BASE_URL")),
-        (profile.base_url.as_ref(), Source::File),
+        (flags.base_url.as_ref(), SettingSource::Flag("--base-url")),
+        (environment.base_url.as_ref(), SettingSource::Variable("DOCDECK_BASE_URL")),
+        (profile.base_url.as_ref(), SettingSource::File),
     ]);
-    let found = named.unwrap_or_else(|| Sourced::new(DEFAULT_BASE_URL.to_owned(), Source::Default));
+    let found = named.unwrap_or_else(|| Sourced::new(DEFAULT_BASE_URL.to_owned(), SettingSource::Default));
     Sourced::new(found.value.trim_end_matches('/').to_owned(), found.from)
 }
 
 /// What is wrong with a base address that the file names; none where it can be used, or comes from elsewhere.
-pub fn base_url_mistake(named: &Sourced<String>, profile: &Profile, path: &Path) -> Option<ConfigError> {
-    if named.from != Source::File {
+pub fn base_url_mistake(named: &Sourced<String>, profile: &ProfileConfig, path: &Path) -> Option<ConfigError> {
+    if named.from != SettingSource::File {
         return None;
     }
     let probe = Scope { base_url: named.value.clone(), project: "x".to_owned(), organization: None };
@@ -79,11 +79,11 @@ pub fn base_url_mistake(named: &Sourced<String>, profile: &Profile, path: &Path)
 }
 
 /// The project id.
-pub fn project(flags: &Flags, environment: &Environment, profile: &Profile) -> Option<Sourced<String>> {
+pub fn project(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Option<Sourced<String>> {
     first([
-        (flags.project.as_ref(), Source::Flag("--project")),
-        (environment.project.as_ref(), Source::Variable("DOCDECK_PROJECT_ID")),
-        (profile.project_id.as_ref(), Source::File),
+        (flags.project.as_ref(), SettingSource::Flag("--project")),
+        (environment.project.as_ref(), SettingSource::Variable("DOCDECK_PROJECT_ID")),
+        (profile.project_id.as_ref(), SettingSource::File),
     ])
 }
 
@@ -94,12 +94,12 @@ pub fn project_mistake(project: &Sourced<String>) -> Option<ConfigError> {
 }
 
 /// The organization.
-pub fn organization(profile: &Profile) -> Option<String> {
+pub fn organization(profile: &ProfileConfig) -> Option<String> {
     profile.organization.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 /// Whom to talk to; none without a project.
-pub fn scope(flags: &Flags, environment: &Environment, profile: &Profile) -> Option<Scope> {
+pub fn scope(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Option<Scope> {
     let project = project(flags, environment, profile)?.value;
     let base_url = base_url(flags, environment, profile).value;
     Some(Scope { base_url, project, organization: organization(profile) })
@@ -110,13 +110,13 @@ pub fn already_set(
     flags: &Flags,
     environment: &Environment,
     name: &str,
-    profile: &Profile,
+    profile: &ProfileConfig,
     key: KnownKey,
 ) -> AlreadySet {
     let named = base_url(flags, environment, profile);
     AlreadySet {
         profile: name.to_owned(),
-        base_url: (named.from != Source::Default).then_some(named.value),
+        base_url: (named.from != SettingSource::Default).then_some(named.value),
         project: project(flags, environment, profile).map(|project| project.value),
         organization: organization(profile),
         ca_file: profile.ca_file.clone(),
@@ -134,17 +134,17 @@ pub fn profile<'a>(
     environment: &Environment,
     path: &Path,
     file: &'a ConfigFile,
-) -> Result<(Sourced<String>, Option<&'a Profile>), ConfigError> {
+) -> Result<(Sourced<String>, Option<&'a ProfileConfig>), ConfigError> {
     let named = [
-        (flags.profile.as_ref(), Source::Flag("--profile")),
-        (environment.profile.as_ref(), Source::Variable("DOCDECK_PROFILE")),
-        (file.default_profile.as_ref(), Source::File),
+        (flags.profile.as_ref(), SettingSource::Flag("--profile")),
+        (environment.profile.as_ref(), SettingSource::Variable("DOCDECK_PROFILE")),
+        (file.default_profile.as_ref(), SettingSource::File),
     ];
     if let Some((name, from)) = named.into_iter().find_map(|(name, from)| Some((name?, from))) {
         let profile = file.profiles.get(name).ok_or_else(|| {
             let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            if from == Source::File {
+            if from == SettingSource::File {
                 let what = format!("there is no profile {name}; known here: {known}");
                 return ConfigError::invalid(path, file.default_place, &what);
             }
@@ -154,16 +154,16 @@ pub fn profile<'a>(
     }
     let mut profiles = file.profiles.iter();
     if let (Some((name, profile)), None) = (profiles.next(), profiles.next()) {
-        return Ok((Sourced::new(name.clone(), Source::File), Some(profile)));
+        return Ok((Sourced::new(name.clone(), SettingSource::File), Some(profile)));
     }
     let usual = file.profiles.get(DEFAULT_PROFILE);
     // Key and project from elsewhere need no profile. With less than that, which one is meant is the user's to say.
-    let is_enough = environment.api_key.is_some() && project(flags, environment, &Profile::default()).is_some();
+    let is_enough = environment.api_key.is_some() && project(flags, environment, &ProfileConfig::default()).is_some();
     if usual.is_none() && file.profiles.len() > 1 && !is_enough {
         let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
         return Err(ConfigError::WhichProfile { path: path.into(), known: CleanText::line(&known.join(", ")) });
     }
-    Ok((Sourced::new(DEFAULT_PROFILE.to_owned(), Source::Default), usual))
+    Ok((Sourced::new(DEFAULT_PROFILE.to_owned(), SettingSource::Default), usual))
 }
 
 /// Where the configuration file lies or would lie.
@@ -172,14 +172,14 @@ pub fn profile<'a>(
 /// None is named, and there is no home.
 pub fn config_path(flags: &Flags, environment: &Environment) -> Result<Sourced<PathBuf>, ConfigError> {
     let named = [
-        (flags.config.as_ref(), Source::Flag("--config")),
-        (environment.config.as_ref(), Source::Variable("DOCDECK_CONFIG")),
+        (flags.config.as_ref(), SettingSource::Flag("--config")),
+        (environment.config.as_ref(), SettingSource::Variable("DOCDECK_CONFIG")),
     ];
     if let Some((path, from)) = named.into_iter().find_map(|(path, from)| Some((path?, from))) {
         return Ok(Sourced::new(path.clone(), from));
     }
     let folders = super::folders().ok_or(ConfigError::NoHome)?;
-    Ok(Sourced::new(folders.config_dir().join("config.toml"), Source::Default))
+    Ok(Sourced::new(folders.config_dir().join("config.toml"), SettingSource::Default))
 }
 
 /// Where store and log lie. `directories` has no state folder on every system, so it is the data folder everywhere.
@@ -188,12 +188,12 @@ pub fn config_path(flags: &Flags, environment: &Environment) -> Result<Sourced<P
 /// None is named, and there is no home.
 pub fn data_folder(flags: &Flags, environment: &Environment) -> Result<Sourced<PathBuf>, ConfigError> {
     let named = [
-        (flags.data_dir.as_ref(), Source::Flag("--data-dir")),
-        (environment.data_dir.as_ref(), Source::Variable("DOCDECK_DATA_DIR")),
+        (flags.data_dir.as_ref(), SettingSource::Flag("--data-dir")),
+        (environment.data_dir.as_ref(), SettingSource::Variable("DOCDECK_DATA_DIR")),
     ];
     if let Some((path, from)) = named.into_iter().find_map(|(path, from)| Some((path?, from))) {
         return Ok(Sourced::new(path.clone(), from));
     }
     let folders = super::folders().ok_or(ConfigError::NoHome)?;
-    Ok(Sourced::new(folders.data_local_dir().to_path_buf(), Source::Default))
+    Ok(Sourced::new(folders.data_local_dir().to_path_buf(), SettingSource::Default))
 }

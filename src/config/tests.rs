@@ -4,22 +4,22 @@ use super::*;
 use crate::model::endpoint::ApiKey;
 use crate::model::setup::DEFAULT_BASE_URL;
 
-fn found(text: &str, readable_by_others: bool) -> Found {
-    Found { file: file::parse(text).expect("a good file"), readable_by_others }
+fn found(text: &str, readable_by_others: bool) -> LoadedFile {
+    LoadedFile { file: file::parse(text).expect("a good file"), readable_by_others }
 }
 
 fn environment(pairs: &[(&str, &str)]) -> Environment {
     Environment::from_lookup(|name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned()))
 }
 
-fn joined(flags: &Flags, environment: &Environment, text: &str) -> Result<Setup, ConfigError> {
+fn joined(flags: &Flags, environment: &Environment, text: &str) -> Result<SetupState, ConfigError> {
     let flags = Flags { data_dir: Some("/data".into()), ..flags.clone() };
     join(&flags, environment, Path::new("/etc/docdeck/config.toml"), &found(text, false))
 }
 
 fn ready(flags: &Flags, environment: &Environment, text: &str) -> Settings {
     match joined(flags, environment, text) {
-        Ok(Setup::Ready(settings)) => *settings,
+        Ok(SetupState::Ready(settings)) => *settings,
         other => panic!("not ready: {other:?}"),
     }
 }
@@ -109,11 +109,11 @@ fn an_unknown_profile_is_an_error_that_names_the_known_ones() {
 #[test]
 fn what_is_missing_is_said() {
     match joined(&Flags::default(), &environment(&[]), "") {
-        Ok(Setup::Missing(missing)) => assert!(missing.key && missing.project),
+        Ok(SetupState::Missing(missing)) => assert!(missing.key && missing.project),
         other => panic!("{other:?}"),
     }
     match joined(&Flags::default(), &environment(&[("DOCDECK_API_KEY", "mint_v")]), "") {
-        Ok(Setup::Missing(missing)) => assert!(!missing.key && missing.project),
+        Ok(SetupState::Missing(missing)) => assert!(!missing.key && missing.project),
         other => panic!("{other:?}"),
     }
 }

@@ -117,13 +117,13 @@ fn own(name: &str, folder: Option<&Path>) -> Result<Option<(String, String)>, Th
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    dark: Option<Table>,
-    light: Option<Table>,
-    unknown: Option<Table>,
+    dark: Option<ColorTable>,
+    light: Option<ColorTable>,
+    unknown: Option<ColorTable>,
 }
 
 /// What is painted on one kind of ground: meanings, `ground` and `made_for`, checked one by one to say where one is wrong.
-type Table = BTreeMap<Spanned<String>, Spanned<Value>>;
+type ColorTable = BTreeMap<Spanned<String>, Spanned<Value>>;
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "there should be a colour in quotes, or a table like { fg = \"red\", bold = true }")]
@@ -195,7 +195,7 @@ fn invalid(name: &str, text: &str, at: usize, what: &str) -> ThemeError {
     ThemeError::Invalid { file: CleanText::line(name), line, column, what: CleanText::line(&redacted_setting(what)) }
 }
 
-fn patch(table: &Table, palette: &mut ThemeColors, name: &str, text: &str) -> Result<(), ThemeError> {
+fn patch(table: &ColorTable, palette: &mut ThemeColors, name: &str, text: &str) -> Result<(), ThemeError> {
     for (key, value) in table {
         let wrong = |what: &str| invalid(name, text, value.span().start, what);
         let colour = |text: &str| {

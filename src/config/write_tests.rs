@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::environment::Environment;
 use crate::config::key::KeySource;
-use crate::config::{Flags, Settings, Setup, resolve};
+use crate::config::{Flags, Settings, SetupState, resolve};
 
 fn profile(name: &str, key: KeySourceInput) -> NewProfile {
     NewProfile {
@@ -32,7 +32,7 @@ fn settings(path: &Path, name: Option<&str>) -> Settings {
         ..Flags::default()
     };
     match resolve(&flags, &Environment::default()) {
-        Ok(Setup::Ready(settings)) => *settings,
+        Ok(SetupState::Ready(settings)) => *settings,
         other => panic!("not ready: {other:?}"),
     }
 }
@@ -79,7 +79,7 @@ fn every_source_of_the_key_is_read_back() {
     assert!(matches!(settings(&at("typed"), None).key, KeySource::Given(key) if key.expose() == r#"mint_"a\b"#));
     save(&at("none"), &profile("a", KeySourceInput::Elsewhere), WritePermission::Nothing).expect("written");
     let flags = Flags { config: Some(at("none")), ..Flags::default() };
-    assert!(matches!(resolve(&flags, &Environment::default()), Ok(Setup::Missing(missing)) if missing.key));
+    assert!(matches!(resolve(&flags, &Environment::default()), Ok(SetupState::Missing(missing)) if missing.key));
 }
 
 #[test]

@@ -58,9 +58,9 @@ mod views;
 
 use crate::app::welcome::{Begin, Welcome};
 use crate::app::{App, Start};
-use crate::config::Look;
+use crate::config::DisplaySettings;
+use crate::config::customization::How;
 use crate::config::environment::Environment;
-use crate::config::own::How;
 use crate::model::colors::ThemeColours;
 use crate::store::Store;
 use effects::{Connection, Effects, NEWS_WAITING};
@@ -81,7 +81,7 @@ use tokio::sync::mpsc;
 pub struct Parts {
     /// What the state machine is told; its size is filled in here.
     pub start: Start,
-    pub look: Look,
+    pub look: DisplaySettings,
     /// Of the theme that `look` names; none for the usual one.
     pub colours: Option<ThemeColours>,
     /// How a job that finished is told to a terminal without focus.

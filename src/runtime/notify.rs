@@ -1,7 +1,7 @@
 //! What a terminal is sent so that it tells the user of a finished job: OSC 9, OSC 777 or the bell, as configured.
 
 use super::multiplexer::Multiplexer;
-use crate::config::own::How;
+use crate::config::customization::How;
 use crate::model::text::CleanText;
 
 /// For a terminal that would print what it doesn't know.

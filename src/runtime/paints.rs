@@ -3,7 +3,7 @@
 use super::terminal::takes_links;
 use crate::config::environment::Environment;
 use crate::config::themes::{self, ThemeError};
-use crate::config::{ColorChoice, Look};
+use crate::config::{ColorChoice, DisplaySettings};
 use crate::model::colors::{Background, Rgb, ThemeColors, ThemeColours};
 use crate::ui::{Depth, Theme};
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(super) struct Paints {
 
 impl Paints {
     /// With these colours, or the usual ones.
-    pub(super) fn new(look: &Look, colours: Option<ThemeColours>, environment: &Environment) -> Self {
+    pub(super) fn new(look: &DisplaySettings, colours: Option<ThemeColours>, environment: &Environment) -> Self {
         let depth = depth(look.color, environment);
         let links = look.links && takes_links(environment);
         let (ground, is_said) = (Background::Unknown, look.ground.is_some());
@@ -101,14 +101,14 @@ mod tests {
     use super::*;
     use crate::config::ChosenTheme;
 
-    fn paints(look: Look, variables: &[(&str, &str)]) -> Paints {
+    fn paints(look: DisplaySettings, variables: &[(&str, &str)]) -> Paints {
         let lookup =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
         Paints::new(&look, None, &Environment::from_lookup(lookup))
     }
 
-    fn look() -> Look {
-        Look {
+    fn look() -> DisplaySettings {
+        DisplaySettings {
             color: ColorChoice::Auto,
             theme: ChosenTheme::default(),
             ground: None,
@@ -146,7 +146,8 @@ mod tests {
 
     #[test]
     fn what_the_file_says_of_the_ground_outranks_the_terminal() {
-        let mut paints = paints(Look { ground: Some(Background::Light), ..look() }, &[("COLORTERM", "truecolor")]);
+        let mut paints =
+            paints(DisplaySettings { ground: Some(Background::Light), ..look() }, &[("COLORTERM", "truecolor")]);
         assert!(!paints.depends_on_ground());
         paints.background(Rgb(0, 0, 0));
         assert_eq!(colours(&paints), Theme::of(&themes::usual().light, Depth::True));
@@ -179,7 +180,7 @@ mod tests {
 
     #[test]
     fn without_colours_nothing_is_asked() {
-        assert!(!paints(Look { color: ColorChoice::Never, ..look() }, &[]).depends_on_ground());
+        assert!(!paints(DisplaySettings { color: ColorChoice::Never, ..look() }, &[]).depends_on_ground());
         assert!(paints(look(), &[]).depends_on_ground());
     }
 }

@@ -7,7 +7,7 @@ use docdeck::app::overlay::Overlay;
 use docdeck::app::welcome::Begin;
 use docdeck::config::environment::Environment;
 use docdeck::config::key::KeySource;
-use docdeck::config::{Flags, Settings, Setup, resolve};
+use docdeck::config::{Flags, Settings, SetupState, resolve};
 use docdeck::model::log::Operation;
 use docdeck::model::setup::{AlreadySet, KnownKey};
 use docdeck::sim::Sim;
@@ -45,7 +45,7 @@ fn written(folder: &Path) -> Settings {
     let flags =
         Flags { config: Some(folder.join("config.toml")), data_dir: Some(folder.to_owned()), ..Flags::default() };
     match resolve(&flags, &Environment::default()) {
-        Ok(Setup::Ready(settings)) => *settings,
+        Ok(SetupState::Ready(settings)) => *settings,
         other => panic!("not ready: {other:?}"),
     }
 }

@@ -7,7 +7,7 @@ use docdeck::app::filter::Filter;
 use docdeck::app::keymap::Chord;
 use docdeck::app::wrap::wrap;
 use docdeck::cli::own;
-use docdeck::config::file::{ConfigFile, Profile};
+use docdeck::config::file::{ConfigFile, ProfileConfig};
 use docdeck::config::{themes, write};
 use docdeck::model::Time;
 use docdeck::model::batch;
@@ -306,7 +306,7 @@ fn write_into(raw: &str, path: &Path, file: &ConfigFile) {
 }
 
 /// What a profile sets, without the places in the file, which move.
-fn settings(profile: &Profile) -> impl PartialEq + std::fmt::Debug {
+fn settings(profile: &ProfileConfig) -> impl PartialEq + std::fmt::Debug {
     let key = profile.api_key.as_ref().map(|key| key.expose());
     let source = (&profile.api_key_command, &profile.api_key_file, key);
     (&profile.base_url, &profile.project_id, &profile.organization, &profile.ca_file, source)

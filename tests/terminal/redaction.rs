@@ -5,7 +5,7 @@ use crate::pty::{Pty, Setup, environment, program};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use docdeck::config::environment::Environment;
-use docdeck::config::{Flags, Setup as Configured, file, resolve};
+use docdeck::config::{Flags, SetupState as Configured, file, resolve};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::OpenOptionsExt as _;

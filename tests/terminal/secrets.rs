@@ -6,7 +6,7 @@ use docdeck::api::{Client, ClientOptions};
 use docdeck::app::welcome::Welcome;
 use docdeck::app::{Effect, Msg};
 use docdeck::config::environment::Environment;
-use docdeck::config::{Flags, Setup, resolve};
+use docdeck::config::{Flags, SetupState, resolve};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::setup::{AlreadySet, KeySourceInput, NewProfile, WritePermission};
 use docdeck::model::text::CleanText;
@@ -331,7 +331,7 @@ fn what_is_printed_for_a_debugger_holds_no_key() {
     let flags = Flags { config: Some(home.folder.path().join("config.toml")), ..Flags::default() };
     let environment = Environment::from_lookup(|name| (name == "DOCDECK_API_KEY").then(|| KEY.to_owned()));
     let settings = [Environment::default(), environment.clone()].map(|environment| resolve(&flags, &environment));
-    assert!(settings.iter().all(|setup| matches!(setup, Ok(Setup::Ready(_)))));
+    assert!(settings.iter().all(|setup| matches!(setup, Ok(SetupState::Ready(_)))));
     let profile = NewProfile {
         name: "a".to_owned(),
         base_url: None,

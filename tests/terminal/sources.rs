@@ -3,7 +3,7 @@
 
 use crate::hostile::{HostileService, assert_plain, assert_readable, assert_tame, attacks, piped_with};
 use crate::pty::{Pty, Setup};
-use docdeck::config::own::How;
+use docdeck::config::customization::How;
 use docdeck::model::text::{CleanText, is_hidden};
 use docdeck::runtime::multiplexer::Multiplexer;
 use docdeck::runtime::notify;

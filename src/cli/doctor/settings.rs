@@ -8,10 +8,10 @@ use crate::api::{Client, ClientOptions, ExtraRoots};
 use crate::app::format::plural;
 use crate::cli::own;
 use crate::config::environment::Environment;
-use crate::config::file::{ConfigFile, Found, Profile};
+use crate::config::file::{ConfigFile, LoadedFile, ProfileConfig};
 use crate::config::key::{self, KeySource};
-use crate::config::sources::{self, Source, Sourced};
-use crate::config::{ChosenTheme, ConfigError, Flags, Look, file, themes};
+use crate::config::sources::{self, SettingSource, Sourced};
+use crate::config::{ChosenTheme, ConfigError, DisplaySettings, Flags, file, themes};
 use crate::model::endpoint::{ApiKey, KEY_VARIABLE, Scope};
 use crate::model::setup::DEFAULT_BASE_URL;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub(super) struct Known {
     pub(super) client: Option<Client>,
     pub(super) data_folder: Option<PathBuf>,
     pub(super) config: Option<PathBuf>,
-    pub(super) look: Look,
+    pub(super) look: DisplaySettings,
     /// Of `ca_file`.
     pub(super) roots: Option<ExtraRoots>,
     /// The program that gets copies.
@@ -42,12 +42,12 @@ pub(super) async fn check(report: &mut Report, flags: &Flags, environment: &Envi
         Ok(path) => config_file(report, path),
         Err(error) => {
             report.problem_said("file", error.to_string());
-            Found { file: ConfigFile::default(), readable_by_others: false }
+            LoadedFile { file: ConfigFile::default(), readable_by_others: false }
         }
     };
     let path = path.ok().map(|path| path.value);
     let at = path.clone().unwrap_or_default();
-    let nothing = Profile::default();
+    let nothing = ProfileConfig::default();
     let (name, profile) = match sources::profile(flags, environment, &at, &found.file) {
         Ok((name, profile)) => {
             profile_line(report, &name, &found.file);
@@ -81,15 +81,15 @@ pub(super) async fn check(report: &mut Report, flags: &Flags, environment: &Envi
     }
 }
 
-fn config_file(report: &mut Report, path: &Sourced<PathBuf>) -> Found {
-    let nothing = Found { file: ConfigFile::default(), readable_by_others: false };
+fn config_file(report: &mut Report, path: &Sourced<PathBuf>) -> LoadedFile {
+    let nothing = LoadedFile { file: ConfigFile::default(), readable_by_others: false };
     let shown = path.value.display();
     match (file::read(&path.value), path.from) {
         (Ok(Some(found)), from) => {
             file_line(report, &path.value, from, &found);
             found
         }
-        (Ok(None), Source::Default) => {
+        (Ok(None), SettingSource::Default) => {
             report.ok("file", format!("none; it would be {shown}"));
             nothing
         }
@@ -109,7 +109,7 @@ fn config_file(report: &mut Report, path: &Sourced<PathBuf>) -> Found {
 }
 
 /// Where the file lies, and who else may read or change it.
-fn file_line(report: &mut Report, path: &Path, from: Source, found: &Found) {
+fn file_line(report: &mut Report, path: &Path, from: SettingSource, found: &LoadedFile) {
     let shown = path.display();
     let mode = permissions(path).map_or_else(String::new, |mode| format!(", mode {mode:o}"));
     if !found.readable_by_others {
@@ -132,7 +132,7 @@ fn file_line(report: &mut Report, path: &Path, from: Source, found: &Found) {
 
 fn profile_line(report: &mut Report, name: &Sourced<String>, file: &ConfigFile) {
     let from = match (name.from, file.profiles.contains_key(&name.value)) {
-        (Source::Default, false) => "no profile is named".to_owned(),
+        (SettingSource::Default, false) => "no profile is named".to_owned(),
         (from, _) => from.to_string(),
     };
     let others = file.profiles.keys().filter(|other| **other != name.value).count();
@@ -148,7 +148,7 @@ fn scope(
     report: &mut Report,
     flags: &Flags,
     environment: &Environment,
-    profile: &Profile,
+    profile: &ProfileConfig,
     path: &Path,
 ) -> Option<Scope> {
     let base_url = sources::base_url(flags, environment, profile);
@@ -223,7 +223,7 @@ async fn key_line(
     Some(key)
 }
 
-fn ca_file(report: &mut Report, profile: &Profile, config: &Path) -> Option<ExtraRoots> {
+fn ca_file(report: &mut Report, profile: &ProfileConfig, config: &Path) -> Option<ExtraRoots> {
     let path = key::beside(config, profile.ca_file.as_deref()?);
     match ExtraRoots::read(&path) {
         Ok(roots) => {
@@ -257,20 +257,29 @@ fn client(
     }
 }
 
-fn look(report: &mut Report, flags: &Flags, environment: &Environment, file: &ConfigFile, path: &Path) -> Look {
+fn look(
+    report: &mut Report,
+    flags: &Flags,
+    environment: &Environment,
+    file: &ConfigFile,
+    path: &Path,
+) -> DisplaySettings {
     let look = crate::config::look(flags, environment, &file.ui, path);
     match look.theme.read() {
         Ok(_) => {
             let theme = file.ui.theme.as_deref().unwrap_or(themes::AUTO);
             report.ok(
                 "theme",
-                format!("{theme} ({})", if file.ui.theme.is_some() { Source::File } else { Source::Default }),
+                format!(
+                    "{theme} ({})",
+                    if file.ui.theme.is_some() { SettingSource::File } else { SettingSource::Default }
+                ),
             );
             look
         }
         Err(error) => {
             report.problem_said("theme", error.to_string());
-            Look { theme: ChosenTheme::default(), ..look }
+            DisplaySettings { theme: ChosenTheme::default(), ..look }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::report::Report;
 use super::settings::Known;
-use crate::config::Look;
+use crate::config::DisplaySettings;
 use crate::config::environment::Environment;
 use crate::model::colors::{Background, Rgb};
 use crate::runtime::multiplexer::Multiplexer;
@@ -117,7 +117,7 @@ fn copying(report: &mut Report, program: &[String], environment: &Environment) {
     }
 }
 
-fn mouse(report: &mut Report, look: &Look, environment: &Environment) {
+fn mouse(report: &mut Report, look: &DisplaySettings, environment: &Environment) {
     let says = match (look.mouse, is_modern(environment)) {
         (true, true) => "reported to docdeck (SGR 1006): Shift selects text in most terminals, M hands it back",
         // Sent in any case: a console without one ignores it.

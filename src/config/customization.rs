@@ -2,7 +2,7 @@
 //! checked here, with the place of what is wrong; which keys are free is known to the command line and the key table.
 
 use super::file::Mistake;
-use super::keys::OwnKeys;
+use super::keys::KeyOverride;
 use crate::model::command::{self, Placeholder};
 use crate::model::text::CleanText;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use toml::Spanned;
 /// `[[filters]]`: a filter with a name, a tab of the jobs list.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Filter {
+pub struct FilterConfig {
     pub name: Spanned<String>,
     pub filter: Spanned<String>,
 }
@@ -20,7 +20,7 @@ pub struct Filter {
 /// `[[commands]]`: a program bound to a key.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Command {
+pub struct CommandConfig {
     /// As written, like `C` or `Ctrl-x`.
     pub key: Spanned<String>,
     pub name: Spanned<String>,
@@ -28,7 +28,7 @@ pub struct Command {
     pub run: Spanned<Vec<Spanned<String>>>,
 }
 
-impl Command {
+impl CommandConfig {
     /// The program and its arguments.
     pub fn words(&self) -> Vec<String> {
         self.run.get_ref().iter().map(|word| word.get_ref().clone()).collect()
@@ -64,11 +64,11 @@ pub enum How {
 
 /// All of it, checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Own {
-    pub filters: Vec<Filter>,
+pub struct Customization {
+    pub filters: Vec<FilterConfig>,
     /// Each with the line and the column of its key.
-    pub commands: Vec<(Command, (usize, usize))>,
-    pub keys: Vec<OwnKeys>,
+    pub commands: Vec<(CommandConfig, (usize, usize))>,
+    pub keys: Vec<KeyOverride>,
     pub notify: Notify,
     /// A program and its arguments, run for each change of a job; empty for none.
     pub on_change: Vec<String>,
@@ -77,14 +77,14 @@ pub struct Own {
 }
 
 /// What is wrong with the file's text, and which bytes of it.
-type Wrong = (Range<usize>, String);
+type CommandMistake = (Range<usize>, String);
 
 /// Checks what the types don't say. The first mistake in the order of filters, commands, programs by their names.
 pub(super) fn check(
-    filters: &[Filter],
-    commands: &[Command],
+    filters: &[FilterConfig],
+    commands: &[CommandConfig],
     programs: [(&str, Option<&Spanned<Vec<String>>>); 2],
-) -> Result<(), Wrong> {
+) -> Result<(), CommandMistake> {
     for (n, filter) in filters.iter().enumerate() {
         named("a filter", &filter.name)?;
         if filter.filter.get_ref().trim().is_empty() {
@@ -103,12 +103,12 @@ pub(super) fn check(
     Ok(())
 }
 
-fn named(what: &str, name: &Spanned<String>) -> Result<(), Wrong> {
+fn named(what: &str, name: &Spanned<String>) -> Result<(), CommandMistake> {
     let empty = CleanText::line(name.get_ref()).is_empty();
     if empty { Err((name.span(), format!("the name of {what} is empty"))) } else { Ok(()) }
 }
 
-fn check_command(command: &Command) -> Result<(), Wrong> {
+fn check_command(command: &CommandConfig) -> Result<(), CommandMistake> {
     named("a command", &command.name)?;
     let name = command.name.get_ref();
     let words = command.run.get_ref();
@@ -139,7 +139,7 @@ fn check_command(command: &Command) -> Result<(), Wrong> {
 }
 
 /// A mistake at the beginning of these bytes of the text.
-pub(super) fn mistake(text: &str, (span, what): Wrong) -> Mistake {
+pub(super) fn mistake(text: &str, (span, what): CommandMistake) -> Mistake {
     Mistake::at(text, span.start, &what)
 }
 
