@@ -7,7 +7,7 @@ use super::out::Out;
 use super::refusal::Refusal;
 use crate::config::environment::Environment;
 use crate::config::{Flags, data_folder};
-use crate::store::{Exported, Only, StoreError};
+use crate::store::{ExportFilter, Exported, StoreError};
 use chrono::Utc;
 use clap::builder::UnknownArgumentValueParser;
 use clap::{ArgAction, Args};
@@ -136,9 +136,9 @@ pub(super) fn spool(folder: &Path) -> io::Result<File> {
 }
 
 /// The project and service that the global options name.
-pub(super) fn only(flags: &Flags) -> Only {
+pub(super) fn only(flags: &Flags) -> ExportFilter {
     let base_url = flags.base_url.as_ref().map(|url| url.trim_end_matches('/').to_owned());
-    Only { project: flags.project.clone(), base_url }
+    ExportFilter { project: flags.project.clone(), base_url }
 }
 
 fn check_place(file: &Path, force: bool) -> Result<(), Refusal> {

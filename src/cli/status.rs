@@ -9,7 +9,7 @@ use crate::app::format::coarse;
 use crate::config::environment::Environment;
 use crate::config::{Flags, SetupState, data_folder, resolve};
 use crate::model::Time;
-use crate::store::{Glance, Store};
+use crate::store::{StatusSummary, Store};
 use chrono::TimeDelta;
 use clap::Args;
 use serde_json::{Value, json};
@@ -69,8 +69,8 @@ pub(super) fn run(flags: &Flags, environment: &Environment, options: &Options, o
     Ok(Code::Done)
 }
 
-fn sentence(glance: Glance, now: Time) -> String {
-    let Glance { known, needs_you, active, queued, paused, as_of } = glance;
+fn sentence(glance: StatusSummary, now: Time) -> String {
+    let StatusSummary { known, needs_you, active, queued, paused, as_of } = glance;
     if known == 0 {
         return "no jobs known here".to_owned();
     }
@@ -88,8 +88,8 @@ fn sentence(glance: Glance, now: Time) -> String {
     line
 }
 
-fn as_json(glance: Option<Glance>) -> Value {
-    let field = |of: fn(&Glance) -> usize| glance.as_ref().map(of);
+fn as_json(glance: Option<StatusSummary>) -> Value {
+    let field = |of: fn(&StatusSummary) -> usize| glance.as_ref().map(of);
     json!({
         "needYou": field(|glance| glance.needs_you),
         "active": field(|glance| glance.active),
@@ -107,12 +107,18 @@ mod tests {
     #[test]
     fn the_line_counts_and_tells_the_age_of_what_is_old() {
         let now: Time = "2026-11-20T12:00:00Z".parse().expect("a time");
-        let glance =
-            Glance { known: 5, needs_you: 2, active: 3, as_of: Some(now - TimeDelta::minutes(9)), ..Glance::default() };
+        let glance = StatusSummary {
+            known: 5,
+            needs_you: 2,
+            active: 3,
+            as_of: Some(now - TimeDelta::minutes(9)),
+            ..StatusSummary::default()
+        };
         assert_eq!(sentence(glance, now), "2 need you · 3 working");
-        let old = Glance { needs_you: 1, queued: 4, paused: 1, as_of: Some(now - TimeDelta::hours(2)), ..glance };
+        let old =
+            StatusSummary { needs_you: 1, queued: 4, paused: 1, as_of: Some(now - TimeDelta::hours(2)), ..glance };
         assert_eq!(sentence(old, now), "1 needs you · 3 working · 4 queued · 1 paused · seen 2h ago");
-        assert_eq!(sentence(Glance { known: 1, ..Glance::default() }, now), "0 need you · 0 working");
-        assert_eq!(sentence(Glance::default(), now), "no jobs known here");
+        assert_eq!(sentence(StatusSummary { known: 1, ..StatusSummary::default() }, now), "0 need you · 0 working");
+        assert_eq!(sentence(StatusSummary::default(), now), "no jobs known here");
     }
 }

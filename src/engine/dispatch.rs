@@ -17,7 +17,7 @@ use crate::model::prompt::{Delivery, PromptId, PromptKind};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::model::unrecorded::Unrecorded;
-use crate::store::{Applied, Settled, StoreError, Turn, Waiting};
+use crate::store::{MergeResult, QueuedPrompt, SendOutcome, SendPermit, StoreError};
 use chrono::TimeDelta;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -101,7 +101,7 @@ impl Dispatcher {
         let mut strangers_wait = false;
         // Kinds whose ledger has no place: those behind the first one that hears so keep their order without being asked.
         let mut full: Vec<PromptKind> = Vec::new();
-        for Waiting { prompt, kind, until, .. } in queued {
+        for QueuedPrompt { prompt, kind, until, .. } in queued {
             let (is_busy, places) = {
                 let busy = lock(&self.inner.busy);
                 (busy.contains(&prompt), AT_ONCE.saturating_sub(busy.len()))
@@ -128,8 +128,8 @@ impl Dispatcher {
                 continue;
             }
             match self.inner.store.take_turn(prompt, self.inner.instance.name(), local_now(), now).await? {
-                Turn::Go { kind, text, job, id } => self.send(Letter { prompt, kind, text, job, id }),
-                Turn::Wait { until } => {
+                SendPermit::Go { kind, text, job, id } => self.send(Letter { prompt, kind, text, job, id }),
+                SendPermit::Wait { until } => {
                     // Never at once again, whatever the store says.
                     let until = until.max(now + TimeDelta::seconds(1));
                     wake = Some(wake.map_or(until, |wake| wake.min(until)));
@@ -139,7 +139,7 @@ impl Dispatcher {
                         None => strangers_wait = true,
                     }
                 }
-                Turn::Behind | Turn::Taken => {}
+                SendPermit::Behind | SendPermit::Taken => {}
             }
         }
         if strangers_wait {
@@ -198,14 +198,14 @@ impl Inner {
                 let result = self.account(Operation::FollowUp, id.clean(), answer).await;
                 self.settled(result)
             }
-            (PromptKind::FollowUp, None) => {
-                Settled::NotSent(CleanText::line("The job has no id yet, so nothing was sent: send it again later."))
-            }
+            (PromptKind::FollowUp, None) => SendOutcome::NotSent(CleanText::line(
+                "The job has no id yet, so nothing was sent: send it again later.",
+            )),
         };
         let applied = self.settle(prompt, kind, id, &how).await;
         let _telling = self.telling();
         drop(sending);
-        if let Some(Applied { row, events, shares_id_with }) = applied {
+        if let Some(MergeResult { row, events, shares_id_with }) = applied {
             if let Some(other) = shares_id_with {
                 self.tell_shared_id(&row, &other).await;
             }
@@ -227,20 +227,20 @@ impl Inner {
         self.tell(EngineEvent::Notice(CleanText::line(&notice))).await;
     }
 
-    fn settled(&self, result: Result<RemoteJob, ApiError>) -> Settled {
+    fn settled(&self, result: Result<RemoteJob, ApiError>) -> SendOutcome {
         let error = match result {
-            Ok(job) => return Settled::Accepted(job),
+            Ok(job) => return SendOutcome::Accepted(job),
             Err(error) => error,
         };
         let now = self.clock.now();
         if let Some(wait) = error.wait(now) {
-            return Settled::Limited { wait, at: now };
+            return SendOutcome::Limited { wait, at: now };
         }
         let sentence = error.failure(now).sentence;
         match error.reached() {
-            Reached::No => Settled::NotSent(sentence),
-            Reached::Refused => Settled::Rejected(sentence),
-            Reached::Maybe => Settled::Unconfirmed(sentence),
+            Reached::No => SendOutcome::NotSent(sentence),
+            Reached::Refused => SendOutcome::Rejected(sentence),
+            Reached::Maybe => SendOutcome::Unconfirmed(sentence),
         }
     }
 
@@ -251,8 +251,8 @@ impl Inner {
         prompt: PromptId,
         kind: PromptKind,
         id: Option<JobId>,
-        how: &Settled,
-    ) -> Option<Applied> {
+        how: &SendOutcome,
+    ) -> Option<MergeResult> {
         let mut told: Option<(Unrecorded, Recording)> = None;
         loop {
             let error = match self.store.settle(prompt, how.clone(), local_now()).await {
@@ -266,7 +266,7 @@ impl Inner {
             };
             let (outcome, obstacle) = (delivery(how.clone()), error.obstacle());
             let id = match how {
-                Settled::Accepted(job) => Some(job.id.clone()),
+                SendOutcome::Accepted(job) => Some(job.id.clone()),
                 _ => id.clone(),
             };
             let now = Unrecorded { prompt, kind, id, outcome, obstacle, is_retried: may_pass(&error) };
@@ -282,12 +282,12 @@ impl Inner {
         }
     }
 
-    async fn tell_settled(&self, prompt: PromptId, how: Settled, row: Job, limited: RateLimited) {
-        let accepted = matches!(how, Settled::Accepted(_));
-        if let Settled::NotSent(reason) = &how {
+    async fn tell_settled(&self, prompt: PromptId, how: SendOutcome, row: Job, limited: RateLimited) {
+        let accepted = matches!(how, SendOutcome::Accepted(_));
+        if let SendOutcome::NotSent(reason) = &how {
             self.order(Order::Heard(Heard::unreachable(reason.clone())));
         }
-        if !matches!(how, Settled::Limited { .. }) {
+        if !matches!(how, SendOutcome::Limited { .. }) {
             lock(&self.own).remove(&prompt);
         }
         let delivery = delivery(how);
@@ -311,13 +311,13 @@ impl Inner {
     }
 }
 
-fn delivery(how: Settled) -> Delivery {
+fn delivery(how: SendOutcome) -> Delivery {
     match how {
-        Settled::Accepted(_) => Delivery::Accepted,
-        Settled::NotSent(reason) => Delivery::NotSent(reason),
-        Settled::Rejected(reason) => Delivery::Rejected(reason),
-        Settled::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
-        Settled::Limited { wait, .. } => Delivery::Queued { until: Some(wait.until) },
+        SendOutcome::Accepted(_) => Delivery::Accepted,
+        SendOutcome::NotSent(reason) => Delivery::NotSent(reason),
+        SendOutcome::Rejected(reason) => Delivery::Rejected(reason),
+        SendOutcome::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
+        SendOutcome::Limited { wait, .. } => Delivery::Queued { until: Some(wait.until) },
     }
 }
 

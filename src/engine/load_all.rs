@@ -12,7 +12,7 @@ use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEnded, LoadOutcome, LoadPlan, LoadProgress, Merge, Report};
 use crate::model::views::{LIMIT_MAX, ViewsPage, ViewsQuery};
-use crate::store::Unfinished;
+use crate::store::UnfinishedReport;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use std::sync::Arc;
@@ -160,7 +160,7 @@ impl Load<'_> {
     /// Goes on where the last load was broken off, however old that is: the report says how old it is.
     async fn take_up(&mut self) -> Result<(), Failure> {
         let (inner, range) = (self.inner, self.order.range);
-        if let Some(Unfinished { report, since }) =
+        if let Some(UnfinishedReport { report, since }) =
             inner.store.unfinished_report(&inner.scope, range).await.map_err(unread)?
         {
             (self.report, self.since) = (Some(Arc::new(Merge::of(report))), since);

@@ -66,28 +66,28 @@ fn look_up(connection: &Connection) -> R<BTreeSet<String>> {
     Ok(wrong)
 }
 
-struct Index {
+struct IndexDefinition {
     name: String,
     table: String,
     /// Of an index that has some rows only, which.
     condition: String,
 }
 
-fn indexes(connection: &Connection) -> R<Vec<Index>> {
+fn indexes(connection: &Connection) -> R<Vec<IndexDefinition>> {
     let mut ask =
         connection.prepare("SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")?;
     let indexes = ask.query_map([], |row| {
         let sql: String = row.get(2)?;
         let condition = sql.split_once(" WHERE ").map_or("1", |(_, condition)| condition).to_owned();
-        Ok(Index { name: row.get(0)?, table: row.get(1)?, condition })
+        Ok(IndexDefinition { name: row.get(0)?, table: row.get(1)?, condition })
     })?;
     Ok(indexes.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Indexes that have another number of rows than their table.
-fn count(connection: &Connection, indexes: &[Index]) -> R<BTreeSet<String>> {
+fn count(connection: &Connection, indexes: &[IndexDefinition]) -> R<BTreeSet<String>> {
     let mut wrong = BTreeSet::new();
-    for Index { name, table, condition } in indexes {
+    for IndexDefinition { name, table, condition } in indexes {
         let all = connection.prepare(&format!("SELECT * FROM {table} LIMIT 0"))?;
         let all = all.column_names().collect::<Vec<_>>().join(", ");
         // SQLite counts rows by whatever index is the smallest, unless it needs columns that no index has.

@@ -12,15 +12,15 @@ use thin_vec::ThinVec;
 
 /// A moment as milliseconds UTC.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ms(pub(super) Time);
+pub(super) struct UnixMillis(pub(super) Time);
 
-impl ToSql for Ms {
+impl ToSql for UnixMillis {
     fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
         Ok(self.0.timestamp_millis().into())
     }
 }
 
-impl FromSql for Ms {
+impl FromSql for UnixMillis {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let millis = value.as_i64()?;
         Time::from_timestamp_millis(millis).map(Self).ok_or(FromSqlError::OutOfRange(millis))
@@ -29,9 +29,9 @@ impl FromSql for Ms {
 
 /// One line of cleaned text. Cleaned again on the way out: the file may have been edited by others.
 #[derive(Debug, Clone)]
-pub(super) struct Line(pub(super) CleanText);
+pub(super) struct CleanLine(pub(super) CleanText);
 
-impl FromSql for Line {
+impl FromSql for CleanLine {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         value.as_str().map(|text| Self(CleanText::line(text)))
     }
@@ -49,8 +49,8 @@ pub(super) fn text(value: Option<&CleanText>) -> Option<&str> {
     value.map(CleanText::as_str)
 }
 
-pub(super) fn ms(value: Option<Time>) -> Option<Ms> {
-    value.map(Ms)
+pub(super) fn ms(value: Option<Time>) -> Option<UnixMillis> {
+    value.map(UnixMillis)
 }
 
 pub(super) fn kind_word(kind: PromptKind) -> &'static str {
@@ -86,12 +86,12 @@ pub(super) const JOB_WITHOUT_PAGES: &str = "key, id, coalesce(own_title, title),
 
 /// Texts that many rows of a list have in common, each there once.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct SharedTexts {
     /// The last one met comes first.
     met: Vec<Arc<CleanText>>,
 }
 
-impl Shared {
+impl SharedTexts {
     /// More different ones are not worth a search: the one met longest ago is forgotten.
     const MOST: usize = 32;
 
@@ -113,11 +113,11 @@ impl Shared {
 
 /// Reads a row of [`JOB`].
 pub(super) fn job_row(row: &Row<'_>) -> Result<Job> {
-    one_of_many(row, &mut Shared::default())
+    one_of_many(row, &mut SharedTexts::default())
 }
 
 /// The same for one of many rows, which share what they have in common.
-pub(super) fn one_of_many(row: &Row<'_>, shared: &mut Shared) -> Result<Job> {
+pub(super) fn one_of_many(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job> {
     let id: Option<String> = row.get(1)?;
     let undelivered: Option<String> = row.get(17)?;
     let note: Option<String> = row.get(21)?;
@@ -232,17 +232,17 @@ pub(super) fn event(row: &Row<'_>) -> Result<JobEvent> {
 }
 
 pub(super) fn time(row: &Row<'_>, index: usize) -> Result<Time> {
-    row.get(index).map(|Ms(time)| time)
+    row.get(index).map(|UnixMillis(time)| time)
 }
 
 pub(super) fn opt_time(row: &Row<'_>, index: usize) -> Result<Option<Time>> {
-    let value: Option<Ms> = row.get(index)?;
-    Ok(value.map(|Ms(time)| time))
+    let value: Option<UnixMillis> = row.get(index)?;
+    Ok(value.map(|UnixMillis(time)| time))
 }
 
 pub(super) fn line(row: &Row<'_>, index: usize) -> Result<Option<CleanText>> {
-    let value: Option<Line> = row.get(index)?;
-    Ok(value.map(|Line(text)| text))
+    let value: Option<CleanLine> = row.get(index)?;
+    Ok(value.map(|CleanLine(text)| text))
 }
 
 fn status(row: &Row<'_>, index: usize) -> Result<Option<Status>> {

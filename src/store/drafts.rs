@@ -1,7 +1,7 @@
 //! Texts that are not sent yet: one for a new job, one for a new job about pages, one for many at once, one per job for a follow-up, one per prompt
 //! that is changed after it came back.
 
-use super::columns::{Ms, time};
+use super::columns::{UnixMillis, time};
 use super::error::StoreError;
 use super::{Draft, jobs, pages, scopes};
 use crate::model::Time;
@@ -53,7 +53,7 @@ pub(super) fn insert(
     tx.prepare_cached(
         "INSERT INTO draft (scope, job, prompt, batch, pages, text, saved_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
-    .execute(params![scope, job, prompt, slot == DraftSlot::Batch, about, text, Ms(at)])?;
+    .execute(params![scope, job, prompt, slot == DraftSlot::Batch, about, text, UnixMillis(at)])?;
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 //! it is, not for work.
 
 use super::error::StoreError;
-use super::{ledgers, memory, open, schema, scopes};
+use super::{kv, ledgers, open, schema, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::JobId;
@@ -111,7 +111,7 @@ fn content(connection: &Connection, scope: Option<&Scope>, now: Time) -> R<Conte
 }
 
 fn budgets(connection: &Connection, scope: &Scope, now: Time) -> R<Vec<(RateLimited, Budget)>> {
-    let remembered = memory::recall(connection, &scope.clock_key())?;
+    let remembered = kv::get(connection, &scope.clock_key())?;
     let offset = remembered.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
     let service_now = offset.and_then(|offset| now.checked_add_signed(offset)).unwrap_or(now);
     let all = RateLimited::ALL.into_iter();

@@ -5,7 +5,7 @@
 //! handed over while the thread still opens the file.
 
 use super::error::StoreError;
-use super::rounds::{Round, Rounds};
+use super::periodic::{PeriodicTask, Rounds};
 use super::{Opened, schema, scopes};
 use crate::model::endpoint::Scope;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -21,18 +21,18 @@ use tokio::sync::oneshot;
 type Task = Box<dyn FnOnce(&mut Connection) + Send>;
 
 /// Where it is told what an opening found.
-pub(super) type Told = oneshot::Receiver<Result<Opened, StoreError>>;
+pub(super) type OpenReceiver = oneshot::Receiver<Result<Opened, StoreError>>;
 
-enum Order {
+enum StoreCommand {
     Run(Task),
-    Repeat(Round),
+    Repeat(PeriodicTask),
     Close(oneshot::Sender<()>),
 }
 
 /// The way to the store's thread; cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct Handle {
-    orders: mpsc::Sender<Order>,
+    orders: mpsc::Sender<StoreCommand>,
     /// Whether every write is refused: known once the file is open.
     read_only: Arc<AtomicBool>,
     /// Where a call that met a damaged page leaves word for the next opening; none in memory.
@@ -55,7 +55,7 @@ impl Handle {
     pub(super) fn begin(
         open: impl FnOnce() -> Result<(Connection, Opened), StoreError> + Send + 'static,
         damage_note: Option<PathBuf>,
-    ) -> Result<(Self, Told), StoreError> {
+    ) -> Result<(Self, OpenReceiver), StoreError> {
         Self::launch(open, false, damage_note)
     }
 
@@ -63,8 +63,8 @@ impl Handle {
         open: impl FnOnce() -> Result<(Connection, Opened), StoreError> + Send + 'static,
         read_only: bool,
         damage_note: Option<PathBuf>,
-    ) -> Result<(Self, Told), StoreError> {
-        let (orders, inbox) = mpsc::channel::<Order>();
+    ) -> Result<(Self, OpenReceiver), StoreError> {
+        let (orders, inbox) = mpsc::channel::<StoreCommand>();
         let (tell, told) = oneshot::channel();
         let read_only = Arc::new(AtomicBool::new(read_only));
         let known = Arc::clone(&read_only);
@@ -120,7 +120,7 @@ impl Handle {
             // The caller may have gone; its call has been carried out nevertheless.
             let _ = reply.send(result);
         });
-        self.orders.send(Order::Run(task)).map_err(|_| StoreError::Closed)?;
+        self.orders.send(StoreCommand::Run(task)).map_err(|_| StoreError::Closed)?;
         match answer.await {
             Ok(result) => result,
             Err(_) => Err(self.why_no_answer()),
@@ -136,12 +136,12 @@ impl Handle {
         mut seen: impl FnMut(Result<T, StoreError>) -> ControlFlow<()> + Send + 'static,
     ) -> Result<(), StoreError> {
         let note = self.damage_note.clone();
-        let round = Round::new(every, move |connection| {
+        let round = PeriodicTask::new(every, move |connection| {
             let result = work(connection);
             learn(&result, connection, note.as_ref());
             seen(result)
         });
-        self.orders.send(Order::Repeat(round)).map_err(|_| StoreError::Closed)
+        self.orders.send(StoreCommand::Repeat(round)).map_err(|_| StoreError::Closed)
     }
 
     /// Reads in one snapshot.
@@ -190,7 +190,7 @@ impl Handle {
     /// Closes the file and waits until it is closed, after all calls made before. Later calls give `Closed`.
     pub(super) async fn close(self) {
         let (done, closed) = oneshot::channel();
-        if self.orders.send(Order::Close(done)).is_ok() {
+        if self.orders.send(StoreCommand::Close(done)).is_ok() {
             // An error means that another handle closed it first.
             let _ = closed.await;
         }
@@ -198,7 +198,7 @@ impl Handle {
 
     /// A reply that was dropped: the call panicked, or the store was closed before its turn came.
     fn why_no_answer(&self) -> StoreError {
-        let alive = self.orders.send(Order::Run(Box::new(|_| {}))).is_ok();
+        let alive = self.orders.send(StoreCommand::Run(Box::new(|_| {}))).is_ok();
         if alive {
             StoreError::Unusable("a call of the store failed inside docdeck".to_owned())
         } else {
@@ -209,7 +209,7 @@ impl Handle {
 
 /// Carries out what is asked for and what is due until the last handle is gone, or one of them closes the store: then gives
 /// where to say that it is closed.
-fn serve(inbox: &Receiver<Order>, connection: &mut Connection) -> Option<oneshot::Sender<()>> {
+fn serve(inbox: &Receiver<StoreCommand>, connection: &mut Connection) -> Option<oneshot::Sender<()>> {
     let mut rounds = Rounds::default();
     loop {
         let order = match rounds.pause() {
@@ -219,9 +219,9 @@ fn serve(inbox: &Receiver<Order>, connection: &mut Connection) -> Option<oneshot
         match order {
             // The panic hook has spoken by now; the caller hears of it by its dropped reply, and unwinding has rolled the
             // transaction back.
-            Ok(Order::Run(task)) => drop(catch_unwind(AssertUnwindSafe(|| task(connection)))),
-            Ok(Order::Repeat(round)) => rounds.add(round),
-            Ok(Order::Close(done)) => return Some(done),
+            Ok(StoreCommand::Run(task)) => drop(catch_unwind(AssertUnwindSafe(|| task(connection)))),
+            Ok(StoreCommand::Repeat(round)) => rounds.add(round),
+            Ok(StoreCommand::Close(done)) => return Some(done),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return None,
         }
@@ -240,7 +240,7 @@ fn learn<T>(result: &Result<T, StoreError>, connection: &Connection, damage_note
     }
 }
 
-impl std::fmt::Debug for Order {
+impl std::fmt::Debug for StoreCommand {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Run(_) => "Run",

@@ -3,9 +3,9 @@
 //!
 //! Every change goes through [`put`] or [`touch`], which give the row its next revision in the same transaction.
 
-use super::columns::{self, JOB, JOB_WITHOUT_PAGES, Ms, STATE, STATE_AT, Shared, status_word, text};
+use super::columns::{self, JOB, JOB_WITHOUT_PAGES, STATE, STATE_AT, SharedTexts, UnixMillis, status_word, text};
 use super::error::StoreError;
-use super::{Applied, Changes, Fetched, drafts, local, memory, merge, pages, prompts, prune_jobs, scopes};
+use super::{Changes, Fetched, MergeResult, drafts, kv, labels, merge, pages, prompts, prune_jobs, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteJob};
@@ -118,7 +118,7 @@ pub(super) fn revision(connection: &Connection, scope: &Scope) -> R<i64> {
 
 /// Rows with a later revision, oldest change first, and rows that were merged into another one since.
 pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i64) -> R<Changes> {
-    let prunes = memory::counted(connection, prune_jobs::COUNT)?;
+    let prunes = kv::counted(connection, prune_jobs::COUNT)?;
     let nothing = Changes { revision, prunes, ..Changes::default() };
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(nothing) };
     let sql =
@@ -155,7 +155,7 @@ pub(super) fn merged_into(connection: &Connection, key: JobKey) -> R<Vec<JobKey>
 
 fn rows(connection: &Connection, sql: &str, params: impl Params) -> R<Vec<Job>> {
     let mut ask = connection.prepare_cached(sql)?;
-    let mut shared = Shared::default();
+    let mut shared = SharedTexts::default();
     let rows = ask.query_map(params, |row| columns::one_of_many(row, &mut shared))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
@@ -201,7 +201,7 @@ pub(super) fn insert(tx: &Transaction<'_>, scope: i64, title: &CleanText, now: T
     tx.prepare_cached(
         "INSERT INTO job (scope, title, created_at, started_at, changed_at, revision) VALUES (?1, ?2, ?3, ?3, ?3, 0)",
     )?
-    .execute(params![scope, title.as_str(), Ms(now)])?;
+    .execute(params![scope, title.as_str(), UnixMillis(now)])?;
     Ok(JobKey(tx.last_insert_rowid()))
 }
 
@@ -323,14 +323,14 @@ pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> R<Job> {
 }
 
 /// Merges what a GET said.
-pub(super) fn apply(tx: &Transaction<'_>, key: JobKey, what: &Fetched, now: Time) -> R<Applied> {
+pub(super) fn apply(tx: &Transaction<'_>, key: JobKey, what: &Fetched, now: Time) -> R<MergeResult> {
     let mut row = get(tx, key)?;
     let events = match what {
         Fetched::Job(job) => merge::take_in(&mut row, job, now),
         Fetched::NotFound => merge::lose(&mut row, now),
     };
     record(tx, row.key, &events)?;
-    Ok(Applied { row: put(tx, &row)?, events, shares_id_with: None })
+    Ok(MergeResult { row: put(tx, &row)?, events, shares_id_with: None })
 }
 
 /// Takes in a job that was made elsewhere; one that is known gets the answer, and is back on the list.
@@ -369,7 +369,7 @@ pub(super) fn join_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> R<()> 
         touch(tx, from)?;
         let Job { title, has_own_title: named, tags, note, .. } = row.clone();
         *row = Job { key: to, title, has_own_title: named, tags, note, ..other.clone() };
-        local::join(tx, row, &other)?;
+        labels::join(tx, row, &other)?;
     }
     row.id = Some(id.clone());
     Ok(())
@@ -381,7 +381,7 @@ pub(super) fn record(tx: &Transaction<'_>, key: JobKey, events: &[JobEvent]) -> 
         tx.prepare_cached("INSERT INTO event (job, at, kind, before, after) VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for event in events {
         let (kind, before, after) = columns::event_columns(&event.kind);
-        write.execute(params![key.0, Ms(event.at), kind, before, after])?;
+        write.execute(params![key.0, UnixMillis(event.at), kind, before, after])?;
     }
     Ok(())
 }

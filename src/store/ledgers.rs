@@ -2,7 +2,7 @@
 //!
 //! Counting is `model::ledger`'s; here is who counts together, and what is on disk (api.md: limits).
 
-use super::columns::{Ms, opt_time, time};
+use super::columns::{UnixMillis, opt_time, time};
 use super::error::StoreError;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -38,13 +38,14 @@ pub(super) fn mark_ahead(tx: &Transaction<'_>, scope: &Scope, limited: RateLimit
     let Some((id, block)) = find(tx, scope, limited)? else { return Ok(()) };
     tx.prepare_cached("DELETE FROM ledger_use WHERE ledger = ?1 AND at > ?2 AND seen <= ?3")?.execute(params![
         id,
-        Ms(now),
-        Ms(now - ledger::WINDOW)
+        UnixMillis(now),
+        UnixMillis(now - ledger::WINDOW)
     ])?;
     tx.prepare_cached("UPDATE ledger_use SET seen = ?2 WHERE ledger = ?1 AND at > ?2 AND coalesce(seen, at) > ?2")?
-        .execute(params![id, Ms(now)])?;
+        .execute(params![id, UnixMillis(now)])?;
     if block.is_some_and(|block| block.needs_mark(now)) {
-        tx.prepare_cached("UPDATE ledger SET blocked_seen = ?2 WHERE id = ?1")?.execute(params![id, Ms(now)])?;
+        tx.prepare_cached("UPDATE ledger SET blocked_seen = ?2 WHERE id = ?1")?
+            .execute(params![id, UnixMillis(now)])?;
     }
     Ok(())
 }
@@ -64,7 +65,7 @@ pub(super) fn spend(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, n
         return Ok(Err(wait));
     }
     let id = ensure(tx, scope, limited)?;
-    tx.prepare_cached("INSERT INTO ledger_use (ledger, at) VALUES (?1, ?2)")?.execute(params![id, Ms(now)])?;
+    tx.prepare_cached("INSERT INTO ledger_use (ledger, at) VALUES (?1, ?2)")?.execute(params![id, UnixMillis(now)])?;
     tx.prepare_cached(
         "DELETE FROM ledger_use WHERE ledger = ?1
          AND at < (SELECT at FROM ledger_use WHERE ledger = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)",
@@ -80,7 +81,7 @@ pub(super) fn refund(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, 
         "DELETE FROM ledger_use
          WHERE rowid = (SELECT rowid FROM ledger_use WHERE ledger = ?1 AND at = ?2 LIMIT 1)",
     )?
-    .execute(params![id, Ms(at)])?;
+    .execute(params![id, UnixMillis(at)])?;
     Ok(())
 }
 
@@ -93,7 +94,7 @@ pub(super) fn mark_full(tx: &Transaction<'_>, scope: &Scope, limited: RateLimite
     tx.prepare_cached(
         "UPDATE ledger SET blocked_until = ?2, blocked_at = ?3, blocked_seen = NULL, is_estimate = ?4 WHERE id = ?1",
     )?
-    .execute(params![id, Ms(until), Ms(now), wait.is_estimate])?;
+    .execute(params![id, UnixMillis(until), UnixMillis(now), wait.is_estimate])?;
     Ok(())
 }
 

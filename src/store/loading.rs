@@ -1,9 +1,9 @@
 //! Reports that are being loaded, or whose load was broken off: their answers as they came, one after the other.
 
-use super::columns::{Ms, opt_time, time};
+use super::columns::{UnixMillis, opt_time, time};
 use super::error::StoreError;
+use super::json_column::answer_of;
 use super::reports::ReportAnswer;
-use super::stored::answer_of;
 use super::views::{days, range_of};
 use crate::model::Time;
 use crate::model::load::Timed;
@@ -16,7 +16,7 @@ type R<T> = Result<T, StoreError>;
 
 /// A row of `views_loading`.
 #[derive(Debug)]
-pub(super) struct Loading {
+pub(super) struct LoadingRow {
     pub(super) id: i64,
     /// Answers taken in.
     pub(super) answers: u32,
@@ -26,7 +26,7 @@ pub(super) struct Loading {
 }
 
 /// What is being loaded of the range.
-pub(super) fn find(connection: &Connection, scope: i64, range: DateRange) -> R<Option<Loading>> {
+pub(super) fn find(connection: &Connection, scope: i64, range: DateRange) -> R<Option<LoadingRow>> {
     let mut ask = connection.prepare_cached(
         "SELECT id, since, (SELECT coalesce(max(number), 0) FROM views_part WHERE loading = id), moved FROM views_loading
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3",
@@ -36,7 +36,7 @@ pub(super) fn find(connection: &Connection, scope: i64, range: DateRange) -> R<O
 }
 
 /// All that is being loaded.
-pub(super) fn all(connection: &Connection, scope: i64) -> R<Vec<(DateRange, Loading)>> {
+pub(super) fn all(connection: &Connection, scope: i64) -> R<Vec<(DateRange, LoadingRow)>> {
     let mut ask = connection.prepare_cached(
         "SELECT id, since, (SELECT coalesce(max(number), 0) FROM views_part WHERE loading = id), moved, date_from,
              date_to
@@ -46,28 +46,28 @@ pub(super) fn all(connection: &Connection, scope: i64) -> R<Vec<(DateRange, Load
     Ok(found.filter_map(Result::transpose).collect::<rusqlite::Result<_>>()?)
 }
 
-fn of_row(row: &Row<'_>) -> rusqlite::Result<Loading> {
-    Ok(Loading { id: row.get(0)?, since: opt_time(row, 1)?, answers: row.get(2)?, moved: row.get(3)? })
+fn of_row(row: &Row<'_>) -> rusqlite::Result<LoadingRow> {
+    Ok(LoadingRow { id: row.get(0)?, since: opt_time(row, 1)?, answers: row.get(2)?, moved: row.get(3)? })
 }
 
 /// Adds the next answer, which lies in `text`, to what is being loaded, or begins with it.
-pub(super) fn add(tx: &Transaction<'_>, scope: i64, to: Option<Loading>, next: &ReportAnswer, text: &str) -> R<()> {
+pub(super) fn add(tx: &Transaction<'_>, scope: i64, to: Option<LoadingRow>, next: &ReportAnswer, text: &str) -> R<()> {
     let id = match to {
         Some(loading) => loading.id,
         None => {
             let (from, to) = days(next.range);
             tx.prepare_cached("INSERT INTO views_loading (scope, date_from, date_to, since) VALUES (?1, ?2, ?3, ?4)")?
-                .insert(params![scope, from, to, next.since.map(Ms)])?
+                .insert(params![scope, from, to, next.since.map(UnixMillis)])?
         }
     };
     tx.prepare_cached("INSERT INTO views_part (loading, number, as_of, answer) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![id, next.number, Ms(next.as_of), text])?;
+        .execute(params![id, next.number, UnixMillis(next.as_of), text])?;
     Ok(())
 }
 
 /// What its answers make together. None where one can't be read, since the file was edited by others: rows that are missing
 /// must not pass for a report, so it is loaded anew.
-pub(super) fn merged(connection: &Connection, range: DateRange, loading: &Loading) -> R<Option<Report>> {
+pub(super) fn merged(connection: &Connection, range: DateRange, loading: &LoadingRow) -> R<Option<Report>> {
     let mut ask =
         connection.prepare_cached("SELECT answer, as_of FROM views_part WHERE loading = ?1 ORDER BY number")?;
     let mut parts = ask.query([loading.id])?;

@@ -5,53 +5,53 @@
 //! gets lost and none is handed out twice is decided here.
 
 mod backup;
+mod cached_ranges;
 mod check;
 mod columns;
 mod drafts;
 mod error;
 mod examine;
-mod filing;
-mod glance;
 mod handle;
 mod jobs;
-mod kept;
-mod known;
+mod json_column;
+mod kv;
+mod labels;
 mod ledgers;
 mod loading;
-mod local;
-mod memory;
 mod merge;
 mod open;
 mod page_views;
 mod pages;
+mod periodic;
 mod prompts;
 mod prune;
 mod prune_jobs;
 mod queue;
+mod recent_prompts;
+mod report_writer;
 mod reports;
-mod rounds;
 mod salvage;
 mod schema;
 mod scopes;
 mod sending;
-mod stored;
+mod status_summary;
 mod totals;
 mod views;
 
 #[cfg(test)]
 mod tests;
 
-pub use backup::{Exported, ImportError, Imported, LINE_MAX, Only, check as check_import};
+pub use backup::{ExportFilter, Exported, ImportError, Imported, LINE_MAX, check as check_import};
 pub use check::{Health, check};
 pub use error::StoreError;
 pub use examine::{Content, Examined, examine};
-pub use glance::Glance;
-pub use known::KnownPrompt;
 pub use open::FILE;
 pub use prune::{Prune, Pruned};
 pub use prune_jobs::{PruneJobs, PrunedJobs};
-pub use reports::{ReportAnswer, Unfinished};
+pub use recent_prompts::KnownPrompt;
+pub use reports::{ReportAnswer, UnfinishedReport};
 pub use salvage::Recovered;
+pub use status_summary::StatusSummary;
 
 use crate::model::Time;
 use crate::model::change::{Discarded, LocalChange, QueueChange};
@@ -94,9 +94,9 @@ pub struct Opened {
 
 /// A store that is being opened.
 #[derive(Debug)]
-pub struct Opening(handle::Told);
+pub struct PendingOpen(handle::OpenReceiver);
 
-impl Opening {
+impl PendingOpen {
     /// What was found.
     ///
     /// # Errors
@@ -120,7 +120,7 @@ pub enum Hold {
 
 /// Answer to "may this prompt go out now?".
 #[derive(Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum SendPermit {
     /// Yes: it is in `Sending` and its ledger entry is written, both on disk, in one transaction.
     Go { kind: PromptKind, text: String, job: JobKey, id: Option<JobId> },
     /// The ledger is full (or a 429's rest lasts); the prompt is on disk as queued until then, in the service's time.
@@ -133,7 +133,7 @@ pub enum Turn {
 
 /// How sending ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Settled {
+pub enum SendOutcome {
     /// The service answered with the job.
     Accepted(RemoteJob),
     /// It never reached the service.
@@ -156,7 +156,7 @@ pub enum Fetched {
 
 /// The merge of what the service said into the record.
 #[derive(Debug)]
-pub struct Applied {
+pub struct MergeResult {
     /// The row as it is now.
     pub row: Job,
     /// What changed, empty when nothing did.
@@ -167,7 +167,7 @@ pub struct Applied {
 
 /// A queued prompt that may go out, as far as its own thread is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waiting {
+pub struct QueuedPrompt {
     pub prompt: PromptId,
     pub job: JobKey,
     pub kind: PromptKind,
@@ -223,10 +223,10 @@ impl Store {
     ///
     /// # Errors
     /// The system gives no thread.
-    pub fn begin(folder: &Path, now: Time) -> R<(Self, Opening)> {
+    pub fn begin(folder: &Path, now: Time) -> R<(Self, PendingOpen)> {
         let (note, folder) = (open::damage_note(folder), folder.to_owned());
         let (handle, opening) = Handle::begin(move || open::open(&folder, now, Writing::Untried), Some(note))?;
-        Ok((Self { handle }, Opening(opening)))
+        Ok((Self { handle }, PendingOpen(opening)))
     }
 
     /// Tries whether a write would get through; where none would, every write is refused from now on. Gives whether it
@@ -278,8 +278,8 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::open`]; a damaged file stays where it is.
-    pub fn glance(folder: &Path, scope: &Scope) -> R<Option<Glance>> {
-        glance::glance(folder, scope)
+    pub fn glance(folder: &Path, scope: &Scope) -> R<Option<StatusSummary>> {
+        status_summary::glance(folder, scope)
     }
 
     /// In memory, for the demo ("keeps nothing").
@@ -387,7 +387,7 @@ impl Store {
 
     /// How often jobs were let go of since the store was made.
     pub async fn prunes(&self) -> R<i64> {
-        self.handle.read(|db| memory::counted(db, prune_jobs::COUNT)).await
+        self.handle.read(|db| kv::counted(db, prune_jobs::COUNT)).await
     }
 
     /// The rows of the scope that are left, once some were let go of.
@@ -430,7 +430,7 @@ impl Store {
     }
 
     /// Merges what a GET said. A field that the answer leaves out keeps what was known.
-    pub async fn apply_fetched(&self, job: JobKey, what: Fetched, now: Time) -> R<Applied> {
+    pub async fn apply_fetched(&self, job: JobKey, what: Fetched, now: Time) -> R<MergeResult> {
         self.handle.write(move |tx| jobs::apply(tx, job, &what, now)).await
     }
 
@@ -443,7 +443,7 @@ impl Store {
     /// Changes the local side of jobs, all or none; the rows come in the order of `jobs`.
     pub async fn change_jobs(&self, jobs: &[JobKey], change: LocalChange, now: Time) -> R<Vec<Job>> {
         let jobs = jobs.to_vec();
-        self.handle.write(move |tx| local::change(tx, &jobs, &change, now)).await
+        self.handle.write(move |tx| labels::change(tx, &jobs, &change, now)).await
     }
 
     /// The last `n` transitions as log lines, oldest first.
@@ -506,14 +506,14 @@ impl Store {
 
     /// Asks for the prompt's turn. `instance` names this process (see [`Store::abandon`]); `service_now` is for the
     /// ledger, the local `now` for the record.
-    pub async fn take_turn(&self, prompt: PromptId, instance: &str, now: Time, service_now: Time) -> R<Turn> {
+    pub async fn take_turn(&self, prompt: PromptId, instance: &str, now: Time, service_now: Time) -> R<SendPermit> {
         let instance = instance.to_owned();
         self.handle.write(move |tx| sending::take_turn(tx, prompt, &instance, now, service_now)).await
     }
 
     /// Writes down how sending ended, and gives what the answer changed; [`Settled::NotSent`] gives the place in the ledger back. An acceptance that comes late still counts; another end of a prompt that has
     /// moved on meanwhile changes nothing.
-    pub async fn settle(&self, prompt: PromptId, how: Settled, now: Time) -> R<Applied> {
+    pub async fn settle(&self, prompt: PromptId, how: SendOutcome, now: Time) -> R<MergeResult> {
         self.handle.write(move |tx| sending::settle(tx, prompt, how, now)).await
     }
 
@@ -525,13 +525,13 @@ impl Store {
     }
 
     /// Queued prompts of the scope that are first in their thread and not paused, in the order in which they may go out.
-    pub async fn queued(&self, scope: &Scope) -> R<Vec<Waiting>> {
+    pub async fn queued(&self, scope: &Scope) -> R<Vec<QueuedPrompt>> {
         let scope = scope.clone();
         self.handle.read(move |db| queue::waiting(db, &scope, None)).await
     }
 
     /// As [`Store::queued`], with the prompts that this instance alone may send.
-    pub async fn queued_for(&self, scope: &Scope, instance: &str) -> R<Vec<Waiting>> {
+    pub async fn queued_for(&self, scope: &Scope, instance: &str) -> R<Vec<QueuedPrompt>> {
         let (scope, instance) = (scope.clone(), instance.to_owned());
         self.handle.read(move |db| queue::waiting(db, &scope, Some(&instance))).await
     }
@@ -567,19 +567,19 @@ impl Store {
     /// Jobs in whose prompts the text stands, whatever the case.
     pub async fn find_prompts(&self, scope: &Scope, text: &str) -> R<Vec<JobKey>> {
         let (scope, text) = (scope.clone(), text.to_owned());
-        self.handle.read(move |db| local::find_prompts(db, &scope, &text)).await
+        self.handle.read(move |db| labels::find_prompts(db, &scope, &text)).await
     }
 
     /// Prompts for new jobs that wait, and those that went out, or should have, since then; oldest first.
     pub async fn known_prompts(&self, scope: &Scope, since: Time) -> R<Vec<KnownPrompt>> {
         let scope = scope.clone();
-        self.handle.read(move |db| known::since(db, &scope, since)).await
+        self.handle.read(move |db| recent_prompts::since(db, &scope, since)).await
     }
 
     /// Prompts that went out before, the newest first, each once; at most 1,000, and 16 MiB in all.
     pub async fn sent_prompts(&self, scope: &Scope) -> R<Vec<String>> {
         let scope = scope.clone();
-        self.handle.read(move |db| local::sent_prompts(db, &scope)).await
+        self.handle.read(move |db| labels::sent_prompts(db, &scope)).await
     }
 
     /// Instances that hold a prompt in `Sending`.
@@ -698,7 +698,7 @@ impl Store {
         self.handle
             .write(move |tx| {
                 let scope = scopes::ensure(tx, &scope)?;
-                views::save(tx, scope, query, &page, &stored::text_of(&page)?, as_of)
+                views::save(tx, scope, query, &page, &json_column::text_of(&page)?, as_of)
             })
             .await
     }
@@ -706,12 +706,12 @@ impl Store {
     /// Keeps a small fact (last service time seen, layout) under its key.
     pub async fn remember(&self, key: &str, value: &str) -> R<()> {
         let (key, value) = (key.to_owned(), value.to_owned());
-        self.handle.write(move |tx| memory::remember(tx, &key, &value)).await
+        self.handle.write(move |tx| kv::set(tx, &key, &value)).await
     }
 
     /// The fact under this key.
     pub async fn recall(&self, key: &str) -> R<Option<String>> {
         let key = key.to_owned();
-        self.handle.read(move |db| memory::recall(db, &key)).await
+        self.handle.read(move |db| kv::get(db, &key)).await
     }
 }

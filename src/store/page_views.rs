@@ -3,8 +3,8 @@
 
 use super::columns::time;
 use super::error::StoreError;
+use super::json_column::answer_of;
 use super::reports::{counts, find_path, head};
-use super::stored::answer_of;
 use super::views::{days, range_of};
 use super::{Store, loading, scopes};
 use crate::model::Time;

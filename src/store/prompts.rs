@@ -1,7 +1,7 @@
 //! Prompts on disk: written down before anything is sent, and what the user decides about one that docdeck will not
 //! send by itself. The line in which they wait is `queue`'s, sending and its outcomes are `sending`'s.
 
-use super::columns::{self, Ms, STATE, kind_word, ms, opt_time, prompt_columns, text};
+use super::columns::{self, STATE, UnixMillis, kind_word, ms, opt_time, prompt_columns, text};
 use super::error::StoreError;
 use super::{drafts, jobs, pages, scopes};
 use crate::model::Time;
@@ -21,7 +21,7 @@ pub(super) const TITLE: usize = 200;
 
 /// What deciding about a prompt needs to know of it.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct StoredPrompt {
     pub(super) id: PromptId,
     pub(super) job: JobKey,
     pub(super) kind: PromptKind,
@@ -33,11 +33,11 @@ pub(super) struct Known {
 }
 
 /// The prompt as it stands.
-pub(super) fn get(connection: &Connection, id: PromptId) -> R<Known> {
+pub(super) fn get(connection: &Connection, id: PromptId) -> R<StoredPrompt> {
     let mut ask = connection
         .prepare_cached(&format!("SELECT job, kind, {STATE}, until, sent_at, instance FROM prompt WHERE id = ?1"))?;
     let known = ask.query_row([id.0], |row| {
-        Ok(Known {
+        Ok(StoredPrompt {
             id,
             job: JobKey(row.get(0)?),
             kind: columns::prompt_kind(row, 1)?,
@@ -206,7 +206,7 @@ fn insert(
         "INSERT INTO prompt (job, kind, text, state, held, instance, written_at, state_at)
          VALUES (?1, ?2, ?3, 'queued', ?4 IS NOT NULL, ?4, ?5, ?5)",
     )?
-    .execute(params![key.0, kind_word(kind), text, only, Ms(now)])?;
+    .execute(params![key.0, kind_word(kind), text, only, UnixMillis(now)])?;
     Ok(PromptId(tx.last_insert_rowid()))
 }
 
@@ -227,9 +227,9 @@ pub(super) fn take_in(tx: &Transaction<'_>, key: JobKey, told: &PromptRecord) ->
         held,
         until,
         text(told.delivery.reason()),
-        Ms(told.written_at),
+        UnixMillis(told.written_at),
         ms(told.sent_at),
-        Ms(state_at),
+        UnixMillis(state_at),
         from,
     ])?;
     Ok(PromptId(tx.last_insert_rowid()))
@@ -273,7 +273,7 @@ pub(super) fn set(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: Time) 
                  discarded_from = NULL, discarded_at = NULL
              WHERE id = ?1",
         )?
-        .execute(params![id.0, state, until, Ms(now)])?;
+        .execute(params![id.0, state, until, UnixMillis(now)])?;
         return Ok(());
     }
     tx.prepare_cached(
@@ -281,18 +281,18 @@ pub(super) fn set(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: Time) 
              discarded_from = NULL, discarded_at = iif(?2 = 'dismissed', ?6, NULL)
          WHERE id = ?1",
     )?
-    .execute(params![id.0, state, held, until, text(to.reason()), Ms(now)])?;
+    .execute(params![id.0, state, held, until, text(to.reason()), UnixMillis(now)])?;
     Ok(())
 }
 
 /// A queued prompt has to wait for the limit until then; it has been queued since before.
 pub(super) fn wait_until(tx: &Transaction<'_>, id: PromptId, until: Time) -> R<()> {
-    tx.prepare_cached("UPDATE prompt SET until = ?2 WHERE id = ?1")?.execute(params![id.0, Ms(until)])?;
+    tx.prepare_cached("UPDATE prompt SET until = ?2 WHERE id = ?1")?.execute(params![id.0, UnixMillis(until)])?;
     Ok(())
 }
 
 /// A delivery as it lies in the columns state, held and until: a paused prompt is a queued one that is held.
-fn columns_of(delivery: &Delivery) -> (&'static str, bool, Option<Ms>) {
+fn columns_of(delivery: &Delivery) -> (&'static str, bool, Option<UnixMillis>) {
     let until = match delivery {
         Delivery::Queued { until } => *until,
         _ => None,
@@ -304,7 +304,7 @@ fn columns_of(delivery: &Delivery) -> (&'static str, bool, Option<Ms>) {
 }
 
 /// Whether a prompt before this one in the thread is not through.
-pub(super) fn is_behind(connection: &Connection, prompt: &Known) -> R<bool> {
+pub(super) fn is_behind(connection: &Connection, prompt: &StoredPrompt) -> R<bool> {
     let mut ask = connection.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id < ?2 AND state NOT IN ('accepted', 'dismissed'))",
     )?;
@@ -351,7 +351,7 @@ pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> R<
         "UPDATE prompt SET discarded_from = {STATE}, discarded_at = ?2, state = 'dismissed', instance = NULL
          WHERE id = ?1"
     ))?
-    .execute(params![id.0, Ms(now)])?;
+    .execute(params![id.0, UnixMillis(now)])?;
     Ok(())
 }
 
@@ -385,7 +385,7 @@ pub(super) fn restore(tx: &Transaction<'_>, ids: &[PromptId]) -> R<Vec<Job>> {
 }
 
 /// Whether a later prompt of the thread has been sent, or is being sent.
-fn is_overtaken(connection: &Connection, prompt: &Known) -> R<bool> {
+fn is_overtaken(connection: &Connection, prompt: &StoredPrompt) -> R<bool> {
     let mut ask = connection.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id > ?2
                         AND state IN ('sending', 'accepted', 'unconfirmed'))",

@@ -1,7 +1,7 @@
 //! Cutting the history of page views, and giving its room back. Jobs, prompts and drafts are never touched here: they are
 //! known on this computer alone, while views can be asked for again.
 
-use super::columns::{Ms, time};
+use super::columns::{UnixMillis, time};
 use super::error::StoreError;
 use super::{Store, loading, reports};
 use crate::model::Time;
@@ -79,11 +79,11 @@ impl Store {
 }
 
 /// A project's range, as it lies in columns.
-type Key = (i64, String, String);
+type RangeKey = (i64, String, String);
 
 /// What is kept of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum RangeContent {
     Report,
     /// One that is being loaded, or whose load was broken off.
     Loading,
@@ -95,22 +95,22 @@ enum Kind {
 /// Something of a range that may go.
 #[derive(Debug)]
 struct Item {
-    kind: Kind,
+    kind: RangeContent,
     id: i64,
-    key: Key,
+    key: RangeKey,
     as_of: Time,
     /// Whether it makes its range one that is listed as kept.
     has_pages: bool,
 }
 
 fn counted(doomed: &[Item]) -> Pruned {
-    let ranges: BTreeSet<&Key> = doomed.iter().filter(|item| item.has_pages).map(|item| &item.key).collect();
+    let ranges: BTreeSet<&RangeKey> = doomed.iter().filter(|item| item.has_pages).map(|item| &item.key).collect();
     let mut pruned = Pruned { ranges: u32::try_from(ranges.len()).unwrap_or(u32::MAX), ..Pruned::default() };
     for item in doomed {
         let count = match item.kind {
-            Kind::Report | Kind::Loading => &mut pruned.reports,
-            Kind::Answer => &mut pruned.answers,
-            Kind::Totals => &mut pruned.totals,
+            RangeContent::Report | RangeContent::Loading => &mut pruned.reports,
+            RangeContent::Answer => &mut pruned.answers,
+            RangeContent::Totals => &mut pruned.totals,
         };
         *count = count.saturating_add(1);
     }
@@ -140,10 +140,10 @@ fn items(connection: &Connection, what: &Prune) -> R<Vec<Item>> {
     let of_row = |row: &Row<'_>| {
         Ok(Item {
             kind: match row.get(0)? {
-                0 => Kind::Report,
-                1 => Kind::Loading,
-                2 => Kind::Answer,
-                _ => Kind::Totals,
+                0 => RangeContent::Report,
+                1 => RangeContent::Loading,
+                2 => RangeContent::Answer,
+                _ => RangeContent::Totals,
             },
             id: row.get(1)?,
             key: (row.get(2)?, row.get(3)?, row.get(4)?),
@@ -155,13 +155,13 @@ fn items(connection: &Connection, what: &Prune) -> R<Vec<Item>> {
 }
 
 /// Ranges with pages beyond the `keep` of their project that were loaded last.
-fn surplus(found: &[Item], keep: u32) -> BTreeSet<Key> {
-    let mut last: BTreeMap<&Key, Time> = BTreeMap::new();
+fn surplus(found: &[Item], keep: u32) -> BTreeSet<RangeKey> {
+    let mut last: BTreeMap<&RangeKey, Time> = BTreeMap::new();
     for item in found.iter().filter(|item| item.has_pages) {
         let known = last.entry(&item.key).or_insert(item.as_of);
         *known = item.as_of.max(*known);
     }
-    let mut newest: Vec<(&Key, Time)> = last.into_iter().collect();
+    let mut newest: Vec<(&RangeKey, Time)> = last.into_iter().collect();
     newest.sort_by_key(|(key, as_of)| (key.0, Reverse(*as_of), Reverse(&key.2)));
     let mut surplus = BTreeSet::new();
     let (mut project, mut kept) = (None, 0);
@@ -185,10 +185,10 @@ fn delete(tx: &Transaction<'_>, doomed: &[Item]) -> R<usize> {
         tx.prepare("DELETE FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND as_of = ?4")?;
     for Item { kind, id, key: (scope, from, to), as_of, .. } in doomed {
         match kind {
-            Kind::Report => reports::delete(tx, *id)?,
-            Kind::Loading => loading::delete(tx, *id)?,
-            Kind::Answer => drop(answer.execute([id])?),
-            Kind::Totals => drop(totals.execute(params![scope, from, to, Ms(*as_of)])?),
+            RangeContent::Report => reports::delete(tx, *id)?,
+            RangeContent::Loading => loading::delete(tx, *id)?,
+            RangeContent::Answer => drop(answer.execute([id])?),
+            RangeContent::Totals => drop(totals.execute(params![scope, from, to, UnixMillis(*as_of)])?),
         }
     }
     Ok(tx.execute("DELETE FROM views_path WHERE id NOT IN (SELECT path FROM views_row)", [])?)

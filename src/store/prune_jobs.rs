@@ -1,10 +1,10 @@
 //! Letting go of jobs that are over: finished, looked at and quiet for long. What is unsent, unfinished or not looked at is
 //! never touched, nor is a job with a text that was begun.
 
-use super::backup::Only;
+use super::backup::ExportFilter;
 use super::error::StoreError;
 use super::prune::file_bytes;
-use super::{Store, drafts, jobs, memory, prompts, scopes};
+use super::{Store, drafts, jobs, kv, prompts, scopes};
 use crate::model::Time;
 use crate::model::job::Status;
 use crate::model::prompt::{DeliveryKind, DraftSlot};
@@ -22,7 +22,7 @@ pub(super) const COUNT: &str = "prunes";
 pub struct PruneJobs {
     /// Those to which nothing happened since this moment.
     pub before: Time,
-    pub only: Only,
+    pub only: ExportFilter,
 }
 
 /// What went, or would go.
@@ -59,7 +59,7 @@ impl Store {
             let (keys, pruned) = over(tx, &what)?;
             if !keys.is_empty() {
                 delete(tx, &keys)?;
-                memory::count_up(tx, COUNT)?;
+                kv::count_up(tx, COUNT)?;
             }
             Ok(PrunedJobs { bytes_before, ..pruned })
         };

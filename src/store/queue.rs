@@ -2,9 +2,9 @@
 //!
 //! A prompt's place is its id until the user moves it, so that a new one is always last.
 
-use super::columns::{self, Ms, opt_time};
+use super::columns::{self, UnixMillis, opt_time};
 use super::error::StoreError;
-use super::{Waiting, jobs, prompts, scopes};
+use super::{QueuedPrompt, jobs, prompts, scopes};
 use crate::model::Time;
 use crate::model::change::{Discarded, QueueChange};
 use crate::model::endpoint::Scope;
@@ -25,11 +25,11 @@ pub(super) const QUEUED: &str = "SELECT prompt.id, prompt.job, prompt.kind, prom
      ORDER BY coalesce(prompt.place, prompt.id)";
 
 /// Prompts that are first in their job's line, have where to go and are not paused for this instance, in order.
-pub(super) fn waiting(connection: &Connection, scope: &Scope, instance: Option<&str>) -> R<Vec<Waiting>> {
+pub(super) fn waiting(connection: &Connection, scope: &Scope, instance: Option<&str>) -> R<Vec<QueuedPrompt>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
     let mut ask = connection.prepare_cached(QUEUED)?;
     let prompts = ask.query_map(params![scope, instance], |row| {
-        Ok(Waiting {
+        Ok(QueuedPrompt {
             prompt: PromptId(row.get(0)?),
             job: JobKey(row.get(1)?),
             kind: columns::prompt_kind(row, 2)?,
@@ -62,7 +62,7 @@ fn hold(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, held: bool, now: Time) ->
     )?;
     let mut changed = BTreeSet::new();
     for key in keys {
-        if write.execute(params![key.0, held, Ms(now)])? > 0 {
+        if write.execute(params![key.0, held, UnixMillis(now)])? > 0 {
             changed.insert(*key);
         }
     }
@@ -76,7 +76,7 @@ pub(super) fn pause_one(tx: &Transaction<'_>, prompt: PromptId, now: Time) -> R<
         .prepare_cached(
             "UPDATE prompt SET held = 1, state_at = ?2, instance = NULL WHERE id = ?1 AND state = 'queued'",
         )?
-        .execute(params![prompt.0, Ms(now)])?;
+        .execute(params![prompt.0, UnixMillis(now)])?;
     if paused == 0 { Ok(None) } else { jobs::touch(tx, job).map(Some) }
 }
 

@@ -4,12 +4,12 @@
 //! one transaction, so that a load goes on where it was broken off whatever ended it. Times are the service's, as everywhere
 //! in the cache.
 
-use super::columns::{Line, time};
+use super::columns::{CleanLine, time};
 use super::error::StoreError;
-use super::loading::Loading;
-use super::stored::{counts_of, text_of};
+use super::json_column::{counts_of, text_of};
+use super::loading::LoadingRow;
 use super::views::{self, days, range_of};
-use super::{Store, filing, loading, scopes, totals};
+use super::{Store, loading, report_writer, scopes, totals};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
@@ -37,7 +37,7 @@ pub struct ReportAnswer {
 
 /// A report that is being loaded, or whose load was broken off.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unfinished {
+pub struct UnfinishedReport {
     pub report: Report,
     /// It was begun anew on purpose at that moment: no answer from before may be taken in.
     pub since: Option<Time>,
@@ -79,12 +79,12 @@ impl Store {
     }
 
     /// The report that is being loaded, as far as it is.
-    pub async fn unfinished_report(&self, scope: &Scope, range: DateRange) -> R<Option<Unfinished>> {
+    pub async fn unfinished_report(&self, scope: &Scope, range: DateRange) -> R<Option<UnfinishedReport>> {
         self.handle
             .read_of(scope, move |db, scope| {
                 let Some(loading) = loading::find(db, scope, range)? else { return Ok(None) };
                 let since = loading.since;
-                Ok(loading::merged(db, range, &loading)?.map(|report| Unfinished { report, since }))
+                Ok(loading::merged(db, range, &loading)?.map(|report| UnfinishedReport { report, since }))
             })
             .await
     }
@@ -103,7 +103,7 @@ impl Store {
 
 /// A row of `views_report`.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(super) struct ReportRow {
     pub(super) id: i64,
     answers: u32,
     moved: u32,
@@ -112,7 +112,7 @@ pub(super) struct Head {
 }
 
 /// The range's whole report.
-pub(super) fn head(connection: &Connection, scope: i64, range: DateRange) -> R<Option<Head>> {
+pub(super) fn head(connection: &Connection, scope: i64, range: DateRange) -> R<Option<ReportRow>> {
     let mut ask = connection.prepare_cached(
         "SELECT id, answers, moved, as_of, totals FROM views_report
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND complete = 1",
@@ -120,7 +120,7 @@ pub(super) fn head(connection: &Connection, scope: i64, range: DateRange) -> R<O
     let (from, to) = days(range);
     let read = |row: &Row<'_>| {
         let totals: String = row.get(4)?;
-        Ok(Head {
+        Ok(ReportRow {
             id: row.get(0)?,
             answers: row.get(1)?,
             moved: row.get(2)?,
@@ -159,12 +159,12 @@ fn absorb(tx: &Transaction<'_>, scope: i64, next: ReportAnswer, so_far: Option<A
     if let Some(before) = head(tx, scope, range)? {
         delete(tx, before.id)?;
     }
-    filing::file(tx, scope, &Report { answers: number, ..whole })?;
+    report_writer::file(tx, scope, &Report { answers: number, ..whole })?;
     Ok(true)
 }
 
 /// What is being loaded of the answer's range; one that can't be read any more makes room for a first answer.
-fn in_hand(tx: &Transaction<'_>, scope: i64, next: &ReportAnswer) -> R<Option<Loading>> {
+fn in_hand(tx: &Transaction<'_>, scope: i64, next: &ReportAnswer) -> R<Option<LoadingRow>> {
     let Some(loading) = loading::find(tx, scope, next.range)? else { return Ok(None) };
     if next.number == 1 && loading::merged(tx, next.range, &loading)?.is_none() {
         loading::delete(tx, loading.id)?;
@@ -181,7 +181,7 @@ fn is_same(one: Option<Time>, other: Option<Time>) -> bool {
 
 /// The number of a path; none when it is in no report.
 pub(super) fn find_path(connection: &Connection, path: &CleanText) -> R<Option<i64>> {
-    let mut ask = connection.prepare_cached(filing::FIND_PATH)?;
+    let mut ask = connection.prepare_cached(report_writer::FIND_PATH)?;
     Ok(ask.query_row([path.as_str()], |row| row.get(0)).optional()?)
 }
 
@@ -228,7 +228,7 @@ fn similar_range(connection: &Connection, scope: i64, range: DateRange) -> R<Opt
     Ok(known.min_by_key(|similar| similar.range.days().abs_diff(range.days())))
 }
 
-fn read(connection: &Connection, range: DateRange, head: Head) -> R<Report> {
+fn read(connection: &Connection, range: DateRange, head: ReportRow) -> R<Report> {
     let mut ask = connection.prepare_cached(
         "SELECT views_path.path, human, ai, total, odd, place FROM views_row
          CROSS JOIN views_path ON views_path.id = views_row.path WHERE report = ?1",
@@ -236,7 +236,7 @@ fn read(connection: &Connection, range: DateRange, head: Head) -> R<Report> {
     let mut found = ask.query([head.id])?;
     let mut read: Vec<(usize, PageRow)> = Vec::new();
     while let Some(row) = found.next()? {
-        let Line(path) = row.get(0)?;
+        let CleanLine(path) = row.get(0)?;
         let place: i64 = row.get(5)?;
         read.push((usize::try_from(place).unwrap_or(usize::MAX), PageRow { path, counts: counts(row, 1)? }));
     }
@@ -249,7 +249,7 @@ fn read(connection: &Connection, range: DateRange, head: Head) -> R<Report> {
         }
     }
     let rows = slots.into_iter().flatten().collect();
-    let Head { answers, moved, as_of, totals, .. } = head;
+    let ReportRow { answers, moved, as_of, totals, .. } = head;
     Ok(Report { range, totals, rows, moved, answers, complete: true, as_of })
 }
 

@@ -2,10 +2,10 @@
 //!
 //! Each step is one transaction that looks at the prompt as it is now, so that no two instances send the same one.
 
-use super::columns::Ms;
+use super::columns::UnixMillis;
 use super::error::StoreError;
-use super::prompts::{self, Known};
-use super::{Applied, Settled, Turn, jobs, ledgers, merge, scopes};
+use super::prompts::{self, StoredPrompt};
+use super::{MergeResult, SendOutcome, SendPermit, jobs, ledgers, merge, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteJob, Status};
@@ -30,18 +30,24 @@ fn limited(kind: PromptKind) -> RateLimited {
 }
 
 /// Whether the prompt may go out now; with [`Turn::Go`] its place in the ledger is taken and it is `Sending`.
-pub(super) fn take_turn(tx: &Transaction<'_>, id: PromptId, instance: &str, now: Time, service_now: Time) -> R<Turn> {
+pub(super) fn take_turn(
+    tx: &Transaction<'_>,
+    id: PromptId,
+    instance: &str,
+    now: Time,
+    service_now: Time,
+) -> R<SendPermit> {
     let prompt = prompts::get(tx, id)?;
     match prompt.state {
         DeliveryKind::Queued => {}
         DeliveryKind::Paused if prompt.instance.as_deref() == Some(instance) => {}
-        DeliveryKind::Paused => return Ok(Turn::Behind),
-        _ => return Ok(Turn::Taken),
+        DeliveryKind::Paused => return Ok(SendPermit::Behind),
+        _ => return Ok(SendPermit::Taken),
     }
     let row = jobs::get(tx, prompt.job)?;
     let has_nowhere_to_go = prompt.kind == PromptKind::FollowUp && row.id.is_none();
     if has_nowhere_to_go || prompts::is_behind(tx, &prompt)? {
-        return Ok(Turn::Behind);
+        return Ok(SendPermit::Behind);
     }
     // Projects alone own the ledgers of prompts; the organization plays no part.
     let scope = scope_of(tx, row.key)?;
@@ -51,7 +57,7 @@ pub(super) fn take_turn(tx: &Transaction<'_>, id: PromptId, instance: &str, now:
             prompts::wait_until(tx, id, until)?;
             jobs::touch(tx, row.key)?;
         }
-        return Ok(Turn::Wait { until });
+        return Ok(SendPermit::Wait { until });
     }
     let text = tx
         .prepare_cached(
@@ -59,30 +65,30 @@ pub(super) fn take_turn(tx: &Transaction<'_>, id: PromptId, instance: &str, now:
                  paid_at = ?4
              WHERE id = ?1 RETURNING text",
         )?
-        .query_row(params![id.0, instance, Ms(now), Ms(service_now)], |row| row.get(0))?;
+        .query_row(params![id.0, instance, UnixMillis(now), UnixMillis(service_now)], |row| row.get(0))?;
     jobs::touch(tx, row.key)?;
-    Ok(Turn::Go { kind: prompt.kind, text, job: row.key, id: row.id })
+    Ok(SendPermit::Go { kind: prompt.kind, text, job: row.key, id: row.id })
 }
 
 /// Writes down how sending ended.
 ///
 /// An acceptance always counts, also when another instance had given the sender up meanwhile; any other end counts only
 /// while the prompt is still where the sender left it. What never reached the service is not counted as used.
-pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: Settled, now: Time) -> R<Applied> {
+pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: SendOutcome, now: Time) -> R<MergeResult> {
     let prompt = prompts::get(tx, id)?;
-    let unchanged = |row| Applied { row, events: Vec::new(), shares_id_with: None };
+    let unchanged = |row| MergeResult { row, events: Vec::new(), shares_id_with: None };
     let to = match how {
-        Settled::Accepted(job) => return accept(tx, &prompt, &job, now),
+        SendOutcome::Accepted(job) => return accept(tx, &prompt, &job, now),
         _ if !matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Unconfirmed) => {
             return jobs::get(tx, prompt.job).map(unchanged);
         }
-        Settled::NotSent(reason) => {
+        SendOutcome::NotSent(reason) => {
             refund(tx, &prompt)?;
             Delivery::NotSent(reason)
         }
-        Settled::Rejected(reason) => Delivery::Rejected(reason),
-        Settled::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
-        Settled::Limited { wait, at } => {
+        SendOutcome::Rejected(reason) => Delivery::Rejected(reason),
+        SendOutcome::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
+        SendOutcome::Limited { wait, at } => {
             ledgers::mark_full(tx, &scope_of(tx, prompt.job)?, limited(prompt.kind), wait, at)?;
             Delivery::Queued { until: Some(wait.until) }
         }
@@ -92,16 +98,16 @@ pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: Settled, now: Time
 }
 
 /// Gives back the place in the ledger that the last sending took.
-fn refund(tx: &Transaction<'_>, prompt: &Known) -> R<()> {
-    let paid_at: Option<Ms> =
+fn refund(tx: &Transaction<'_>, prompt: &StoredPrompt) -> R<()> {
+    let paid_at: Option<UnixMillis> =
         tx.prepare_cached("SELECT paid_at FROM prompt WHERE id = ?1")?.query_row([prompt.id.0], |row| row.get(0))?;
-    let Some(Ms(paid_at)) = paid_at else { return Ok(()) };
+    let Some(UnixMillis(paid_at)) = paid_at else { return Ok(()) };
     ledgers::refund(tx, &scope_of(tx, prompt.job)?, limited(prompt.kind), paid_at)?;
     tx.prepare_cached("UPDATE prompt SET paid_at = NULL WHERE id = ?1")?.execute([prompt.id.0])?;
     Ok(())
 }
 
-fn accept(tx: &Transaction<'_>, prompt: &Known, job: &RemoteJob, now: Time) -> R<Applied> {
+fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Time) -> R<MergeResult> {
     let mut events = Vec::new();
     let mut shares_id_with = None;
     prompts::set(tx, prompt.id, &Delivery::Accepted, now)?;
@@ -137,7 +143,7 @@ fn accept(tx: &Transaction<'_>, prompt: &Known, job: &RemoteJob, now: Time) -> R
             }
         }
     }
-    Ok(Applied { row: jobs::put(tx, &row)?, events, shares_id_with })
+    Ok(MergeResult { row: jobs::put(tx, &row)?, events, shares_id_with })
 }
 
 /// The title of another row with this id whose own prompt created it.

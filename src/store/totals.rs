@@ -1,9 +1,9 @@
 //! The site's totals of every range that an answer came for: a day's are a bar of the trend.
 
 use super::Store;
-use super::columns::{Ms, time};
+use super::columns::{UnixMillis, time};
 use super::error::StoreError;
-use super::stored::{counts_of, counts_text};
+use super::json_column::{counts_of, counts_text};
 use super::views::days;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -38,7 +38,7 @@ pub(super) fn save(tx: &Transaction<'_>, scope: i64, range: DateRange, totals: &
         "INSERT INTO views_total (scope, date_from, date_to, as_of, totals) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT DO UPDATE SET as_of = excluded.as_of, totals = excluded.totals",
     )?
-    .execute(params![scope, from, to, Ms(as_of), counts_text(totals)?])?;
+    .execute(params![scope, from, to, UnixMillis(as_of), counts_text(totals)?])?;
     Ok(())
 }
 

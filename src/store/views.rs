@@ -2,9 +2,9 @@
 //!
 //! Whether an answer is still fresh is the asker's to decide, by the time that comes with it.
 
-use super::columns::{Ms, time};
+use super::columns::{UnixMillis, time};
 use super::error::StoreError;
-use super::stored::answer_of;
+use super::json_column::answer_of;
 use super::{scopes, totals};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -30,7 +30,7 @@ pub(super) fn save(
         "INSERT OR REPLACE INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer, row_count)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
-    .execute(params![scope, from, to, query.limit, query.page, Ms(as_of), text, row_count])?;
+    .execute(params![scope, from, to, query.limit, query.page, UnixMillis(as_of), text, row_count])?;
     totals::save(tx, scope, query.range, &page.totals, as_of)
 }
 

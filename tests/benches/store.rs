@@ -27,7 +27,7 @@ use docdeck::model::period::DateRange;
 use docdeck::model::report::Merge;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage};
-use docdeck::store::{Only, Prune, ReportAnswer, Store};
+use docdeck::store::{ExportFilter, Prune, ReportAnswer, Store};
 use std::future::Future;
 use std::hint::black_box;
 use std::ops::Range;
@@ -62,7 +62,7 @@ async fn start(folder: &Path, jobs: u32) {
     std::fs::create_dir(folder).expect("a folder");
     let (store, _) = Store::open(folder, now()).expect("a store");
     let lines = std::io::Cursor::new(record::record(jobs));
-    store.import(lines, Only::default(), false, now()).await.expect("taken in");
+    store.import(lines, ExportFilter::default(), false, now()).await.expect("taken in");
     store.close().await;
     println!("{jobs} jobs:");
     let scope = Scope { base_url: "http://127.0.0.1:9".to_owned(), project: "acme".to_owned(), organization: None };

@@ -5,7 +5,7 @@ use docdeck::model::change::LocalChange;
 use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::log::Operation;
 use docdeck::model::text::CleanText;
-use docdeck::store::{Fetched, Settled};
+use docdeck::store::{Fetched, SendOutcome};
 use serde_json::Value;
 
 /// Three jobs: one completed with a pull request, one failed and looked at, one whose answer was lost.
@@ -29,7 +29,7 @@ fn world() -> World {
                 created_at: Some(now),
                 archived_at: None,
             };
-            store.settle(prompt, Settled::Accepted(job.clone()), now).await.expect("accepted");
+            store.settle(prompt, SendOutcome::Accepted(job.clone()), now).await.expect("accepted");
             let done = RemoteJob { status, pr_link: link, ..job };
             store.apply_fetched(row.key, Fetched::Job(done), now).await.expect("seen");
             if id == "job-b2" {
@@ -38,7 +38,7 @@ fn world() -> World {
         }
         let (prompt, _) = store.add_new_job(scope, "Lost one", now).await.expect("written");
         store.take_turn(prompt, "test", now, now).await.expect("a turn");
-        let lost = Settled::Unconfirmed(CleanText::line("The answer was lost."));
+        let lost = SendOutcome::Unconfirmed(CleanText::line("The answer was lost."));
         store.settle(prompt, lost, now).await.expect("unconfirmed");
     });
     world

@@ -3,7 +3,7 @@
 use crate::desk::{Desk, open, scope_of, sim};
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind};
-use docdeck::store::Only;
+use docdeck::store::ExportFilter;
 use std::io::{BufReader, Seek as _};
 
 #[tokio::test]
@@ -14,10 +14,10 @@ async fn a_prompt_that_waits_on_another_computer_is_sent_by_that_one_alone() {
     let (waiting, _) = store.add_new_job(&scope, "Theirs", chrono::Utc::now()).await.expect("queued");
     let mut lines = tempfile::tempfile().expect("a file");
     let out = lines.try_clone().expect("a file");
-    store.export(out, Only::default(), "test", chrono::Utc::now()).await.expect("written");
+    store.export(out, ExportFilter::default(), "test", chrono::Utc::now()).await.expect("written");
     lines.rewind().expect("rewound");
     let other = open(there.path());
-    other.import(BufReader::new(lines), Only::default(), false, chrono::Utc::now()).await.expect("taken in");
+    other.import(BufReader::new(lines), ExportFilter::default(), false, chrono::Utc::now()).await.expect("taken in");
     other.close().await;
     // An engine that polls and sends what is queued; its own prompt goes out behind whatever else it would send.
     let mut desk = Desk::begin(&sim, there.path()).await;

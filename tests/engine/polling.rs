@@ -232,7 +232,7 @@ async fn an_answer_from_before_a_follow_up_does_not_end_the_polling_of_its_job()
         created_at: None,
         archived_at: None,
     };
-    store.settle(prompt, docdeck::store::Settled::Accepted(job), chrono::Utc::now()).await.expect("written");
+    store.settle(prompt, docdeck::store::SendOutcome::Accepted(job), chrono::Utc::now()).await.expect("written");
     let row = looking.await.expect("no panic").expect("a row");
     assert_eq!(row.status, Some(Status::Active), "the old answer said completed");
     assert_eq!(

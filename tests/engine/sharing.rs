@@ -8,7 +8,7 @@ use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::Delivery;
 use docdeck::sim::Sim;
-use docdeck::store::{Only, PruneJobs, Store};
+use docdeck::store::{ExportFilter, PruneJobs, Store};
 use std::time::Duration;
 
 #[tokio::test]
@@ -105,7 +105,7 @@ async fn jobs_that_another_process_lets_go_of_are_told_as_what_is_left() {
     let (_, over) = desk.accepted("Over [sim:seconds=0] [sim:no-pr]").await;
     desk.engine.refresh(over.key).await.expect("a row");
     let other = open(folder.path());
-    let what = PruneJobs { before: chrono::Utc::now() + chrono::TimeDelta::days(1), only: Only::default() };
+    let what = PruneJobs { before: chrono::Utc::now() + chrono::TimeDelta::days(1), only: ExportFilter::default() };
     other.change_jobs(&[over.key], LocalChange::Looked, chrono::Utc::now()).await.expect("written");
     assert_eq!(other.prune_jobs(what).await.expect("pruned").jobs, 1);
     let told = |news: &EngineEvent| match news {

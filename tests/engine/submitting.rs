@@ -7,7 +7,7 @@ use docdeck::model::job::Status;
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::{LogKind, Operation};
 use docdeck::model::prompt::{Delivery, DeliveryKind, Resolution};
-use docdeck::store::Turn;
+use docdeck::store::SendPermit;
 use std::time::Duration;
 
 #[tokio::test]
@@ -159,7 +159,7 @@ async fn what_a_killed_docdeck_left_half_sent_is_unconfirmed_at_the_next_start()
     let (store, scope, now) = (open(folder.path()), scope_of(&sim), chrono::Utc::now());
     let (prompt, row) = store.add_new_job(&scope, "Half sent", now).await.expect("written");
     let turn = store.take_turn(prompt, "4242-dead", now, now).await.expect("a turn");
-    assert!(matches!(turn, Turn::Go { .. }));
+    assert!(matches!(turn, SendPermit::Go { .. }));
     let mut desk = Desk::begin(&sim, folder.path()).await;
     let row = desk.row(row.key, "the abandoned prompt", |_| true).await;
     assert_eq!(row.undelivered, Some(DeliveryKind::Unconfirmed));

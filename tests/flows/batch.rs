@@ -9,7 +9,7 @@ use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
 use docdeck::model::row::{Job, JobGroup};
 use docdeck::sim::Sim;
-use docdeck::store::{Settled, Store, Turn};
+use docdeck::store::{SendOutcome, SendPermit, Store};
 use std::time::Duration;
 
 /// Queues so many new jobs as a user does.
@@ -83,13 +83,13 @@ async fn with_a_clock_set_back_an_hour_nothing_is_freed_sent_twice_or_missed() {
     }
     let (prompt, row) =
         store.add_new_job(&scope, "From later on [sim:seconds=6000] [sim:pr]", ahead).await.expect("on disk");
-    let Turn::Go { text, .. } = store.take_turn(prompt, "dead", ahead, ahead).await.expect("a turn") else {
+    let SendPermit::Go { text, .. } = store.take_turn(prompt, "dead", ahead, ahead).await.expect("a turn") else {
         panic!("no turn")
     };
     let key = ApiKey::new(sim.api_key()).expect("a key");
     let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");
     let job = client.create_job(&text).await.result.expect("a job");
-    store.settle(prompt, Settled::Accepted(job), ahead).await.expect("written");
+    store.settle(prompt, SendOutcome::Accepted(job), ahead).await.expect("written");
     store.close().await;
 
     let mut desk = Desk::begin(&sim, folder.path()).await;

@@ -13,7 +13,7 @@ use docdeck::model::prompt::DraftSlot;
 use docdeck::model::row::JobKey;
 use docdeck::model::text::CleanText;
 use docdeck::sim::Sim;
-use docdeck::store::{Fetched, Settled, Store};
+use docdeck::store::{Fetched, SendOutcome, Store};
 use std::path::Path;
 
 fn paths(paths: &[&str]) -> Vec<CleanText> {
@@ -45,7 +45,7 @@ async fn lived_through(sim: &Sim, folder: &Path, page: &str, days_ago: i64) -> J
     };
     let (prompt, row) = store.add_job_about(&scope, "Shorten it", &paths(&[page]), at).await.expect("on disk");
     store.take_turn(prompt, "past", at, at).await.expect("a turn");
-    store.settle(prompt, Settled::Accepted(job(Status::Active)), at).await.expect("settled");
+    store.settle(prompt, SendOutcome::Accepted(job(Status::Active)), at).await.expect("settled");
     store.apply_fetched(row.key, Fetched::Job(job(Status::Archived)), at + TimeDelta::minutes(9)).await.expect("seen");
     store.close().await;
     row.key

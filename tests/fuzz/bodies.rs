@@ -25,7 +25,7 @@ use docdeck::model::text::{CleanText, escaped_json, gated, is_hidden};
 use docdeck::model::views::{Count, Counts, PageRow};
 use docdeck::runtime::answer::AnswerFilter;
 use docdeck::runtime::input::InputFilter;
-use docdeck::store::{Only, Store, check_import};
+use docdeck::store::{ExportFilter, Store, check_import};
 use serde_json::{Value, json};
 use std::io::Cursor;
 use std::path::Path;
@@ -363,18 +363,20 @@ fn take_in(bytes: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(async {
         let (first, second) = (Store::in_memory().expect("a store"), Store::in_memory().expect("a store"));
-        first.import(Cursor::new(bytes), Only::default(), false, now()).await.expect("it was checked");
+        first.import(Cursor::new(bytes), ExportFilter::default(), false, now()).await.expect("it was checked");
         let lines = export(&first).await;
         let read = String::from_utf8(lines.clone()).expect("text");
         assert!(read.lines().all(|line| !line.contains(is_hidden)), "{read:?}");
         second
-            .import(Cursor::new(lines.clone()), Only::default(), false, now())
+            .import(Cursor::new(lines.clone()), ExportFilter::default(), false, now())
             .await
             .expect("what was written is read");
         let again = export(&second).await;
         assert_eq!(String::from_utf8(again).expect("text"), read, "the same record here and there");
-        let twice =
-            second.import(Cursor::new(lines), Only::default(), false, now()).await.expect("what was written is read");
+        let twice = second
+            .import(Cursor::new(lines), ExportFilter::default(), false, now())
+            .await
+            .expect("what was written is read");
         assert_eq!((twice.jobs_added, twice.jobs_changed, twice.prompts_added, twice.drafts_added), (0, 0, 0, 0));
         first.close().await;
         second.close().await;
@@ -384,7 +386,7 @@ fn take_in(bytes: &[u8]) {
 async fn export(store: &Store) -> Vec<u8> {
     let mut file = tempfile::tempfile().expect("a file");
     let out = file.try_clone().expect("the same file");
-    store.export(out, Only::default(), "docdeck", now()).await.expect("an export");
+    store.export(out, ExportFilter::default(), "docdeck", now()).await.expect("an export");
     let mut lines = Vec::new();
     std::io::Seek::rewind(&mut file).expect("its beginning");
     std::io::Read::read_to_end(&mut file, &mut lines).expect("read");

@@ -20,7 +20,7 @@ use docdeck::model::row::{Job, JobKey};
 use docdeck::model::setup::{KeySourceInput, NewProfile, WritePermission};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
-use docdeck::store::{Only, ReportAnswer, Settled, Store, Turn, check_import};
+use docdeck::store::{ExportFilter, ReportAnswer, SendOutcome, SendPermit, Store, check_import};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -263,7 +263,7 @@ fn across<K, T, W: Future<Output = K>, R: Future<Output = T>>(
 
 async fn export(store: &Store) -> String {
     let mut file = tempfile::tempfile().expect("a file");
-    store.export(file.try_clone().expect("a file"), Only::default(), "x", now()).await.expect("written");
+    store.export(file.try_clone().expect("a file"), ExportFilter::default(), "x", now()).await.expect("written");
     file.rewind().expect("rewound");
     let mut text = String::new();
     file.read_to_string(&mut text).expect("text");
@@ -314,13 +314,13 @@ proptest! {
                     store.add_follow_up(row.key, text, now()).await.expect("kept");
                 }
                 let turn = store.take_turn(first, "one", now(), now()).await.expect("a turn");
-                assert!(matches!(&turn, Turn::Go { text, .. } if *text == typed[0]), "sent as it was typed: {turn:?}");
+                assert!(matches!(&turn, SendPermit::Go { text, .. } if *text == typed[0]), "sent as it was typed: {turn:?}");
                 let how = match end {
-                    0 => Settled::Accepted(answer),
-                    1 => Settled::NotSent(why),
-                    2 => Settled::Rejected(why),
-                    3 => Settled::Unconfirmed(why),
-                    _ => Settled::Limited { wait: Wait { until: now() + TimeDelta::hours(1), is_estimate: false }, at: now() },
+                    0 => SendOutcome::Accepted(answer),
+                    1 => SendOutcome::NotSent(why),
+                    2 => SendOutcome::Rejected(why),
+                    3 => SendOutcome::Unconfirmed(why),
+                    _ => SendOutcome::Limited { wait: Wait { until: now() + TimeDelta::hours(1), is_estimate: false }, at: now() },
                 };
                 store.settle(first, how.clone(), now()).await.expect("kept");
                 (how, row.key, store.thread(row.key).await.expect("read"))
@@ -333,11 +333,11 @@ proptest! {
         prop_assert_eq!(&before, &after);
         prop_assert_eq!(after.prompts.iter().map(|prompt| prompt.text.clone()).collect::<Vec<_>>(), texts);
         let expected = match delivery {
-            Settled::Accepted(_) => Delivery::Accepted,
-            Settled::NotSent(why) => Delivery::NotSent(why),
-            Settled::Rejected(why) => Delivery::Rejected(why),
-            Settled::Unconfirmed(why) => Delivery::Unconfirmed(why),
-            Settled::Limited { wait, .. } => Delivery::Queued { until: Some(wait.until) },
+            SendOutcome::Accepted(_) => Delivery::Accepted,
+            SendOutcome::NotSent(why) => Delivery::NotSent(why),
+            SendOutcome::Rejected(why) => Delivery::Rejected(why),
+            SendOutcome::Unconfirmed(why) => Delivery::Unconfirmed(why),
+            SendOutcome::Limited { wait, .. } => Delivery::Queued { until: Some(wait.until) },
         };
         prop_assert_eq!(&after.prompts[0].delivery, &expected);
         prop_assert!(pages.iter().all(|page| row.pages.contains(page)), "{:?}", row.pages);
@@ -450,14 +450,14 @@ proptest! {
         let file: String = lines.map(|line| line.write().expect("written") + "\n").collect();
         let (here, there) = across(
             async move |store| {
-                store.import(Cursor::new(file), Only::default(), false, now()).await.expect("taken in");
+                store.import(Cursor::new(file), ExportFilter::default(), false, now()).await.expect("taken in");
                 export(&store).await
             },
             async |store, written| {
                 assert_eq!(export(&store).await, written, "the next run says the same");
                 let other = Store::in_memory().expect("a store");
                 check_import(Cursor::new(&written), now()).expect("what was written is read");
-                other.import(Cursor::new(written.clone()), Only::default(), false, now()).await.expect("taken in");
+                other.import(Cursor::new(written.clone()), ExportFilter::default(), false, now()).await.expect("taken in");
                 (written, export(&other).await)
             },
         );

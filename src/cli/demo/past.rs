@@ -9,7 +9,7 @@ use crate::model::prompt::{Delivery, EventKind, JobEvent, PromptId, PromptKind};
 use crate::model::row::{Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
 use crate::sim::{SeededChange, SeededJob};
-use crate::store::{ImportError, Only, Settled, Store, StoreError};
+use crate::store::{ExportFilter, ImportError, SendOutcome, Store, StoreError};
 use chrono::TimeDelta;
 use futures_util::FutureExt as _;
 use std::io::{self, BufReader, Cursor, Read};
@@ -106,7 +106,7 @@ impl Past<'_> {
             let mut paid = self.now - TimeDelta::hours(48);
             let at = self.now - LOST_AGO;
             let (prompt, _) = self.store.add_new_job(self.scope, LOST, at).await?;
-            self.send(prompt, Settled::Unconfirmed(CleanText::line(LOST_WHY)), at, &mut paid).await?;
+            self.send(prompt, SendOutcome::Unconfirmed(CleanText::line(LOST_WHY)), at, &mut paid).await?;
             self.hold_a_follow_up(&mut paid).await?;
             self.add_own_words().await?;
             self.pause_a_batch().await?;
@@ -117,8 +117,9 @@ impl Past<'_> {
     /// Hands the rest over to the store at once, which writes it after what it was asked before.
     pub(super) fn add_rest(&self, rest: Vec<SeededJob>) {
         let (store, lines, now) = (self.store.clone(), Lines::new(rest, self.scope, self.now), self.now);
-        let mut import =
-            Box::pin(async move { store.import(BufReader::new(lines), Only::default(), false, now).await.map(|_| ()) });
+        let mut import = Box::pin(async move {
+            store.import(BufReader::new(lines), ExportFilter::default(), false, now).await.map(|_| ())
+        });
         if (&mut import).now_or_never().is_none() {
             // The store is in memory: only a mistake in the demo itself could fail.
             tokio::spawn(import);
@@ -128,7 +129,7 @@ impl Past<'_> {
     /// The service's jobs, in the form in which they come from another computer: in one transaction.
     async fn take_in(&self, jobs: Vec<SeededJob>) -> Result<(), ImportError> {
         let lines = Lines::new(jobs, self.scope, self.now);
-        self.store.import(BufReader::new(lines), Only::default(), false, self.now).await?;
+        self.store.import(BufReader::new(lines), ExportFilter::default(), false, self.now).await?;
         Ok(())
     }
 
@@ -139,7 +140,7 @@ impl Past<'_> {
         let is_old = |row: &&Job| row.group() == JobGroup::Done && row.created_at < at && row.pr_link.is_some();
         let Some(row) = rows.iter().rev().find(is_old) else { return Ok(()) };
         let (prompt, _) = self.store.add_follow_up(row.key, REFUSED, at).await?;
-        self.send(prompt, Settled::Rejected(CleanText::line(REFUSED_WHY)), at, paid).await?;
+        self.send(prompt, SendOutcome::Rejected(CleanText::line(REFUSED_WHY)), at, paid).await?;
         self.store.add_follow_up(row.key, HELD, at + TimeDelta::seconds(40)).await?;
         Ok(())
     }
@@ -173,7 +174,7 @@ impl Past<'_> {
         Ok(())
     }
 
-    async fn send(&self, prompt: PromptId, how: Settled, at: Time, paid: &mut Time) -> Result<(), StoreError> {
+    async fn send(&self, prompt: PromptId, how: SendOutcome, at: Time, paid: &mut Time) -> Result<(), StoreError> {
         *paid += TimeDelta::hours(1);
         self.store.take_turn(prompt, INSTANCE, at, *paid).await?;
         self.store.settle(prompt, how, at).await?;

@@ -38,7 +38,7 @@ impl From<rusqlite::Error> for ImportError {
 
 /// Reads the lines of an export one after the other; headers are looked at and passed over.
 #[derive(Debug)]
-pub(super) struct Lines<B> {
+pub(super) struct BackupReader<B> {
     from: B,
     buffer: Vec<u8>,
     line: u64,
@@ -46,7 +46,7 @@ pub(super) struct Lines<B> {
     now: Time,
 }
 
-impl<B: BufRead> Lines<B> {
+impl<B: BufRead> BackupReader<B> {
     pub(super) fn new(from: B, now: Time) -> Self {
         Self { from, buffer: Vec::new(), line: 0, has_header: false, now }
     }
@@ -87,7 +87,7 @@ impl<B: BufRead> Lines<B> {
 /// # Errors
 /// The first line that can't be taken in.
 pub fn check<B: BufRead>(from: B, now: Time) -> Result<(BackupTotals, bool), ImportError> {
-    let mut lines = Lines::new(from, now);
+    let mut lines = BackupReader::new(from, now);
     let (mut totals, mut has_end) = (BackupTotals::default(), false);
     while let Some(line) = lines.next()? {
         match line {

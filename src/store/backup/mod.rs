@@ -1,9 +1,9 @@
 //! All that the store knows as lines of text, and taking such lines in (design.md: `export`, `import`). The shape of a line
 //! and the rules of joining are the model's.
 
+mod import;
 mod lines;
 mod read;
-mod take_in;
 mod write;
 
 pub use lines::{ImportError, LINE_MAX, check};
@@ -18,13 +18,13 @@ use std::io::{BufRead, Write};
 
 /// Of which jobs and drafts: of all, or of one project or service.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Only {
+pub struct ExportFilter {
     /// At whatever service.
     pub project: Option<String>,
     pub base_url: Option<String>,
 }
 
-impl Only {
+impl ExportFilter {
     pub(in crate::store) fn includes(&self, scope: &Scope) -> bool {
         let fits = |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|wanted| wanted == is);
         fits(&self.project, &scope.project) && fits(&self.base_url, &scope.base_url)
@@ -68,7 +68,13 @@ impl Store {
     ///
     /// # Errors
     /// The store can't be read, or `out` not be written.
-    pub async fn export<W: Write + Send + 'static>(&self, out: W, only: Only, program: &str, now: Time) -> R<Exported> {
+    pub async fn export<W: Write + Send + 'static>(
+        &self,
+        out: W,
+        only: ExportFilter,
+        program: &str,
+        now: Time,
+    ) -> R<Exported> {
         let program = program.to_owned();
         self.handle.read(move |db| read::export(db, out, &only, &program, now)).await
     }
@@ -81,7 +87,7 @@ impl Store {
     pub async fn import<B: BufRead + Send + 'static>(
         &self,
         lines: B,
-        only: Only,
+        only: ExportFilter,
         dry_run: bool,
         now: Time,
     ) -> Result<Imported, ImportError> {
@@ -91,7 +97,7 @@ impl Store {
         let work = move |db: &mut rusqlite::Connection| {
             schema::set_cache(db, schema::Cache::Bulk)?;
             let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let imported = take_in::import(&tx, lines, &only, now);
+            let imported = import::import(&tx, lines, &only, now);
             if imported.is_ok() && !dry_run {
                 tx.commit()?;
             } else {

@@ -1,7 +1,7 @@
 //! Reading the whole record out, a job at a time: what is held in memory is one job.
 
 use super::write::LineWriter;
-use super::{Exported, Only};
+use super::{ExportFilter, Exported};
 use crate::model::Time;
 use crate::model::backup::{
     BackupHeader, BackupLine, BackupTotals, DraftOf, DraftRecord, DraftText, JobRecord, PromptRecord,
@@ -27,7 +27,13 @@ struct Drafts {
 }
 
 /// Writes all lines.
-pub(super) fn export(connection: &Connection, out: impl Write, only: &Only, program: &str, now: Time) -> R<Exported> {
+pub(super) fn export(
+    connection: &Connection,
+    out: impl Write,
+    only: &ExportFilter,
+    program: &str,
+    now: Time,
+) -> R<Exported> {
     let mut lines = LineWriter::new(out);
     lines.write(&BackupLine::Header(BackupHeader { program: CleanText::line(program), exported_at: now }))?;
     let (mut totals, mut in_flight) = (BackupTotals::default(), 0);

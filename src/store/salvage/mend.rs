@@ -2,7 +2,7 @@
 //! a prompt's state may be if it is not certain.
 
 use super::pages::{PageKind, Record};
-use super::{Found, JOB_BY_ID, JOB_BY_REVISION, R, SCOPE_INDEX, SEQUENCE};
+use super::{JOB_BY_ID, JOB_BY_REVISION, R, SCOPE_INDEX, SEQUENCE, SalvagedTables};
 use crate::model::Time;
 use crate::model::text::CleanText;
 use crate::store::prompts::TITLE;
@@ -65,7 +65,7 @@ pub(super) fn how_settled(record: &Record) -> usize {
 
 /// Mends rows, one table after the other.
 pub(super) struct Mender<'a> {
-    found: &'a Found,
+    found: &'a SalvagedTables,
     now: i64,
     /// Jobs of which no prompt is undelivered, by their own rows.
     delivered: HashSet<i64>,
@@ -76,7 +76,7 @@ pub(super) struct Mender<'a> {
 }
 
 impl<'a> Mender<'a> {
-    pub(super) fn new(found: &'a Found, now: Time) -> Self {
+    pub(super) fn new(found: &'a SalvagedTables, now: Time) -> Self {
         let by_id = found.of(JOB_BY_ID).iter().filter_map(|entry| match entry.values.as_slice() {
             [Some(Value::Integer(scope)), Some(Value::Text(id)), Some(Value::Integer(key))] => {
                 Some((*key, (*scope, id.clone())))
@@ -88,7 +88,7 @@ impl<'a> Mender<'a> {
 
     /// The values of a row as they can be inserted.
     pub(super) fn values(&mut self, table: &str, columns: &[String], record: &Record) -> Vec<Option<Value>> {
-        let mut row = Row { columns, values: record.values.clone() };
+        let mut row = SalvagedRow { columns, values: record.values.clone() };
         // The key of a row is stored once, before the row.
         if matches!(table, "scope" | "revision" | "ledger" | "job" | "prompt" | "event" | "views_report" | "views_path")
         {
@@ -131,7 +131,7 @@ impl<'a> Mender<'a> {
         }
     }
 
-    fn mend_prompt(&mut self, prompt: &mut Row<'_>) {
+    fn mend_prompt(&mut self, prompt: &mut SalvagedRow<'_>) {
         prompt.put("instance", Value::Null);
         if !prompt.is_one_of("kind", &KINDS) {
             prompt.put("kind", "create".to_owned().into());
@@ -351,12 +351,12 @@ fn numbers(tx: &Transaction<'_>, sql: &str) -> R<Vec<i64>> {
 }
 
 /// The values of a row by the names of their columns.
-struct Row<'a> {
+struct SalvagedRow<'a> {
     columns: &'a [String],
     values: Vec<Option<Value>>,
 }
 
-impl Row<'_> {
+impl SalvagedRow<'_> {
     fn at(&self, column: &str) -> Option<usize> {
         self.columns.iter().position(|name| name == column)
     }

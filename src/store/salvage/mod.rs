@@ -11,7 +11,7 @@ use super::{jobs, schema};
 use crate::model::Time;
 use crate::model::row::JobKey;
 use mend::Mender;
-use pages::{PageKind, Pages, Record};
+use pages::{PageKind, RawPages, Record};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params_from_iter};
 use std::collections::HashMap;
@@ -92,9 +92,9 @@ const SEQUENCE: &str = "sqlite_sequence";
 
 /// What a damaged file has, by the name of the table or index.
 #[derive(Debug, Default)]
-pub(super) struct Found(HashMap<String, Vec<Record>>);
+pub(super) struct SalvagedTables(HashMap<String, Vec<Record>>);
 
-impl Found {
+impl SalvagedTables {
     fn of(&self, name: &str) -> &[Record] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
@@ -105,9 +105,9 @@ impl Found {
 }
 
 /// Reads all rows of the file that make sense.
-pub(super) fn read(file: &Path) -> R<Found> {
-    let mut pages = Pages::new(std::fs::read(file)?);
-    let mut found = Found::default();
+pub(super) fn read(file: &Path) -> R<SalvagedTables> {
+    let mut pages = RawPages::new(std::fs::read(file)?);
+    let mut found = SalvagedTables::default();
     pages.skip_free();
     let mut trees: Vec<(String, usize)> = pages.tree(1).iter().filter_map(tree_of).collect();
     // A row that two trees lead to belongs to the table, which was read first.
@@ -143,7 +143,7 @@ fn tree_of(row: &Record) -> Option<(String, usize)> {
 }
 
 /// Writes what was found into an empty store, in one transaction.
-pub(super) fn write(connection: &mut Connection, found: &Found, now: Time) -> R<Recovered> {
+pub(super) fn write(connection: &mut Connection, found: &SalvagedTables, now: Time) -> R<Recovered> {
     connection.execute_batch("PRAGMA foreign_keys = OFF")?;
     schema::set_cache(connection, schema::Cache::Bulk)?;
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

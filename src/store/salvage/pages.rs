@@ -31,7 +31,7 @@ pub(super) struct Record {
 
 /// A file in memory, and which of its pages were read.
 #[derive(Debug)]
-pub(super) struct Pages {
+pub(super) struct RawPages {
     bytes: Vec<u8>,
     size: usize,
     /// Bytes of a page without those that are reserved at its end.
@@ -39,7 +39,7 @@ pub(super) struct Pages {
     read: HashSet<usize>,
 }
 
-impl Pages {
+impl RawPages {
     pub(super) fn new(mut bytes: Vec<u8>) -> Self {
         let header = |at: usize| bytes.get(at).copied().unwrap_or(0);
         let named = match usize::from(header(16)) << 8 | usize::from(header(17)) {

@@ -3,14 +3,14 @@ use crate::model::backup::{BackupHeader, BackupLine, DraftOf, DraftRecord, Draft
 use crate::model::change::QueueChange;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, EventKind, JobEvent, PromptKind};
 use crate::model::row::JobGroup;
-use crate::store::{ImportError, Imported, LINE_MAX, Only, check_import};
+use crate::store::{ExportFilter, ImportError, Imported, LINE_MAX, check_import};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::io::{Cursor, Read as _, Seek as _};
 
 pub(super) async fn export(store: &Store) -> String {
     let mut file = tempfile::tempfile().expect("a file");
-    store.export(file.try_clone().expect("a file"), Only::default(), "0.1.0", at(1000)).await.expect("written");
+    store.export(file.try_clone().expect("a file"), ExportFilter::default(), "0.1.0", at(1000)).await.expect("written");
     file.rewind().expect("rewound");
     let mut text = String::new();
     file.read_to_string(&mut text).expect("text");
@@ -18,12 +18,14 @@ pub(super) async fn export(store: &Store) -> String {
 }
 
 pub(super) async fn import(store: &Store, lines: &str) -> Imported {
-    store.import(Cursor::new(lines.to_owned()), Only::default(), false, at(2000)).await.expect("taken in")
+    store.import(Cursor::new(lines.to_owned()), ExportFilter::default(), false, at(2000)).await.expect("taken in")
 }
 
 async fn refused(store: &Store, lines: &str) -> String {
-    let error =
-        store.import(Cursor::new(lines.to_owned()), Only::default(), false, at(2000)).await.expect_err("refused");
+    let error = store
+        .import(Cursor::new(lines.to_owned()), ExportFilter::default(), false, at(2000))
+        .await
+        .expect_err("refused");
     assert_eq!(check_import(Cursor::new(lines), at(2000)).expect_err("refused").to_string(), error.to_string());
     error.to_string()
 }
@@ -47,14 +49,14 @@ async fn full() -> Store {
     let about = [line("/a"), line("/b")];
     let (prompt, row) = store.add_job_about(&scope(), "Fix\nit", &about, at(0)).await.expect("kept");
     store.turn(prompt, at(1)).await;
-    store.end(prompt, Settled::Accepted(with_pr("j/1", Status::Completed, 7)), at(2)).await;
+    store.end(prompt, SendOutcome::Accepted(with_pr("j/1", Status::Completed, 7)), at(2)).await;
     store.change(row.key, LocalChange::Title(Some(line("My title"))), at(3)).await;
     store.change(row.key, LocalChange::Tags(vec![line("docs"), line("api")]), at(3)).await;
     store.change(row.key, LocalChange::Note(Some(CleanText::block("two\nlines"))), at(3)).await;
     store.change(row.key, LocalChange::Looked, at(4)).await;
     let refused = store.follow_up(row.key, "And more", at(5)).await;
     store.turn(refused, at(6)).await;
-    store.end(refused, Settled::Rejected(line("too long")), at(7)).await;
+    store.end(refused, SendOutcome::Rejected(line("too long")), at(7)).await;
     store.save_draft(&scope(), DraftSlot::Prompt(refused), "shorter", at(8)).await.expect("kept");
     store.save_draft(&scope(), DraftSlot::FollowUp(row.key), "then \x1b[2J", at(9)).await.expect("kept");
     store.save_draft(&scope(), DraftSlot::NewJob, "a new job", at(10)).await.expect("kept");
@@ -99,7 +101,7 @@ async fn a_line_is_in_the_shape_that_is_promised() {
 async fn twice_is_once_also_into_the_store_that_it_came_from() {
     let store = full().await;
     let (one, two) = (store.new_job("waits", at(20)).await, store.new_job("goes", at(21)).await);
-    assert!(matches!(store.turn(two.0, at(22)).await, Turn::Go { .. }));
+    assert!(matches!(store.turn(two.0, at(22)).await, SendPermit::Go { .. }));
     let lines = export(&store).await;
     let done = import(&store, &lines).await;
     assert_eq!((done.jobs_added, done.jobs_changed, done.jobs_unchanged), (0, 0, 5));
@@ -135,7 +137,7 @@ async fn what_another_computer_may_send_is_never_sent_by_this_one() {
             "paused" => assert_eq!(prompt.delivery, Delivery::Paused),
             _ => assert!(is_unconfirmed(&prompt.delivery), "{prompt:?}"),
         }
-        assert!(!matches!(elsewhere.turn(prompt.id, at(3000)).await, Turn::Go { .. }));
+        assert!(!matches!(elsewhere.turn(prompt.id, at(3000)).await, SendPermit::Go { .. }));
     }
 }
 
@@ -146,7 +148,7 @@ async fn what_became_of_a_prompt_elsewhere_is_learned_and_its_job_gets_its_id() 
     import(&there, &export(&here).await).await;
     assert!(is_unconfirmed(&prompts(&there).await[0]));
     here.turn(prompt, at(1)).await;
-    here.end(prompt, Settled::Accepted(answer("j", Status::Active)), at(2)).await;
+    here.end(prompt, SendOutcome::Accepted(answer("j", Status::Active)), at(2)).await;
     let done = import(&there, &export(&here).await).await;
     assert_eq!((done.jobs_added, done.jobs_changed), (0, 1));
     assert_eq!(prompts(&there).await, [Delivery::Accepted]);
@@ -163,7 +165,7 @@ async fn a_job_that_was_tracked_here_and_its_unconfirmed_copy_become_one() {
     import(&there, &export(&here).await).await;
     there.track(&scope(), answer("j", Status::Active), at(3)).await.expect("tracked");
     here.turn(prompt, at(1)).await;
-    here.end(prompt, Settled::Accepted(answer("j", Status::Active)), at(2)).await;
+    here.end(prompt, SendOutcome::Accepted(answer("j", Status::Active)), at(2)).await;
     import(&there, &export(&here).await).await;
     let rows = there.jobs(&scope()).await.expect("rows");
     assert_eq!(rows.iter().filter(|row| row.undelivered.is_some()).count(), 0);
@@ -183,7 +185,7 @@ async fn of_two_equal_prompts_of_one_moment_each_stays_one() {
     }
     let first = here.in_line().await[0].0;
     here.turn(first, at(1)).await;
-    here.end(first, Settled::Accepted(answer("j", Status::Active)), at(2)).await;
+    here.end(first, SendOutcome::Accepted(answer("j", Status::Active)), at(2)).await;
     import(&there, &export(&here).await).await;
     let rows = there.jobs(&scope()).await.expect("rows");
     assert_eq!((rows.len(), rows.iter().filter(|row| row.id.is_some()).count()), (2, 1));
@@ -251,7 +253,7 @@ async fn a_discarded_job_is_a_discarded_one_elsewhere() {
     let (here, there) = (memory(), memory());
     let (prompt, _) = here.new_job("Fix it", at(0)).await;
     here.turn(prompt, at(1)).await;
-    here.end(prompt, Settled::Unconfirmed(line("lost")), at(2)).await;
+    here.end(prompt, SendOutcome::Unconfirmed(line("lost")), at(2)).await;
     here.discard_prompt(prompt, at(3)).await.expect("discarded");
     let lines = export(&here).await;
     assert!(lines.contains(r#""delivery":"dismissed""#), "older versions read it as well");
@@ -297,13 +299,13 @@ async fn a_prompt_that_was_changed_on_one_side_is_not_doubled_before_it_is_sent(
     let (here, there) = (memory(), memory());
     let (prompt, _) = here.new_job("Do it", at(0)).await;
     here.turn(prompt, at(1)).await;
-    here.end(prompt, Settled::Rejected(line("no")), at(2)).await;
+    here.end(prompt, SendOutcome::Rejected(line("no")), at(2)).await;
     import(&there, &export(&here).await).await;
     here.requeue(prompt, Some("Do it well"), at(3)).await.expect("queued");
     import(&there, &export(&here).await).await;
     assert_eq!(prompts(&there).await.len(), 1, "an older text of the same prompt");
     here.turn(prompt, at(4)).await;
-    here.end(prompt, Settled::Accepted(answer("j", Status::Active)), at(5)).await;
+    here.end(prompt, SendOutcome::Accepted(answer("j", Status::Active)), at(5)).await;
     import(&there, &export(&here).await).await;
     let rows = there.jobs(&scope()).await.expect("rows");
     let titles: Vec<&str> = rows.iter().map(|row| row.title.as_str()).collect();
@@ -359,11 +361,16 @@ async fn a_line_that_is_wrong_is_named_and_nothing_is_imported() {
         let said = refused(&store, &lines).await;
         assert!(said.starts_with(expected), "{said} for {lines}");
     }
-    let no_text =
-        store.import(Cursor::new(b"\xff\xfe\n".to_vec()), Only::default(), false, at(0)).await.expect_err("refused");
+    let no_text = store
+        .import(Cursor::new(b"\xff\xfe\n".to_vec()), ExportFilter::default(), false, at(0))
+        .await
+        .expect_err("refused");
     assert!(matches!(no_text, ImportError::NoText { line: 1 }));
     let long = std::io::BufReader::new(std::io::repeat(b'x').take(LINE_MAX + 5));
-    assert!(matches!(store.import(long, Only::default(), false, at(0)).await, Err(ImportError::TooLong { line: 1 })));
+    assert!(matches!(
+        store.import(long, ExportFilter::default(), false, at(0)).await,
+        Err(ImportError::TooLong { line: 1 })
+    ));
     let x = Scope { base_url: "https://x.example".to_owned(), project: "p".to_owned(), organization: None };
     assert!(store.jobs(&x).await.expect("rows").is_empty(), "all or nothing");
 }
@@ -385,7 +392,7 @@ async fn what_a_file_leaves_out_loses_no_job_and_what_it_has_more_is_passed_over
 #[tokio::test]
 async fn one_project_or_service_can_be_taken_alone() {
     let (store, part) = (full().await, memory());
-    let other = || Only { base_url: Some("https://other.example".to_owned()), ..Only::default() };
+    let other = || ExportFilter { base_url: Some("https://other.example".to_owned()), ..ExportFilter::default() };
     let lines = export(&store).await;
     let done = part.import(Cursor::new(lines.clone()), other(), false, at(0)).await.expect("taken in");
     assert_eq!((done.jobs_added, done.drafts_added), (1, 0));
@@ -402,7 +409,7 @@ async fn one_project_or_service_can_be_taken_alone() {
 async fn a_dry_run_says_the_same_and_changes_nothing() {
     let lines = export(&full().await).await;
     let store = memory();
-    let would = store.import(Cursor::new(lines.clone()), Only::default(), true, at(2000)).await.expect("said");
+    let would = store.import(Cursor::new(lines.clone()), ExportFilter::default(), true, at(2000)).await.expect("said");
     assert!(store.jobs(&scope()).await.expect("rows").is_empty());
     assert_eq!(import(&store, &lines).await, would);
 }

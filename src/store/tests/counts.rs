@@ -1,7 +1,7 @@
 //! The numbers of jobs that the file keeps, against those that are there.
 
 use super::*;
-use crate::store::{Only, PruneJobs, open, schema};
+use crate::store::{ExportFilter, PruneJobs, open, schema};
 use proptest::prelude::*;
 
 /// Scope, need, jobs.
@@ -104,7 +104,7 @@ async fn jobs_that_are_sent_merged_put_away_and_pruned_are_counted_where_they_ar
     assert_eq!(kept().await, [(1, 1, 1)]);
     let tracked = store.track(&scope(), answer("j1", Status::Active), at(2)).await.expect("tracked");
     assert_eq!(kept().await, [(1, 1, 2)]);
-    store.end(prompt, Settled::Accepted(answer("j1", Status::Active)), at(3)).await;
+    store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(3)).await;
     assert_eq!(kept().await, [(1, 1, 1)], "one job, in two rows");
     store.got(tracked.key, with_pr("j1", Status::Completed, 7), at(4)).await;
     assert_eq!(kept().await, [(1, 0, 1)]);
@@ -114,6 +114,6 @@ async fn jobs_that_are_sent_merged_put_away_and_pruned_are_counted_where_they_ar
     assert_eq!(kept().await, [(1, 3, 1)]);
     store.change(row.key, LocalChange::Dismissed(true), at(6)).await;
     assert_eq!(kept().await, [(1, 5, 1)]);
-    let pruned = store.prune_jobs(PruneJobs { before: at(100), only: Only::default() }).await.expect("pruned");
+    let pruned = store.prune_jobs(PruneJobs { before: at(100), only: ExportFilter::default() }).await.expect("pruned");
     assert_eq!((pruned.jobs, kept().await), (1, vec![]));
 }

@@ -236,7 +236,7 @@ async fn the_questions_asked_all_the_time_are_answered_from_an_index() {
     assert!(by_id.contains("job_by_id"), "{by_id}");
     let queued = plan(crate::store::queue::QUEUED.replace("?1", "1").replace("?2", "NULL")).await;
     assert!(queued.contains("prompt_queued") && !queued.contains("SCAN job"), "{queued}");
-    let sent = plan(crate::store::local::SENT.replace("?1", "1")).await;
+    let sent = plan(crate::store::labels::SENT.replace("?1", "1")).await;
     assert!(sent.contains("prompt_by_sent") && !sent.contains("TEMP B-TREE"), "{sent}");
     let first = plan(crate::store::jobs::first_rows_sql().replace("?1", "1").replace("?2", "45")).await;
     let sorts = first.replace("group_concat(ORDER BY)", "").contains("ORDER BY");
@@ -370,7 +370,7 @@ async fn a_job_needs_the_user_until_it_is_acted_on_and_again_after_its_next_chan
     assert_eq!(row.group(), JobGroup::Done);
     let prompt = store.follow_up(key, "more", at(60)).await;
     store.turn(prompt, at(61)).await;
-    let row = store.end(prompt, Settled::Accepted(with_pr("j1", Status::Completed, 8)), at(62)).await;
+    let row = store.end(prompt, SendOutcome::Accepted(with_pr("j1", Status::Completed, 8)), at(62)).await;
     assert_eq!(row.group(), JobGroup::Done, "the service still says what it said before the follow-up");
     let row = store.got(key, with_pr("j1", Status::Completed, 8), at(64)).await.row;
     assert_eq!(row.group(), JobGroup::NeedsYou, "the follow-up is done");
@@ -387,7 +387,7 @@ async fn a_follow_up_takes_a_failed_job_off_those_that_need_the_user() {
     assert_eq!(discarded.rows[0].group(), JobGroup::NeedsYou, "it was not sent");
     let prompt = store.follow_up(row.key, "try again", at(22)).await;
     store.turn(prompt, at(23)).await;
-    let row = store.end(prompt, Settled::Accepted(answer("j1", Status::Failed)), at(24)).await;
+    let row = store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Failed)), at(24)).await;
     assert_eq!(row.group(), JobGroup::Done);
 }
 

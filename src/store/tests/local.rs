@@ -28,7 +28,7 @@ async fn an_edited_prompt_gives_the_title_only_where_the_user_gave_none() {
     let (prompt, row) = store.new_job("First line", at(0)).await;
     store.change(row.key, LocalChange::Title(Some(line("Mine"))), at(1)).await;
     store.turn(prompt, at(2)).await;
-    store.end(prompt, Settled::Rejected(line("no")), at(3)).await;
+    store.end(prompt, SendOutcome::Rejected(line("no")), at(3)).await;
     let row = store.requeue(prompt, Some("Second line"), at(4)).await.expect("queued");
     assert_eq!(row.title.as_str(), "Mine");
     let row = store.change(row.key, LocalChange::Title(None), at(5)).await;
@@ -80,7 +80,7 @@ async fn what_the_user_wrote_on_two_rows_that_become_one_is_kept() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.turn(prompt, at(1)).await;
-    store.end(prompt, Settled::Unconfirmed(line("?")), at(2)).await;
+    store.end(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
     let tracked = store.track(&scope(), answer("j1", Status::Active), at(3)).await.expect("tracked");
     store.change(row.key, LocalChange::Tags(vec![line("a")]), at(4)).await;
     store.change(row.key, LocalChange::Note(Some(line("mine"))), at(4)).await;

@@ -17,7 +17,7 @@ mod revisions;
 mod salvage;
 mod sending;
 
-use super::{Fetched, Settled, Store, StoreError, Turn};
+use super::{Fetched, SendOutcome, SendPermit, Store, StoreError};
 use crate::model::Time;
 use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
@@ -83,19 +83,19 @@ impl Store {
         self.add_follow_up(job, text, now).await.expect("written down").0
     }
 
-    async fn turn(&self, prompt: PromptId, now: Time) -> Turn {
+    async fn turn(&self, prompt: PromptId, now: Time) -> SendPermit {
         self.take_turn(prompt, "instance-1", now, now).await.expect("an answer")
     }
 
-    async fn end(&self, prompt: PromptId, how: Settled, now: Time) -> Job {
+    async fn end(&self, prompt: PromptId, how: SendOutcome, now: Time) -> Job {
         self.settle(prompt, how, now).await.expect("settled").row
     }
 
     /// A job that the service has accepted.
     async fn accepted(&self, id: &str, status: Status, now: Time) -> Job {
         let (prompt, _) = self.new_job(&format!("Prompt of {id}"), now).await;
-        assert!(matches!(self.turn(prompt, now).await, Turn::Go { .. }));
-        self.end(prompt, Settled::Accepted(answer(id, status)), now).await
+        assert!(matches!(self.turn(prompt, now).await, SendPermit::Go { .. }));
+        self.end(prompt, SendOutcome::Accepted(answer(id, status)), now).await
     }
 
     async fn change(&self, job: JobKey, change: LocalChange, now: Time) -> Job {
@@ -108,7 +108,7 @@ impl Store {
         waiting.into_iter().map(|waiting| (waiting.prompt, waiting.until)).collect()
     }
 
-    async fn got(&self, job: JobKey, what: RemoteJob, now: Time) -> super::Applied {
+    async fn got(&self, job: JobKey, what: RemoteJob, now: Time) -> super::MergeResult {
         self.apply_fetched(job, Fetched::Job(what), now).await.expect("applied")
     }
 

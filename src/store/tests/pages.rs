@@ -44,10 +44,10 @@ async fn when_two_rows_become_one_the_pages_of_both_stay() {
     let store = memory();
     let (prompt, row) = about(&store, "Fix it", &["/b", "/a"], 0).await;
     store.turn(prompt, at(1)).await;
-    store.end(prompt, Settled::Unconfirmed(line("?")), at(2)).await;
+    store.end(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
     let (other, _) = about(&store, "The same", &["/c", "/a"], 3).await;
     store.turn(other, at(4)).await;
-    let known = store.end(other, Settled::Accepted(answer("j1", Status::Active)), at(5)).await;
+    let known = store.end(other, SendOutcome::Accepted(answer("j1", Status::Active)), at(5)).await;
     let one = store.link(prompt, answer("j1", Status::Active), at(6)).await.expect("linked");
     assert_eq!((one.key, one.pages.to_vec()), (row.key, paths(&["/b", "/a", "/c"])));
     let found = store.jobs_about(&scope(), &line("/c")).await.expect("rows");

@@ -1,9 +1,9 @@
 use super::*;
 use crate::model::prompt::DraftSlot;
-use crate::store::{Only, PruneJobs, PrunedJobs};
+use crate::store::{ExportFilter, PruneJobs, PrunedJobs};
 
 fn before(seconds: i64) -> PruneJobs {
-    PruneJobs { before: at(seconds), only: Only::default() }
+    PruneJobs { before: at(seconds), only: ExportFilter::default() }
 }
 
 async fn ids(store: &Store) -> Vec<String> {
@@ -52,7 +52,7 @@ async fn what_is_unsent_unseen_unfinished_or_begun_is_never_touched() {
     store.new_job("queued", at(8)).await;
     let (unsent, _) = store.new_job("not sent", at(9)).await;
     store.turn(unsent, at(9)).await;
-    store.end(unsent, Settled::NotSent(line("no network")), at(9)).await;
+    store.end(unsent, SendOutcome::NotSent(line("no network")), at(9)).await;
     let done = store.prune_jobs(before(1000)).await.expect("pruned");
     assert_eq!((done.jobs, done.spared), (0, 6));
     assert_eq!(ids(&store).await.len(), 6);
@@ -78,7 +78,7 @@ async fn a_row_that_was_merged_into_a_job_goes_with_it() {
     store.track(&scope(), answer("j", Status::Completed), at(1)).await.expect("tracked");
     let (prompt, _) = store.new_job("Do it", at(2)).await;
     store.turn(prompt, at(3)).await;
-    let row = store.end(prompt, Settled::Accepted(answer("j", Status::Completed)), at(4)).await;
+    let row = store.end(prompt, SendOutcome::Accepted(answer("j", Status::Completed)), at(4)).await;
     store.change(row.key, LocalChange::Looked, at(5)).await;
     assert_eq!(store.prune_jobs(before(1000)).await.expect("pruned").jobs, 1);
     let rows: i64 =
@@ -90,7 +90,7 @@ async fn a_row_that_was_merged_into_a_job_goes_with_it() {
 async fn one_project_can_be_named() {
     let store = memory();
     over(&store, "j", at(1)).await;
-    let only = Only { project: Some("another".to_owned()), ..Only::default() };
+    let only = ExportFilter { project: Some("another".to_owned()), ..ExportFilter::default() };
     let done = store.prune_jobs(PruneJobs { before: at(1000), only }).await.expect("pruned");
     assert_eq!(PrunedJobs { bytes_before: 0, bytes_after: 0, ..done }, PrunedJobs::default());
 }

@@ -62,13 +62,13 @@ async fn a_paused_prompt_gets_no_turn_until_it_is_released() {
     let rows = queue(&store, &[keys[1]], QueueChange::Pause).await;
     assert_eq!((rows.len(), rows[0].undelivered), (1, Some(DeliveryKind::Paused)));
     assert_eq!(line_up(&store).await, ["a", "c"]);
-    assert_eq!(store.turn(prompt, at(2)).await, Turn::Behind);
+    assert_eq!(store.turn(prompt, at(2)).await, SendPermit::Behind);
     assert_eq!(store.told(keys[1]).await.prompts[0].delivery, Delivery::Paused);
     assert_eq!(queue(&store, &[keys[1]], QueueChange::Pause).await, [], "nothing changes twice");
     let rows = queue(&store, &keys, QueueChange::Release).await;
     assert_eq!((rows.len(), rows[0].undelivered), (1, Some(DeliveryKind::Queued)));
     assert_eq!(line_up(&store).await, ["a", "b", "c"]);
-    assert!(matches!(store.turn(prompt, at(3)).await, Turn::Go { .. }));
+    assert!(matches!(store.turn(prompt, at(3)).await, SendPermit::Go { .. }));
     assert_eq!(queue(&store, &[keys[1]], QueueChange::Pause).await, [], "it is on its way");
     assert_eq!(store.told(keys[1]).await.prompts[0].delivery, Delivery::Sending);
 }
@@ -81,7 +81,7 @@ async fn a_paused_follow_up_holds_those_behind_it() {
     queue(&store, &[row.key], QueueChange::Pause).await;
     let second = store.follow_up(row.key, "second", at(2)).await;
     assert_eq!(store.in_line().await, []);
-    assert_eq!(store.turn(second, at(3)).await, Turn::Behind);
+    assert_eq!(store.turn(second, at(3)).await, SendPermit::Behind);
     let row = store.job(row.key).await.expect("read").expect("there");
     assert_eq!(row.undelivered, Some(DeliveryKind::Queued), "queued is more pressing than paused");
 }
@@ -94,7 +94,7 @@ async fn sending_a_paused_prompt_after_all_releases_it() {
     let prompt = store.told(keys[0]).await.prompts[0].id;
     let row = store.requeue(prompt, Some("a, edited"), at(2)).await.expect("queued");
     assert_eq!((row.undelivered, row.title.as_str()), (Some(DeliveryKind::Queued), "a, edited"));
-    assert!(matches!(store.turn(prompt, at(3)).await, Turn::Go { .. }));
+    assert!(matches!(store.turn(prompt, at(3)).await, SendPermit::Go { .. }));
 }
 
 #[tokio::test]
@@ -130,7 +130,9 @@ async fn a_prompt_that_waits_for_the_limit_keeps_its_place() {
     queue(&store, &[keys[1]], QueueChange::Up).await;
     let prompt = store.told(keys[1]).await.prompts[0].id;
     store.turn(prompt, at(1)).await;
-    store.end(prompt, Settled::Limited { wait: Wait { until: at(60), is_estimate: false }, at: at(0) }, at(2)).await;
+    store
+        .end(prompt, SendOutcome::Limited { wait: Wait { until: at(60), is_estimate: false }, at: at(0) }, at(2))
+        .await;
     assert_eq!(line_up(&store).await, ["b", "a"]);
 }
 
@@ -145,7 +147,7 @@ async fn what_is_removed_is_never_sent_and_kept_as_discarded() {
     let prompt = &store.told(keys[0]).await.prompts[0];
     let from = Some(DeliveryKind::Paused);
     assert_eq!((prompt.delivery.clone(), prompt.text.as_str()), (Delivery::Discarded { from }, "a"));
-    assert_eq!(store.turn(prompt.id, at(2)).await, Turn::Taken);
+    assert_eq!(store.turn(prompt.id, at(2)).await, SendPermit::Taken);
     assert_eq!(line_up(&store).await, ["b"]);
 
     let kept = store.accepted("j1", Status::Active, at(3)).await;
@@ -163,7 +165,9 @@ async fn a_removed_prompt_is_put_back_at_its_place_with_what_it_waits_for() {
     queue(&store, &[keys[0]], QueueChange::Pause).await;
     let limited = store.told(keys[1]).await.prompts[0].id;
     store.turn(limited, at(2)).await;
-    store.end(limited, Settled::Limited { wait: Wait { until: at(900), is_estimate: false }, at: at(3) }, at(3)).await;
+    store
+        .end(limited, SendOutcome::Limited { wait: Wait { until: at(900), is_estimate: false }, at: at(3) }, at(3))
+        .await;
     let before: Vec<_> =
         store.jobs(&scope()).await.expect("rows").into_iter().map(|row| (row.queue_position, row.group())).collect();
     let prompts = store.told(keys[1]).await.prompts;
@@ -188,7 +192,7 @@ async fn a_removed_follow_up_is_not_put_back_behind_a_later_one_that_went_out() 
     let second = store.follow_up(job.key, "second", at(3)).await;
     store.turn(second, at(4)).await;
     assert!(matches!(store.restore_prompts(&removed.prompts).await, Err(StoreError::MovedOn)));
-    assert_eq!(store.turn(first, at(5)).await, Turn::Taken, "it is still discarded");
+    assert_eq!(store.turn(first, at(5)).await, SendPermit::Taken, "it is still discarded");
 }
 
 #[tokio::test]
@@ -251,7 +255,7 @@ async fn one_prompt_is_paused_alone_and_only_while_it_is_queued() {
     assert!(paused.revision > row.revision);
     let states: Vec<DeliveryKind> = store.told(row.key).await.prompts.iter().map(|p| p.delivery.kind()).collect();
     assert_eq!(states, [DeliveryKind::Accepted, DeliveryKind::Queued, DeliveryKind::Paused]);
-    assert!(matches!(store.turn(first, at(3)).await, Turn::Go { .. }));
+    assert!(matches!(store.turn(first, at(3)).await, SendPermit::Go { .. }));
     assert_eq!(store.pause_prompt(first, at(1)).await.expect("read"), None, "it is on its way");
 }
 
@@ -262,10 +266,10 @@ async fn known_are_prompts_that_wait_and_those_that_went_out_lately() {
     store.accepted("new", Status::Active, at(100)).await;
     let (lost, _) = store.new_job("Lost", at(0)).await;
     store.turn(lost, at(100)).await;
-    store.end(lost, Settled::Unconfirmed(line("?")), at(101)).await;
+    store.end(lost, SendOutcome::Unconfirmed(line("?")), at(101)).await;
     let (refused, _) = store.new_job("Refused", at(100)).await;
     store.turn(refused, at(100)).await;
-    store.end(refused, Settled::Rejected(line("no")), at(101)).await;
+    store.end(refused, SendOutcome::Rejected(line("no")), at(101)).await;
     let (waits, _) = store.new_job("Waits", at(0)).await;
     store.pause_prompt(waits, at(1)).await.expect("paused");
     let known = store.known_prompts(&scope(), at(50)).await.expect("read");

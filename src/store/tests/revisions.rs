@@ -40,8 +40,8 @@ impl Watched {
         assert_eq!(self.look().await, 1, "{what}");
     }
 
-    async fn sent(&mut self, prompt: PromptId, how: Settled, seconds: i64) {
-        assert!(matches!(self.store.turn(prompt, at(seconds)).await, Turn::Go { .. }));
+    async fn sent(&mut self, prompt: PromptId, how: SendOutcome, seconds: i64) {
+        assert!(matches!(self.store.turn(prompt, at(seconds)).await, SendPermit::Go { .. }));
         self.changed("its turn").await;
         let what = format!("{how:?}");
         self.store.end(prompt, how, at(seconds + 1)).await;
@@ -56,21 +56,23 @@ async fn sending_and_deciding_give_the_row_another_revision() {
     let mut watched = Watched::new(store.clone()).await;
     let prompt = store.follow_up(job, "more", at(10)).await;
     watched.changed("a follow-up").await;
-    watched.sent(prompt, Settled::Limited { wait: Wait { until: at(30), is_estimate: false }, at: at(0) }, 20).await;
-    watched.sent(prompt, Settled::NotSent(line("no network")), 4000).await;
+    watched
+        .sent(prompt, SendOutcome::Limited { wait: Wait { until: at(30), is_estimate: false }, at: at(0) }, 20)
+        .await;
+    watched.sent(prompt, SendOutcome::NotSent(line("no network")), 4000).await;
     store.requeue(prompt, Some("more of it"), at(4010)).await.expect("queued");
     watched.changed("an edited prompt").await;
-    watched.sent(prompt, Settled::Rejected(line("too long")), 4020).await;
+    watched.sent(prompt, SendOutcome::Rejected(line("too long")), 4020).await;
     store.requeue(prompt, None, at(4030)).await.expect("queued");
     watched.changed("a prompt that is sent again").await;
-    watched.sent(prompt, Settled::Unconfirmed(line("?")), 4040).await;
+    watched.sent(prompt, SendOutcome::Unconfirmed(line("?")), 4040).await;
     store.discard_prompt(prompt, at(4050)).await.expect("discarded");
     watched.changed("a prompt that is let go").await;
     let prompt = store.follow_up(job, "and more", at(4060)).await;
     watched.look().await;
-    watched.sent(prompt, Settled::Accepted(with_pr("j1", Status::Active, 7)), 4070).await;
+    watched.sent(prompt, SendOutcome::Accepted(with_pr("j1", Status::Active, 7)), 4070).await;
     let prompt = store.follow_up(job, "the last", at(4080)).await;
-    assert!(matches!(store.turn(prompt, at(4090)).await, Turn::Go { .. }));
+    assert!(matches!(store.turn(prompt, at(4090)).await, SendPermit::Go { .. }));
     watched.look().await;
     store.abandon(&scope(), "instance-1", at(4100)).await.expect("done");
     watched.changed("what a dead instance left").await;
@@ -99,7 +101,7 @@ async fn what_the_service_and_other_computers_say_gives_the_row_another_revision
     let job = store.accepted("j1", Status::Active, at(0)).await.key;
     let (prompt, _) = store.new_job("Another one", at(1)).await;
     store.turn(prompt, at(2)).await;
-    store.end(prompt, Settled::Unconfirmed(line("?")), at(3)).await;
+    store.end(prompt, SendOutcome::Unconfirmed(line("?")), at(3)).await;
     let tracked = store.track(&scope(), answer("j2", Status::Active), at(4)).await.expect("tracked");
     store.follow_up(tracked.key, "more", at(5)).await;
     let mut watched = Watched::new(store.clone()).await;

@@ -31,11 +31,11 @@ async fn filled(folder: &Path) {
         let id = format!("job_{n:04}");
         match n % 8 {
             0 | 1 => {}
-            2 => drop(store.end(prompt, Settled::Unconfirmed(line("lost")), at(n)).await),
-            3 => drop(store.end(prompt, Settled::NotSent(line("no network")), at(n)).await),
-            4 => drop(store.end(prompt, Settled::Rejected(line("too vague")), at(n)).await),
+            2 => drop(store.end(prompt, SendOutcome::Unconfirmed(line("lost")), at(n)).await),
+            3 => drop(store.end(prompt, SendOutcome::NotSent(line("no network")), at(n)).await),
+            4 => drop(store.end(prompt, SendOutcome::Rejected(line("too vague")), at(n)).await),
             _ => {
-                store.end(prompt, Settled::Accepted(with_pr(&id, Status::Active, 7)), at(n)).await;
+                store.end(prompt, SendOutcome::Accepted(with_pr(&id, Status::Active, 7)), at(n)).await;
                 store.got(row.key, with_pr(&id, Status::Completed, 7), at(n + 60)).await;
             }
         }
@@ -479,8 +479,8 @@ async fn a_prompt_that_was_recovered_is_sent_once_the_user_resumes_it() {
     fs::write(file(folder.path()), &bytes).expect("written");
     let (store, opened) = Store::open(folder.path(), at(2)).expect("opened");
     assert_eq!(opened.recovered, Recovered { jobs: 1, prompts: 1, paused: 1, ..Recovered::default() });
-    assert_eq!(store.turn(prompt, at(3)).await, Turn::Behind);
+    assert_eq!(store.turn(prompt, at(3)).await, SendPermit::Behind);
     assert_eq!(store.told(row.key).await.prompts[0].delivery, Delivery::Paused);
     store.change_queue(&[row.key], crate::model::change::QueueChange::Release, at(4)).await.expect("resumed");
-    assert!(matches!(store.turn(prompt, at(5)).await, Turn::Go { .. }));
+    assert!(matches!(store.turn(prompt, at(5)).await, SendPermit::Go { .. }));
 }

@@ -44,7 +44,7 @@ async fn a_turn_is_on_disk_with_its_ledger_entry_before_anything_is_sent() {
     let store = open(folder.path());
     let (prompt, row) = store.new_job("Fix it", at(1)).await;
     let turn = store.turn(prompt, at(2)).await;
-    assert_eq!(turn, Turn::Go { kind: PromptKind::Create, text: "Fix it".to_owned(), job: row.key, id: None });
+    assert_eq!(turn, SendPermit::Go { kind: PromptKind::Create, text: "Fix it".to_owned(), job: row.key, id: None });
     // What a process that is killed now leaves behind.
     let next = open(folder.path());
     assert_eq!(delivery(&next, row.key, prompt).await, Delivery::Sending);
@@ -60,20 +60,20 @@ async fn what_never_reached_the_service_gives_its_place_in_the_ledger_back_once_
     let (second, _) = store.new_job("Second", at(1)).await;
     store.turn(first, at(2)).await;
     store.turn(second, at(1800)).await;
-    store.end(first, Settled::NotSent(line("no network")), at(1801)).await;
+    store.end(first, SendOutcome::NotSent(line("no network")), at(1801)).await;
     let budget = store.budget(&scope(), RateLimited::Create, at(1801)).await.expect("a budget");
     assert_eq!((budget.used, budget.resets_at), (1, Some(at(1800 + 3600))), "the other's use stays");
     // The sender was given up and says so a second time.
-    store.end(first, Settled::NotSent(line("no network")), at(1802)).await;
+    store.end(first, SendOutcome::NotSent(line("no network")), at(1802)).await;
     assert_eq!(used(&store, RateLimited::Create, at(1802)).await, 1);
-    store.end(second, Settled::Unconfirmed(line("lost")), at(1803)).await;
+    store.end(second, SendOutcome::Unconfirmed(line("lost")), at(1803)).await;
     assert_eq!(used(&store, RateLimited::Create, at(1803)).await, 1);
     store.requeue(first, None, at(1804)).await.expect("queued");
     store.turn(first, at(1805)).await;
-    store.end(first, Settled::Accepted(answer("j1", Status::Active)), at(1806)).await;
+    store.end(first, SendOutcome::Accepted(answer("j1", Status::Active)), at(1806)).await;
     let follow_up = store.follow_up(row.key, "More", at(1807)).await;
     store.turn(follow_up, at(1808)).await;
-    store.end(follow_up, Settled::NotSent(line("no network")), at(1809)).await;
+    store.end(follow_up, SendOutcome::NotSent(line("no network")), at(1809)).await;
     assert_eq!(used(&store, RateLimited::Create, at(1809)).await, 2);
     assert_eq!(used(&store, RateLimited::FollowUp, at(1809)).await, 0);
 }
@@ -88,9 +88,9 @@ async fn two_instances_never_get_the_turn_of_the_same_prompt() {
         let (first, second) =
             tokio::join!(one.take_turn(prompt, "one", at(n), at(n)), two.take_turn(prompt, "two", at(n), at(n)));
         let turns = [first.expect("an answer"), second.expect("an answer")];
-        let goes = turns.iter().filter(|turn| matches!(turn, Turn::Go { .. })).count();
+        let goes = turns.iter().filter(|turn| matches!(turn, SendPermit::Go { .. })).count();
         assert_eq!(goes, 1, "{turns:?}");
-        assert!(turns.contains(&Turn::Taken), "{turns:?}");
+        assert!(turns.contains(&SendPermit::Taken), "{turns:?}");
     }
     assert_eq!(used(&one, RateLimited::Create, at(20)).await, 20);
 }
@@ -102,25 +102,25 @@ async fn follow_ups_of_a_job_go_out_in_order_and_a_stuck_one_holds_the_rest() {
     let first = store.follow_up(row.key, "first", at(1)).await;
     let second = store.follow_up(row.key, "second", at(2)).await;
     assert_eq!(store.in_line().await, [(create, None)]);
-    assert_eq!(store.turn(first, at(3)).await, Turn::Behind);
+    assert_eq!(store.turn(first, at(3)).await, SendPermit::Behind);
     store.turn(create, at(3)).await;
-    store.end(create, Settled::Accepted(answer("j1", Status::Active)), at(4)).await;
-    assert_eq!(store.turn(second, at(5)).await, Turn::Behind);
+    store.end(create, SendOutcome::Accepted(answer("j1", Status::Active)), at(4)).await;
+    assert_eq!(store.turn(second, at(5)).await, SendPermit::Behind);
     assert_eq!(store.in_line().await, [(first, None)]);
     let go = store.turn(first, at(5)).await;
-    assert!(matches!(go, Turn::Go { kind: PromptKind::FollowUp, id: Some(id), .. } if id == job_id("j1")));
-    store.end(first, Settled::Rejected(line("no")), at(6)).await;
-    assert_eq!(store.turn(second, at(7)).await, Turn::Behind);
+    assert!(matches!(go, SendPermit::Go { kind: PromptKind::FollowUp, id: Some(id), .. } if id == job_id("j1")));
+    store.end(first, SendOutcome::Rejected(line("no")), at(6)).await;
+    assert_eq!(store.turn(second, at(7)).await, SendPermit::Behind);
     assert_eq!(store.in_line().await, []);
     store.discard_prompt(first, at(8)).await.expect("discarded");
-    assert!(matches!(store.turn(second, at(9)).await, Turn::Go { .. }));
+    assert!(matches!(store.turn(second, at(9)).await, SendPermit::Go { .. }));
 }
 
 #[tokio::test]
 async fn a_superseding_follow_up_discards_what_was_not_carried_out_and_waits_for_the_rest() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    for how in [Settled::Rejected(line("no")), Settled::NotSent(line("offline"))] {
+    for how in [SendOutcome::Rejected(line("no")), SendOutcome::NotSent(line("offline"))] {
         let prompt = store.follow_up(row.key, "an earlier one", at(1)).await;
         store.turn(prompt, at(2)).await;
         store.end(prompt, how, at(3)).await;
@@ -133,14 +133,18 @@ async fn a_superseding_follow_up_discards_what_was_not_carried_out_and_waits_for
         assert_eq!(store.in_line().await, [(queued, None)]);
         for prompt in [queued, last] {
             store.turn(prompt, at(6)).await;
-            store.end(prompt, Settled::Accepted(answer("j1", Status::Active)), at(7)).await;
+            store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(7)).await;
         }
     }
     let lost = store.follow_up(row.key, "lost", at(8)).await;
     store.turn(lost, at(8)).await;
-    store.end(lost, Settled::Unconfirmed(line("lost")), at(9)).await;
+    store.end(lost, SendOutcome::Unconfirmed(line("lost")), at(9)).await;
     let (behind, ..) = store.supersede_follow_ups(row.key, "behind", None, at(10)).await.expect("written");
-    assert_eq!(store.turn(behind, at(11)).await, Turn::Behind, "it may have been carried out, so the user decides");
+    assert_eq!(
+        store.turn(behind, at(11)).await,
+        SendPermit::Behind,
+        "it may have been carried out, so the user decides"
+    );
     assert!(matches!(delivery(&store, row.key, lost).await, Delivery::Unconfirmed(_)));
 }
 
@@ -150,7 +154,7 @@ async fn a_follow_up_without_a_job_to_go_to_stays_behind() {
     let (create, row) = store.new_job("Fix it", at(0)).await;
     let follow_up = store.follow_up(row.key, "more", at(1)).await;
     store.discard_prompt(create, at(2)).await.expect("discarded");
-    assert_eq!(store.turn(follow_up, at(3)).await, Turn::Behind);
+    assert_eq!(store.turn(follow_up, at(3)).await, SendPermit::Behind);
     assert_eq!(store.in_line().await, []);
 }
 
@@ -161,8 +165,8 @@ async fn no_hour_holds_more_turns_than_the_limit_and_the_next_one_waits_on_disk(
     for n in 0..130 {
         let (prompt, row) = store.new_job(&format!("Prompt {n}"), at(n)).await;
         match store.turn(prompt, at(n)).await {
-            Turn::Go { .. } => goes.push(n),
-            Turn::Wait { until } => {
+            SendPermit::Go { .. } => goes.push(n),
+            SendPermit::Wait { until } => {
                 assert_eq!(until, at(3600));
                 assert_eq!(delivery(&store, row.key, prompt).await, Delivery::Queued { until: Some(until) });
             }
@@ -172,8 +176,8 @@ async fn no_hour_holds_more_turns_than_the_limit_and_the_next_one_waits_on_disk(
     assert_eq!(goes, (0..100).collect::<Vec<_>>());
     let (first, until) = store.in_line().await[0];
     assert_eq!(until, Some(at(3600)));
-    assert_eq!(store.turn(first, at(3599)).await, Turn::Wait { until: at(3600) });
-    assert!(matches!(store.turn(first, at(3600)).await, Turn::Go { .. }));
+    assert_eq!(store.turn(first, at(3599)).await, SendPermit::Wait { until: at(3600) });
+    assert!(matches!(store.turn(first, at(3600)).await, SendPermit::Go { .. }));
     assert_eq!(used(&store, RateLimited::Create, at(3600)).await, 100);
     assert_eq!(used(&store, RateLimited::FollowUp, at(3600)).await, 0);
 }
@@ -183,12 +187,12 @@ async fn the_ledger_follows_the_services_time_and_not_the_local_clock() {
     let store = memory();
     for n in 0..100 {
         let (prompt, _) = store.new_job("p", at(n)).await;
-        assert!(matches!(store.turn(prompt, at(n)).await, Turn::Go { .. }));
+        assert!(matches!(store.turn(prompt, at(n)).await, SendPermit::Go { .. }));
     }
     let (prompt, _) = store.new_job("p", at(100)).await;
     let local = at(100) + TimeDelta::days(3);
     let turn = store.take_turn(prompt, "i", local, at(100)).await.expect("an answer");
-    assert_eq!(turn, Turn::Wait { until: at(3600) });
+    assert_eq!(turn, SendPermit::Wait { until: at(3600) });
 }
 
 #[tokio::test]
@@ -197,18 +201,18 @@ async fn a_429_queues_the_prompt_again_and_closes_the_ledger_for_the_others() {
     let (first, _) = store.new_job("first", at(0)).await;
     let (second, _) = store.new_job("second", at(0)).await;
     store.turn(first, at(1)).await;
-    let limited = Settled::Limited { wait: Wait { until: at(61), is_estimate: false }, at: at(1) };
+    let limited = SendOutcome::Limited { wait: Wait { until: at(61), is_estimate: false }, at: at(1) };
     let row = store.end(first, limited, at(2)).await;
     assert_eq!(row.undelivered, Some(DeliveryKind::Queued));
     assert_eq!(delivery(&store, row.key, first).await, Delivery::Queued { until: Some(at(61)) });
-    assert_eq!(store.turn(second, at(3)).await, Turn::Wait { until: at(61) });
-    assert_eq!(store.turn(first, at(60)).await, Turn::Wait { until: at(61) });
+    assert_eq!(store.turn(second, at(3)).await, SendPermit::Wait { until: at(61) });
+    assert_eq!(store.turn(first, at(60)).await, SendPermit::Wait { until: at(61) });
     // The prompt's copy of the wait decides nothing.
     let late = at(240 * 3600).timestamp_millis();
     store.raw(move |db| db.execute("UPDATE prompt SET until = ?1", [late]).expect("set")).await;
-    assert_eq!(store.turn(first, at(60)).await, Turn::Wait { until: at(61) });
+    assert_eq!(store.turn(first, at(60)).await, SendPermit::Wait { until: at(61) });
     assert_eq!(delivery(&store, row.key, first).await, Delivery::Queued { until: Some(at(61)) });
-    assert!(matches!(store.turn(first, at(61)).await, Turn::Go { .. }));
+    assert!(matches!(store.turn(first, at(61)).await, SendPermit::Go { .. }));
 }
 
 #[tokio::test]
@@ -223,7 +227,7 @@ async fn an_accepted_new_job_gets_what_the_service_said() {
         created_at: Some(at(2)),
         ..answer("j/1 ü", Status::Active)
     };
-    let row = store.end(prompt, Settled::Accepted(job.clone()), at(3)).await;
+    let row = store.end(prompt, SendOutcome::Accepted(job.clone()), at(3)).await;
     assert_eq!((row.id.clone(), row.status.clone()), (Some(job.id.clone()), Some(Status::Active)));
     assert_eq!((row.repository.as_deref(), row.model.as_deref()), (job.repository.as_ref(), job.model.as_ref()));
     assert_eq!(row.git_ref, job.git_ref);
@@ -231,16 +235,16 @@ async fn an_accepted_new_job_gets_what_the_service_said() {
     assert_eq!((row.undelivered, row.finished_at), (None, None));
     assert_eq!(store.job_by_id(&scope(), &job.id).await.expect("read"), Some(row.clone()));
     assert_eq!(crate::model::poll::next_poll(&row), Some(at(5)));
-    assert_eq!(store.turn(prompt, at(4)).await, Turn::Taken);
+    assert_eq!(store.turn(prompt, at(4)).await, SendPermit::Taken);
 }
 
 #[tokio::test]
 async fn every_end_of_sending_is_kept_with_its_reason() {
     let store = memory();
     let ends = [
-        (Settled::NotSent(line("no network")), Delivery::NotSent(line("no network"))),
-        (Settled::Rejected(line("too long")), Delivery::Rejected(line("too long"))),
-        (Settled::Unconfirmed(line("no answer")), Delivery::Unconfirmed(line("no answer"))),
+        (SendOutcome::NotSent(line("no network")), Delivery::NotSent(line("no network"))),
+        (SendOutcome::Rejected(line("too long")), Delivery::Rejected(line("too long"))),
+        (SendOutcome::Unconfirmed(line("no answer")), Delivery::Unconfirmed(line("no answer"))),
     ];
     for (how, expected) in ends {
         let (prompt, row) = store.new_job("Fix it", at(0)).await;
@@ -248,7 +252,7 @@ async fn every_end_of_sending_is_kept_with_its_reason() {
         let settled = store.end(prompt, how, at(2)).await;
         assert_eq!(settled.undelivered, Some(expected.kind()));
         assert_eq!(delivery(&store, row.key, prompt).await, expected);
-        assert_eq!(store.turn(prompt, at(3)).await, Turn::Taken, "never sent again by itself");
+        assert_eq!(store.turn(prompt, at(3)).await, SendPermit::Taken, "never sent again by itself");
     }
 }
 
@@ -261,7 +265,7 @@ async fn a_row_shows_the_most_pressing_of_its_prompts() {
     store.turn(first, at(3)).await;
     let undelivered = async |store: &Store| store.job(row.key).await.expect("read").expect("there").undelivered;
     assert_eq!(undelivered(&store).await, Some(DeliveryKind::Sending));
-    store.end(first, Settled::Unconfirmed(line("?")), at(4)).await;
+    store.end(first, SendOutcome::Unconfirmed(line("?")), at(4)).await;
     assert_eq!(undelivered(&store).await, Some(DeliveryKind::Unconfirmed));
     store.discard_prompt(first, at(5)).await.expect("discarded");
     assert_eq!(undelivered(&store).await, Some(DeliveryKind::Queued));
@@ -275,7 +279,7 @@ async fn a_follow_up_to_a_finished_job_gets_a_first_look_even_when_the_answer_st
     assert_eq!((row.finished_at, crate::model::poll::next_poll(&row)), (Some(at(60)), None));
     let prompt = store.follow_up(row.key, "more", at(100)).await;
     store.turn(prompt, at(100)).await;
-    let row = store.end(prompt, Settled::Accepted(answer("j1", Status::Completed)), at(101)).await;
+    let row = store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Completed)), at(101)).await;
     assert_eq!((row.status.clone(), row.started_at, row.finished_at), (Some(Status::Completed), at(101), None));
     assert_eq!(crate::model::poll::next_poll(&row), Some(at(103)));
     let row = store.got(row.key, answer("j1", Status::Active), at(103)).await.row;
@@ -289,7 +293,7 @@ async fn a_follow_up_that_changes_nothing_leaves_the_job_finished_at_the_first_l
     let row = store.accepted("j1", Status::Completed, at(0)).await;
     let prompt = store.follow_up(row.key, "more", at(100)).await;
     store.turn(prompt, at(100)).await;
-    store.end(prompt, Settled::Accepted(answer("j1", Status::Completed)), at(101)).await;
+    store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Completed)), at(101)).await;
     let row = store.got(row.key, answer("j1", Status::Completed), at(103)).await.row;
     assert_eq!(row.finished_at, Some(at(103)));
 }
@@ -307,7 +311,7 @@ async fn what_a_dead_instance_left_behind_becomes_unconfirmed_and_nothing_else_d
     let Delivery::Unconfirmed(reason) = delivery(&store, dead_row.key, dead).await else { panic!("not unconfirmed") };
     assert!(reason.as_str().contains("before the answer came"), "{reason}");
     assert_eq!(delivery(&store, live_row.key, live).await, Delivery::Sending);
-    assert_eq!(store.turn(dead, at(3)).await, Turn::Taken);
+    assert_eq!(store.turn(dead, at(3)).await, SendPermit::Taken);
     assert_eq!(store.abandon(&scope(), "dead", at(4)).await.expect("done"), []);
 }
 
@@ -318,11 +322,11 @@ async fn an_acceptance_that_comes_after_the_sender_was_given_up_still_counts() {
     store.turn(prompt, at(1)).await;
     store.abandon(&scope(), "instance-1", at(2)).await.expect("done");
     store.requeue(prompt, None, at(3)).await.expect("queued again");
-    let row = store.end(prompt, Settled::Accepted(answer("j1", Status::Active)), at(4)).await;
+    let row = store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(4)).await;
     assert_eq!((row.id, row.undelivered), (Some(job_id("j1")), None));
-    assert_eq!(store.turn(prompt, at(5)).await, Turn::Taken, "not sent a second time");
+    assert_eq!(store.turn(prompt, at(5)).await, SendPermit::Taken, "not sent a second time");
     // Any other late end says nothing about a prompt that has moved on.
-    let row = store.end(prompt, Settled::Rejected(line("late")), at(6)).await;
+    let row = store.end(prompt, SendOutcome::Rejected(line("late")), at(6)).await;
     assert_eq!(row.undelivered, None);
 }
 
@@ -331,8 +335,8 @@ async fn the_second_job_of_a_prompt_that_was_sent_twice_is_listed_too() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.turn(prompt, at(1)).await;
-    store.end(prompt, Settled::Accepted(answer("j1", Status::Active)), at(2)).await;
-    let same = store.end(prompt, Settled::Accepted(answer("j2", Status::Active)), at(3)).await;
+    store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(2)).await;
+    let same = store.end(prompt, SendOutcome::Accepted(answer("j2", Status::Active)), at(3)).await;
     assert_eq!((same.key, same.id), (row.key, Some(job_id("j1"))));
     let ids: Vec<_> = store.jobs(&scope()).await.expect("rows").into_iter().filter_map(|row| row.id).collect();
     assert_eq!(ids, [job_id("j1"), job_id("j2")]);
@@ -343,12 +347,12 @@ async fn sending_again_queues_the_prompt_and_an_edit_changes_text_and_title() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.turn(prompt, at(1)).await;
-    store.end(prompt, Settled::Rejected(line("no")), at(2)).await;
+    store.end(prompt, SendOutcome::Rejected(line("no")), at(2)).await;
     assert!(matches!(store.requeue(prompt, Some(" \n"), at(3)).await, Err(StoreError::Blank)));
     let row = store.requeue(prompt, Some("Fix that\nplease"), at(3)).await.unwrap_or(row);
     assert_eq!((row.title.as_str(), row.undelivered), ("Fix that", Some(DeliveryKind::Queued)));
     let go = store.turn(prompt, at(4)).await;
-    assert!(matches!(go, Turn::Go { text, .. } if text == "Fix that\nplease"));
+    assert!(matches!(go, SendPermit::Go { text, .. } if text == "Fix that\nplease"));
     assert!(matches!(store.requeue(prompt, None, at(5)).await, Err(StoreError::MovedOn)), "on its way");
 }
 
@@ -357,19 +361,19 @@ async fn an_unconfirmed_prompt_can_be_sent_again_but_not_edited() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.turn(prompt, at(1)).await;
-    store.end(prompt, Settled::Unconfirmed(line("?")), at(2)).await;
+    store.end(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
     assert!(matches!(store.requeue(prompt, Some("Other"), at(3)).await, Err(StoreError::NotEditable)));
     assert_eq!(store.told(row.key).await.prompts[0].text, "Fix it");
     store.requeue(prompt, None, at(4)).await.expect("queued");
-    assert!(matches!(store.turn(prompt, at(5)).await, Turn::Go { .. }));
+    assert!(matches!(store.turn(prompt, at(5)).await, SendPermit::Go { .. }));
 }
 
 #[tokio::test]
 async fn a_discarded_prompt_gives_its_job_a_state_of_its_own_and_is_restored_as_it_was() {
     for how in [
-        Settled::NotSent(line("no network")),
-        Settled::Rejected(line("too vague")),
-        Settled::Unconfirmed(line("the answer was lost")),
+        SendOutcome::NotSent(line("no network")),
+        SendOutcome::Rejected(line("too vague")),
+        SendOutcome::Unconfirmed(line("the answer was lost")),
     ] {
         let store = memory();
         let (prompt, row) = store.new_job("Fix it", at(0)).await;
@@ -401,9 +405,9 @@ async fn an_accepted_prompt_is_not_restored_though_it_was_discarded() {
     let store = memory();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
     store.turn(prompt, at(1)).await;
-    store.end(prompt, Settled::Unconfirmed(line("lost")), at(2)).await;
+    store.end(prompt, SendOutcome::Unconfirmed(line("lost")), at(2)).await;
     store.discard_prompt(prompt, at(3)).await.expect("discarded");
-    let row = store.end(prompt, Settled::Accepted(answer("j1", Status::Active)), at(4)).await;
+    let row = store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(4)).await;
     assert_eq!((row.undelivered, row.group()), (None, JobGroup::Working));
     assert!(matches!(store.restore_prompts(&[prompt]).await, Err(StoreError::MovedOn)));
 }
@@ -414,14 +418,14 @@ async fn a_follow_up_to_a_job_at_work_does_not_start_it_again_but_one_to_a_finis
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let prompt = store.follow_up(row.key, "more", at(50)).await;
     store.turn(prompt, at(60)).await;
-    let row = store.end(prompt, Settled::Accepted(answer("j1", Status::Active)), at(61)).await;
+    let row = store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(61)).await;
     assert_eq!((row.started_at, row.state_since(), row.finished_at), (at(0), Some(at(0)), None));
     assert_eq!(row.followed_up_at, Some(at(61)), "polled soon after it");
     let row = store.got(row.key, answer("j1", Status::Completed), at(100)).await.row;
     assert_eq!((row.finished_at, row.state_since()), (Some(at(100)), Some(at(100))));
     let prompt = store.follow_up(row.key, "again", at(150)).await;
     store.turn(prompt, at(160)).await;
-    let row = store.end(prompt, Settled::Accepted(answer("j1", Status::Active)), at(161)).await;
+    let row = store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(161)).await;
     assert_eq!((row.started_at, row.finished_at), (at(161), None));
 }
 
@@ -434,14 +438,16 @@ async fn each_delivery_state_has_the_time_at_which_it_began() {
     assert_eq!(since().await, Some(at(0)), "queued");
     store.turn(prompt, at(10)).await;
     assert_eq!(since().await, Some(at(10)), "sending");
-    store.end(prompt, Settled::Limited { wait: Wait { until: at(90), is_estimate: false }, at: at(20) }, at(20)).await;
+    store
+        .end(prompt, SendOutcome::Limited { wait: Wait { until: at(90), is_estimate: false }, at: at(20) }, at(20))
+        .await;
     assert_eq!(since().await, Some(at(20)), "queued again");
     store.turn(prompt, at(95)).await;
-    store.end(prompt, Settled::NotSent(line("no network")), at(100)).await;
+    store.end(prompt, SendOutcome::NotSent(line("no network")), at(100)).await;
     assert_eq!(since().await, Some(at(100)), "not sent");
     store.requeue(prompt, None, at(110)).await.expect("queued");
     store.turn(prompt, at(115)).await;
-    store.end(prompt, Settled::Rejected(line("no")), at(120)).await;
+    store.end(prompt, SendOutcome::Rejected(line("no")), at(120)).await;
     assert_eq!(since().await, Some(at(120)), "rejected");
     store.requeue(prompt, None, at(125)).await.expect("queued");
     store.turn(prompt, at(130)).await;
@@ -458,7 +464,7 @@ async fn an_unconfirmed_new_job_can_be_linked_to_the_job_that_came_of_it() {
     let store = memory();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
     store.turn(prompt, at(1)).await;
-    store.end(prompt, Settled::Unconfirmed(line("?")), at(2)).await;
+    store.end(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
     let row = store.link(prompt, with_pr("j1", Status::Completed, 7), at(500)).await.expect("linked");
     assert_eq!((row.id, row.title.as_str(), row.undelivered), (Some(job_id("j1")), "Fix it", None));
     assert_eq!((row.started_at, row.finished_at), (at(1), None));
@@ -470,7 +476,7 @@ async fn a_job_that_was_tracked_meanwhile_and_the_row_of_its_prompt_become_one()
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.turn(prompt, at(1)).await;
-    store.end(prompt, Settled::Unconfirmed(line("?")), at(2)).await;
+    store.end(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
     let tracked = store.track(&scope(), answer("j1", Status::Active), at(10)).await.expect("tracked");
     let follow_up = store.follow_up(tracked.key, "more", at(11)).await;
     store
@@ -497,7 +503,7 @@ async fn a_job_that_was_tracked_meanwhile_and_the_row_of_its_prompt_become_one()
     assert_eq!(left.rows.iter().map(|row| row.key).collect::<Vec<_>>(), [one.key]);
     assert_eq!(store.merged_into(one.key).await.expect("keys"), [tracked.key]);
     assert_eq!(store.got(tracked.key, answer("j1", Status::Archived), at(30)).await.row.key, one.key);
-    assert!(matches!(store.turn(follow_up, at(31)).await, Turn::Go { job, .. } if job == one.key));
+    assert!(matches!(store.turn(follow_up, at(31)).await, SendPermit::Go { job, .. } if job == one.key));
 }
 
 #[tokio::test]
@@ -529,7 +535,7 @@ async fn the_threads_of_two_rows_that_became_one_are_the_same() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.turn(prompt, at(1)).await;
-    store.end(prompt, Settled::Unconfirmed(line("?")), at(2)).await;
+    store.end(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
     let gone = store.track(&scope(), answer("j1", Status::Active), at(10)).await.expect("tracked").key;
     store.link(prompt, answer("j1", Status::Active), at(20)).await.expect("linked");
     let thread = store.told(row.key).await;
@@ -544,25 +550,27 @@ async fn a_reserved_prompt_is_paused_for_all_but_its_instance() {
     assert_eq!(row.undelivered, Some(DeliveryKind::Paused));
     assert_eq!(store.queued(&scope()).await.expect("read"), []);
     assert_eq!(store.queued_for(&scope(), "dashboard").await.expect("read"), []);
-    assert_eq!(store.turn(prompt, at(1)).await, Turn::Behind);
+    assert_eq!(store.turn(prompt, at(1)).await, SendPermit::Behind);
     let own = store.queued_for(&scope(), "command").await.expect("read");
     assert_eq!(own.iter().map(|waiting| waiting.prompt).collect::<Vec<_>>(), [prompt]);
     assert_eq!(store.hold(prompt).await.expect("read"), crate::store::Hold::Instance("command".to_owned()));
     let turn = store.take_turn(prompt, "command", at(1), at(1)).await.expect("an answer");
-    assert!(matches!(turn, Turn::Go { .. }), "{turn:?}");
+    assert!(matches!(turn, SendPermit::Go { .. }), "{turn:?}");
     // A 429: it waits, and is still nobody else's.
-    store.end(prompt, Settled::Limited { wait: Wait { until: at(60), is_estimate: false }, at: at(2) }, at(2)).await;
+    store
+        .end(prompt, SendOutcome::Limited { wait: Wait { until: at(60), is_estimate: false }, at: at(2) }, at(2))
+        .await;
     assert_eq!(store.queued(&scope()).await.expect("read"), []);
     assert_eq!(store.queued_for(&scope(), "command").await.expect("read").len(), 1);
     let turn = store.take_turn(prompt, "command", at(3), at(3)).await.expect("an answer");
-    assert!(matches!(turn, Turn::Wait { .. }), "{turn:?}");
+    assert!(matches!(turn, SendPermit::Wait { .. }), "{turn:?}");
     assert_eq!(store.queued(&scope()).await.expect("read"), [], "nor while the limit is used up");
     // Its command has given it up: from now on it waits for the user.
     store.pause_prompt(prompt, at(90)).await.expect("written").expect("it was queued");
-    assert_eq!(store.take_turn(prompt, "command", at(99), at(99)).await.expect("an answer"), Turn::Behind);
+    assert_eq!(store.take_turn(prompt, "command", at(99), at(99)).await.expect("an answer"), SendPermit::Behind);
     assert_eq!(store.hold(prompt).await.expect("read"), crate::store::Hold::User);
     store.change_queue(&[row.key], QueueChange::Release, at(100)).await.expect("resumed");
-    assert!(matches!(store.turn(prompt, at(4000)).await, Turn::Go { .. }));
+    assert!(matches!(store.turn(prompt, at(4000)).await, SendPermit::Go { .. }));
 }
 
 #[tokio::test]
@@ -573,5 +581,5 @@ async fn a_reserved_prompt_that_the_user_resumes_is_everybodys() {
     store.change_queue(&[row.key], QueueChange::Release, at(1)).await.expect("resumed");
     assert!(store.queued(&scope()).await.expect("read").iter().any(|waiting| waiting.prompt == prompt));
     store.change_queue(&[row.key, job.key], QueueChange::Pause, at(2)).await.expect("paused");
-    assert_eq!(store.take_turn(prompt, "command", at(3), at(3)).await.expect("an answer"), Turn::Behind);
+    assert_eq!(store.take_turn(prompt, "command", at(3), at(3)).await.expect("an answer"), SendPermit::Behind);
 }

@@ -10,7 +10,7 @@ use std::fmt;
 
 /// An answer on its way to the disk.
 #[derive(Debug, Serialize)]
-struct Written<'a> {
+struct EncodedAnswer<'a> {
     totals: WrittenCounts<'a>,
     rows: Vec<(&'a str, WrittenCounts<'a>)>,
     more: Option<bool>,
@@ -31,7 +31,7 @@ enum WrittenCount<'a> {
 
 /// The same on its way back.
 #[derive(Debug, Deserialize)]
-struct Read {
+struct DecodedAnswer {
     totals: [ReadCount; 3],
     rows: Vec<(ReadPath, [ReadCount; 3])>,
     more: Option<bool>,
@@ -45,7 +45,7 @@ struct ReadCount(Count);
 
 /// The answer as one text.
 pub(super) fn text_of(page: &ViewsPage) -> Result<String, StoreError> {
-    json(&Written {
+    json(&EncodedAnswer {
         totals: written(&page.totals),
         rows: page.rows.iter().map(|row| (row.path.as_str(), written(&row.counts))).collect(),
         more: page.has_more,
@@ -54,7 +54,7 @@ pub(super) fn text_of(page: &ViewsPage) -> Result<String, StoreError> {
 
 /// The answer in a text; none when it can't be read any more.
 pub(super) fn answer_of(text: &str) -> Option<ViewsPage> {
-    let Read { totals, rows, more } = serde_json::from_str(text).ok()?;
+    let DecodedAnswer { totals, rows, more } = serde_json::from_str(text).ok()?;
     let row = |(ReadPath(path), numbers)| PageRow { path, counts: counts(numbers) };
     Some(ViewsPage { totals: counts(totals), rows: rows.into_iter().map(row).collect(), has_more: more })
 }
@@ -106,8 +106,8 @@ impl<'de> Deserialize<'de> for ReadPath {
 
 impl<'de> Deserialize<'de> for ReadCount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Number;
-        impl Visitor<'_> for Number {
+        struct NumberSeed;
+        impl Visitor<'_> for NumberSeed {
             type Value = ReadCount;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -138,6 +138,6 @@ impl<'de> Deserialize<'de> for ReadCount {
                 Ok(ReadCount(Count::Missing))
             }
         }
-        deserializer.deserialize_any(Number)
+        deserializer.deserialize_any(NumberSeed)
     }
 }

@@ -1,14 +1,14 @@
 //! Taking lines in, one transaction for all: what is new is added, what is known is joined by the model's rules.
 
-use super::lines::{ImportError, Lines};
-use super::{Imported, Only};
+use super::lines::{BackupReader, ImportError};
+use super::{ExportFilter, Imported};
 use crate::model::Time;
 use crate::model::backup::join::{self, PromptReport};
 use crate::model::backup::{BackupLine, DraftOf, DraftRecord, DraftText, JobRecord, PromptRecord};
 use crate::model::prompt::{Delivery, DraftSlot, Prompt, PromptKind};
 use crate::model::row::{Job, JobKey};
 use crate::store::error::StoreError;
-use crate::store::{drafts, jobs, local, pages, prompts, scopes};
+use crate::store::{drafts, jobs, labels, pages, prompts, scopes};
 use rusqlite::{Connection, Transaction};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -20,11 +20,11 @@ type R<T> = Result<T, StoreError>;
 pub(super) fn import(
     tx: &Transaction<'_>,
     from: impl BufRead,
-    only: &Only,
+    only: &ExportFilter,
     now: Time,
 ) -> Result<Imported, ImportError> {
-    let mut lines = Lines::new(from, now);
-    let mut import = Import { tx, done: Imported::default(), known: Known::read(tx)?, now };
+    let mut lines = BackupReader::new(from, now);
+    let mut import = Import { tx, done: Imported::default(), known: KnownJobs::read(tx)?, now };
     while let Some(line) = lines.next()? {
         match line {
             BackupLine::Job(record) if only.includes(&record.scope) => import.job(*record)?,
@@ -47,13 +47,13 @@ struct Candidate {
 
 /// Jobs by the moment at which the prompt that creates them was written: what tells them apart before they have an id.
 #[derive(Debug, Default)]
-struct Known {
+struct KnownJobs {
     by_prompt: HashMap<(i64, i64), Vec<Candidate>>,
     /// Jobs that a line of this file was found to be.
     found: HashSet<JobKey>,
 }
 
-impl Known {
+impl KnownJobs {
     fn read(connection: &Connection) -> R<Self> {
         let mut known = Self::default();
         let mut ask = connection.prepare(
@@ -80,7 +80,7 @@ fn hash(text: &str) -> u64 {
 struct Import<'a> {
     tx: &'a Transaction<'a>,
     done: Imported,
-    known: Known,
+    known: KnownJobs,
     now: Time,
 }
 
@@ -197,7 +197,7 @@ impl Import<'_> {
         let (has_words, left_out) = join::take_words(&mut row, &record.row);
         self.done.words_left_out += u64::from(left_out);
         if has_words {
-            local::write(tx, &row)?;
+            labels::write(tx, &row)?;
         }
         changed |= has_words | pages::add(tx, row.key, &record.row.pages)?;
         let thread = prompts::thread(tx, row.key)?;

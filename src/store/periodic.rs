@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 type Work = Box<dyn FnMut(&mut Connection) -> ControlFlow<()> + Send>;
 
 /// Work that is due once in a while, until it breaks off.
-pub(super) struct Round {
+pub(super) struct PeriodicTask {
     every: Duration,
     due: Instant,
     work: Work,
 }
 
-impl Round {
+impl PeriodicTask {
     /// Due at once, then `every` so often.
     pub(super) fn new(every: Duration, work: impl FnMut(&mut Connection) -> ControlFlow<()> + Send + 'static) -> Self {
         Self { every, due: Instant::now(), work: Box::new(work) }
@@ -31,7 +31,7 @@ impl Round {
     }
 }
 
-impl fmt::Debug for Round {
+impl fmt::Debug for PeriodicTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Round").field("every", &self.every).finish_non_exhaustive()
     }
@@ -39,10 +39,10 @@ impl fmt::Debug for Round {
 
 /// All rounds of one thread.
 #[derive(Debug, Default)]
-pub(super) struct Rounds(Vec<Round>);
+pub(super) struct Rounds(Vec<PeriodicTask>);
 
 impl Rounds {
-    pub(super) fn add(&mut self, round: Round) {
+    pub(super) fn add(&mut self, round: PeriodicTask) {
         self.0.push(round);
     }
 

@@ -1,9 +1,9 @@
 //! Writes a whole report down: thousands of rows, each under the number of its path. They come in the order of their paths,
 //! which is that of the index and, as far as they got their numbers together, that of the rows: each page is met once.
 
-use super::columns::Ms;
+use super::columns::UnixMillis;
 use super::error::StoreError;
-use super::stored::counts_text;
+use super::json_column::counts_text;
 use super::views::days;
 use crate::model::report::Report;
 use crate::model::views::{Count, Counts, PageRow};
@@ -27,7 +27,7 @@ pub(super) fn file(tx: &Transaction<'_>, scope: i64, report: &Report) -> R<()> {
             report.answers,
             report.moved,
             rows,
-            Ms(report.as_of),
+            UnixMillis(report.as_of),
             counts_text(&report.totals)?
         ])?;
     let mut by_path: Vec<(u32, &PageRow)> = (0..).zip(&report.rows).collect();
@@ -43,7 +43,7 @@ pub(super) fn file(tx: &Transaction<'_>, scope: i64, report: &Report) -> R<()> {
             Some(number) => number,
             None => name.insert([path])?,
         };
-        let Columns { human, ai, total, odd } = columns(&row.counts)?;
+        let CountColumns { human, ai, total, odd } = columns(&row.counts)?;
         add.execute(params![id, number, place, human, ai, total, odd])?;
     }
     Ok(())
@@ -53,7 +53,7 @@ pub(super) fn file(tx: &Transaction<'_>, scope: i64, report: &Report) -> R<()> {
 pub(super) const FIND_PATH: &str = "SELECT id FROM views_path WHERE path = ?1";
 
 /// Three counts as they lie in a row.
-struct Columns {
+struct CountColumns {
     human: Option<i64>,
     ai: Option<i64>,
     total: Option<i64>,
@@ -61,9 +61,9 @@ struct Columns {
     odd: Option<String>,
 }
 
-fn columns(counts: &Counts) -> R<Columns> {
+fn columns(counts: &Counts) -> R<CountColumns> {
     if let (Count::Known(human), Count::Known(ai), Count::Known(total)) = (&counts.human, &counts.ai, &counts.total) {
-        return Ok(Columns { human: Some(*human), ai: Some(*ai), total: Some(*total), odd: None });
+        return Ok(CountColumns { human: Some(*human), ai: Some(*ai), total: Some(*total), odd: None });
     }
-    Ok(Columns { human: None, ai: None, total: None, odd: Some(counts_text(counts)?) })
+    Ok(CountColumns { human: None, ai: None, total: None, odd: Some(counts_text(counts)?) })
 }

@@ -2,7 +2,7 @@
 
 use super::columns::time;
 use super::error::StoreError;
-use super::stored::counts_of;
+use super::json_column::counts_of;
 use super::views::range_of;
 use super::{Store, loading, scopes};
 use crate::model::endpoint::Scope;

@@ -1,7 +1,7 @@
 //! One quick look at the jobs of a scope: the file is opened for reading only, nothing is checked that takes long, and
 //! nothing is counted that the file keeps the number of.
 
-use super::columns::Ms;
+use super::columns::UnixMillis;
 use super::error::StoreError;
 use super::jobs::{GroupSizes, WORKING, WORKING_DISMISSED};
 use super::{jobs, open, schema, scopes};
@@ -21,7 +21,7 @@ const QUEUED: i64 = 2;
 
 /// How the jobs of a scope stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Glance {
+pub struct StatusSummary {
     /// All that are known and not put away.
     pub known: usize,
     pub needs_you: usize,
@@ -35,7 +35,7 @@ pub struct Glance {
 }
 
 /// Looks.
-pub(super) fn glance(folder: &Path, scope: &Scope) -> R<Option<Glance>> {
+pub(super) fn glance(folder: &Path, scope: &Scope) -> R<Option<StatusSummary>> {
     if !open::is_there(folder) {
         return Ok(None);
     }
@@ -45,7 +45,7 @@ pub(super) fn glance(folder: &Path, scope: &Scope) -> R<Option<Glance>> {
     }
 }
 
-fn look(folder: &Path, scope: &Scope, may_roll_back: bool) -> R<Option<Glance>> {
+fn look(folder: &Path, scope: &Scope, may_roll_back: bool) -> R<Option<StatusSummary>> {
     let connection = open::to_read(folder, may_roll_back)?;
     connection.busy_timeout(BUSY)?;
     match schema::check_owner(&connection, folder)? {
@@ -60,12 +60,17 @@ fn look(folder: &Path, scope: &Scope, may_roll_back: bool) -> R<Option<Glance>> 
 }
 
 /// What is not kept as a number is found by the virtual column `need`, which has an index.
-fn count(connection: &Connection, scope: &Scope) -> R<Option<Glance>> {
+fn count(connection: &Connection, scope: &Scope) -> R<Option<StatusSummary>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(None) };
     let GroupSizes { sizes, working: active } = jobs::sizes(connection, scope)?;
     let [needs_you, working, queued, done, _] = sizes;
-    let mut glance =
-        Glance { known: needs_you + working + queued + done, needs_you, active, queued, ..Glance::default() };
+    let mut glance = StatusSummary {
+        known: needs_you + working + queued + done,
+        needs_you,
+        active,
+        queued,
+        ..StatusSummary::default()
+    };
     if glance.queued > 0 {
         let paused: i64 = connection.query_row(
             "SELECT count(*) FROM job
@@ -78,13 +83,13 @@ fn count(connection: &Connection, scope: &Scope) -> R<Option<Glance>> {
     }
     if glance.active > 0 {
         // One that nobody has looked at yet is as old as its beginning.
-        let oldest: Option<Ms> = connection.query_row(
+        let oldest: Option<UnixMillis> = connection.query_row(
             "SELECT min(coalesce(checked_at, started_at)) FROM job
              WHERE scope = ?1 AND merged_into IS NULL AND need IN (?2, ?3)",
             [scope, WORKING, WORKING_DISMISSED],
             |row| row.get(0),
         )?;
-        glance.as_of = oldest.map(|Ms(at)| at);
+        glance.as_of = oldest.map(|UnixMillis(at)| at);
     }
     Ok(Some(glance))
 }

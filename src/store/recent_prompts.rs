@@ -1,6 +1,6 @@
 //! Prompts for new jobs that are on their way or went out lately: what a batch that is given again must not send again.
 
-use super::columns::{self, Ms, STATE};
+use super::columns::{self, STATE, UnixMillis};
 use super::error::StoreError;
 use super::scopes;
 use crate::model::Time;
@@ -29,7 +29,7 @@ pub(super) fn since(connection: &Connection, scope: &Scope, since: Time) -> Resu
                 OR (state IN ('accepted', 'unconfirmed', 'not sent') AND coalesce(sent_at, written_at) >= ?2))
          ORDER BY prompt.id"
     ))?;
-    let known = ask.query_map(params![scope, Ms(since)], |row| {
+    let known = ask.query_map(params![scope, UnixMillis(since)], |row| {
         Ok(KnownPrompt {
             id: PromptId(row.get(0)?),
             job: JobKey(row.get(1)?),
