@@ -1,11 +1,11 @@
 //! Reads one HTTP answer: head, body up to its cap, and what a status other than 2xx means.
 
 use super::address::shown_host;
+use super::connect_error::innermost;
 use super::decode;
 use super::error::{ApiError, Unreadable};
 use super::excerpt::{excerpt, is_page, words};
-use super::reach::innermost;
-use super::retry_after::RetryAfter;
+use super::retry_after::RetryAfterHeader;
 use crate::model::Time;
 use crate::model::endpoint::ApiKey;
 use crate::model::job::RemoteJob;
@@ -25,7 +25,7 @@ const MIB: usize = 1024 * 1024;
 /// What is needed to read the answer to a request. An answer that is there already, in a file or out of a generator of bad
 /// ones, is read without a connection, by the same rules.
 #[derive(Debug, Clone, Copy)]
-pub struct Reading<'a> {
+pub struct BodyReader<'a> {
     pub operation: Operation,
     /// Time that the request had in all, for the sentence.
     pub within: Duration,
@@ -55,7 +55,7 @@ pub(super) fn views(body: &[u8], key: &ApiKey) -> Result<ViewsPage, Unreadable> 
     Ok(page)
 }
 
-impl Reading<'_> {
+impl BodyReader<'_> {
     /// The job in an answer that came whole.
     ///
     /// # Errors
@@ -107,9 +107,9 @@ impl Reading<'_> {
     async fn body(&self, response: &mut Response) -> Result<Vec<u8>, ApiError> {
         let operation = self.operation;
         match chunks(response, self.cap_mib() * MIB).await {
-            (body, End::Whole) => Ok(body),
-            (_, End::TooLarge) => Err(ApiError::TooLarge { operation, limit_mib: self.cap_mib() }),
-            (_, End::Broken(error)) => Err(self.broken(&error)),
+            (body, BodyEnd::Whole) => Ok(body),
+            (_, BodyEnd::TooLarge) => Err(ApiError::TooLarge { operation, limit_mib: self.cap_mib() }),
+            (_, BodyEnd::Broken(error)) => Err(self.broken(&error)),
         }
     }
 
@@ -138,7 +138,7 @@ impl Reading<'_> {
             403 => ApiError::Forbidden { operation, words },
             404 => ApiError::NotFound { operation, words, is_page: said.is_page },
             408 | 499 => ApiError::GaveUp { operation, status, words },
-            429 => ApiError::Limited { retry: RetryAfter::parse(retry_after), words },
+            429 => ApiError::Limited { retry: RetryAfterHeader::parse(retry_after), words },
             402..=498 => ApiError::Rejected { operation, status, words },
             _ => ApiError::Failed { operation, status, words },
         }
@@ -161,24 +161,24 @@ fn redirect_host(from: &Url, headers: &HeaderMap) -> Option<CleanText> {
 }
 
 /// How a body ended.
-enum End {
+enum BodyEnd {
     Whole,
     TooLarge,
     Broken(reqwest::Error),
 }
 
 /// The body, decompressed, up to `cap` bytes. Never holds more than one chunk beyond that.
-async fn chunks(response: &mut Response, cap: usize) -> (Vec<u8>, End) {
+async fn chunks(response: &mut Response, cap: usize) -> (Vec<u8>, BodyEnd) {
     let mut body = Vec::new();
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) if chunk.len() <= cap.saturating_sub(body.len()) => body.extend_from_slice(&chunk),
             Ok(Some(chunk)) => {
                 body.extend(chunk.iter().take(cap.saturating_sub(body.len())));
-                return (body, End::TooLarge);
+                return (body, BodyEnd::TooLarge);
             }
-            Ok(None) => return (body, End::Whole),
-            Err(error) => return (body, End::Broken(error)),
+            Ok(None) => return (body, BodyEnd::Whole),
+            Err(error) => return (body, BodyEnd::Broken(error)),
         }
     }
 }

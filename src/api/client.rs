@@ -2,11 +2,11 @@
 //!
 //! Nothing in here asks twice: a request whose answer is lost is reported as such, and whoever called decides.
 
-use super::Answer;
+use super::ApiAnswer;
 use super::address::Address;
-use super::answer::{self, Reading};
+use super::answer::{self, BodyReader};
+use super::connect_error::{ConnectError, innermost};
 use super::error::ApiError;
-use super::reach::{NotReached, innermost};
 use super::roots::ExtraRoots;
 use super::transport::{self, Reuse};
 use crate::model::endpoint::{ApiKey, Scope};
@@ -44,10 +44,10 @@ impl Default for ClientOptions {
 
 /// The client for one scope and key. Cheap to clone; opens nothing and reads no certificates before the first request.
 #[derive(Debug, Clone)]
-pub struct Client(Arc<Inner>);
+pub struct Client(Arc<ClientState>);
 
 #[derive(Debug)]
-struct Inner {
+struct ClientState {
     scope: Scope,
     address: Address,
     key: ApiKey,
@@ -59,7 +59,7 @@ struct Inner {
 }
 
 /// One request to be made.
-struct Call {
+struct OutgoingRequest {
     operation: Operation,
     url: Url,
     body: Option<String>,
@@ -69,7 +69,7 @@ impl Client {
     /// Err is a user's sentence: a base URL that can't be used, or `http://` to another computer.
     pub fn new(scope: Scope, key: ApiKey, options: ClientOptions) -> Result<Self, Failure> {
         let address = Address::new(&scope).map_err(|error| Failure::new(FailureKind::Local, &error.to_string()))?;
-        let inner = Inner { scope, address, key, options, reads: OnceCell::new(), sends: OnceCell::new() };
+        let inner = ClientState { scope, address, key, options, reads: OnceCell::new(), sends: OnceCell::new() };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -79,60 +79,61 @@ impl Client {
     }
 
     /// Creates a job. Spends one of the project's creates.
-    pub async fn create_job(&self, prompt: &str) -> Answer<RemoteJob> {
+    pub async fn create_job(&self, prompt: &str) -> ApiAnswer<RemoteJob> {
         let Some(url) = self.0.address.jobs() else {
             return self.no_address();
         };
-        self.ask(Call { operation: Operation::Create, url, body: Some(prompt_body(prompt)) }, answer::job).await
+        self.ask(OutgoingRequest { operation: Operation::Create, url, body: Some(prompt_body(prompt)) }, answer::job)
+            .await
     }
 
     /// Looks at a job.
-    pub async fn get_job(&self, id: &JobId) -> Answer<RemoteJob> {
+    pub async fn get_job(&self, id: &JobId) -> ApiAnswer<RemoteJob> {
         let Some(url) = self.0.address.job(id) else {
             return unusable(id);
         };
-        let answer = self.ask(Call { operation: Operation::Get, url, body: None }, answer::job).await;
+        let answer = self.ask(OutgoingRequest { operation: Operation::Get, url, body: None }, answer::job).await;
         only(id, Operation::Get, answer)
     }
 
     /// Sends a follow-up to a job. Spends one of the project's follow-ups.
-    pub async fn send_follow_up(&self, id: &JobId, prompt: &str) -> Answer<RemoteJob> {
+    pub async fn send_follow_up(&self, id: &JobId, prompt: &str) -> ApiAnswer<RemoteJob> {
         let Some(url) = self.0.address.message(id) else {
             return unusable(id);
         };
-        let call = Call { operation: Operation::FollowUp, url, body: Some(prompt_body(prompt)) };
+        let call = OutgoingRequest { operation: Operation::FollowUp, url, body: Some(prompt_body(prompt)) };
         only(id, Operation::FollowUp, self.ask(call, answer::job).await)
     }
 
     /// One page of views. Spends one analytics request.
-    pub async fn views(&self, query: &ViewsQuery) -> Answer<ViewsPage> {
+    pub async fn views(&self, query: &ViewsQuery) -> ApiAnswer<ViewsPage> {
         let Some(url) = self.0.address.views(query) else {
             return self.no_address();
         };
-        self.ask(Call { operation: Operation::Views, url, body: None }, answer::views).await
+        self.ask(OutgoingRequest { operation: Operation::Views, url, body: None }, answer::views).await
     }
 
-    async fn ask<T>(&self, call: Call, decode: answer::Decode<T>) -> Answer<T> {
+    async fn ask<T>(&self, call: OutgoingRequest, decode: answer::Decode<T>) -> ApiAnswer<T> {
         let started = Instant::now();
         let sending = call.body.as_ref().map_or(0, |body| body.len() / BYTES_A_SECOND);
         let within = self.0.options.total_timeout + Duration::from_secs(u64::try_from(sending).unwrap_or(0));
-        let reading = Reading { operation: call.operation, within, key: &self.0.key };
+        let reading = BodyReader { operation: call.operation, within, key: &self.0.key };
         match self.send(call, &reading).await {
             Ok(response) => {
                 let (status, date) = (Some(response.status().as_u16()), answer::date(response.headers()));
                 let result = reading.read(response, decode).await;
-                Answer { result, status, took: started.elapsed(), date }
+                ApiAnswer { result, status, took: started.elapsed(), date }
             }
-            Err(error) => Answer { result: Err(error), status: None, took: started.elapsed(), date: None },
+            Err(error) => ApiAnswer { result: Err(error), status: None, took: started.elapsed(), date: None },
         }
     }
 
-    async fn send(&self, call: Call, reading: &Reading<'_>) -> Result<Response, ApiError> {
+    async fn send(&self, call: OutgoingRequest, reading: &BodyReader<'_>) -> Result<Response, ApiError> {
         let not_reached = |cause| ApiError::NotReached { host: self.0.address.host().clone(), cause };
         let http =
             self.transport(if call.body.is_some() { Reuse::Never } else { Reuse::Keep }).await.map_err(not_reached)?;
         let mut bearer = HeaderValue::try_from(Zeroizing::new(format!("Bearer {}", self.0.key.expose())).as_str())
-            .map_err(|_| not_reached(NotReached::Other(CleanText::line("the key can't stand in a header"))))?;
+            .map_err(|_| not_reached(ConnectError::Other(CleanText::line("the key can't stand in a header"))))?;
         bearer.set_sensitive(true);
         let method = if call.body.is_some() { Method::POST } else { Method::GET };
         let mut request =
@@ -140,14 +141,14 @@ impl Client {
         if let Some(body) = call.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body);
         }
-        request.timeout(reading.within).send().await.map_err(|error| match NotReached::of(&error) {
+        request.timeout(reading.within).send().await.map_err(|error| match ConnectError::of(&error) {
             Some(cause) => not_reached(cause),
             None => reading.broken(&error),
         })
     }
 
     /// The HTTP client below, built at its first use.
-    async fn transport(&self, reuse: Reuse) -> Result<&reqwest::Client, NotReached> {
+    async fn transport(&self, reuse: Reuse) -> Result<&reqwest::Client, ConnectError> {
         let cell = match reuse {
             Reuse::Keep => &self.0.reads,
             Reuse::Never => &self.0.sends,
@@ -158,16 +159,16 @@ impl Client {
             let built = tokio::task::spawn_blocking(move || transport::build(&address, &options, reuse)).await;
             match built {
                 Ok(Ok(client)) => Ok(client),
-                Ok(Err(error)) => Err(NotReached::NoCertificates(innermost(&error))),
-                Err(_) => Err(NotReached::Other(CleanText::line("docdeck is shutting down"))),
+                Ok(Err(error)) => Err(ConnectError::NoCertificates(innermost(&error))),
+                Err(_) => Err(ConnectError::Other(CleanText::line("docdeck is shutting down"))),
             }
         };
         cell.get_or_try_init(build).await
     }
 
     /// For the case, not met so far, that a checked base URL with a path behind it is none.
-    fn no_address<T>(&self) -> Answer<T> {
-        let cause = NotReached::Other(CleanText::line("the base URL can't be extended"));
+    fn no_address<T>(&self) -> ApiAnswer<T> {
+        let cause = ConnectError::Other(CleanText::line("the base URL can't be extended"));
         unsent(ApiError::NotReached { host: self.0.address.host().clone(), cause })
     }
 }
@@ -176,16 +177,16 @@ fn prompt_body(prompt: &str) -> String {
     serde_json::json!({ "prompt": prompt }).to_string()
 }
 
-fn unusable<T>(id: &JobId) -> Answer<T> {
+fn unusable<T>(id: &JobId) -> ApiAnswer<T> {
     unsent(ApiError::UnusableId { id: id.clean() })
 }
 
-fn unsent<T>(error: ApiError) -> Answer<T> {
-    Answer { result: Err(error), status: None, took: Duration::ZERO, date: None }
+fn unsent<T>(error: ApiError) -> ApiAnswer<T> {
+    ApiAnswer { result: Err(error), status: None, took: Duration::ZERO, date: None }
 }
 
 /// An answer about another job than the one in the path is none: it would overwrite what is known of this one.
-fn only(id: &JobId, operation: Operation, mut answer: Answer<RemoteJob>) -> Answer<RemoteJob> {
+fn only(id: &JobId, operation: Operation, mut answer: ApiAnswer<RemoteJob>) -> ApiAnswer<RemoteJob> {
     answer.result = answer.result.and_then(|job| match job.id == *id {
         true => Ok(job),
         false => Err(ApiError::OtherJob { operation, got: job.id.clean() }),

@@ -2,7 +2,7 @@
 //! another type or unknown costs that field at most. Only a body that is no JSON object, or a job without an id, is refused.
 
 use super::error::Unreadable;
-use super::fields::{Row, WithRows, as_text, line, object, object_and_rows, parts, rows, text};
+use super::fields::{ViewsRowFields, WithRows, as_text, line, object, object_and_rows, parts, rows, text};
 use crate::model::job::{JobId, RemoteJob, Status};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
@@ -99,7 +99,7 @@ fn message(raw: &RawValue) -> Option<String> {
     message.and_then(text).map(Cow::into_owned)
 }
 
-fn row([path, human, ai, total]: Row<'_>) -> PageRow {
+fn row([path, human, ai, total]: ViewsRowFields<'_>) -> PageRow {
     let path = path.and_then(line).unwrap_or_else(|| CleanText::line(NO_PATH));
     PageRow { path, counts: counts(human, ai, total) }
 }

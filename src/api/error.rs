@@ -3,8 +3,8 @@
 //! The sentence depends on the operation, because a lost answer means nothing for a look at a job and much for a prompt.
 //! What becomes of the prompt is decided above, by [`ApiError::reached`].
 
-use super::reach::NotReached;
-use super::retry_after::RetryAfter;
+use super::connect_error::ConnectError;
+use super::retry_after::RetryAfterHeader;
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::ledger::Wait;
@@ -44,7 +44,7 @@ pub enum Unreadable {
 pub enum ApiError {
     /// No connection came about.
     #[error("{}", not_reached(.host, .cause))]
-    NotReached { host: CleanText, cause: NotReached },
+    NotReached { host: CleanText, cause: ConnectError },
     /// The id is `.` or `..`, which no address can carry.
     #[error("The id “{id}” can't stand in an address, so nothing was sent: look whether it was copied in full.")]
     UnusableId { id: CleanText },
@@ -68,7 +68,7 @@ pub enum ApiError {
     NotFound { operation: Operation, words: CleanText, is_page: bool },
     /// 429.
     #[error("Limit reached (429{}); the request was not carried out. Try again {retry}.", said(.words))]
-    Limited { retry: RetryAfter, words: CleanText },
+    Limited { retry: RetryAfterHeader, words: CleanText },
     /// 408, and 499 as proxies use it: given up while the request was under way.
     #[error("The service gave up waiting ({status}{}); {}.", said(.words), maybe_done(*.operation))]
     GaveUp { operation: Operation, status: u16, words: CleanText },
@@ -121,7 +121,7 @@ impl ApiError {
     /// says nothing).
     pub fn failure(&self, now: Time) -> Failure {
         let kind = match self {
-            Self::NotReached { cause: NotReached::NoCertificates(_), .. } | Self::UnusableId { .. } => {
+            Self::NotReached { cause: ConnectError::NoCertificates(_), .. } | Self::UnusableId { .. } => {
                 FailureKind::Local
             }
             Self::NotReached { .. }
@@ -164,7 +164,9 @@ impl ApiError {
             Self::Forbidden { .. } => "key may not do this".to_owned(),
             Self::NotFound { is_page: true, .. } => "not found, answered with a web page".to_owned(),
             Self::NotFound { .. } => "not found".to_owned(),
-            Self::Limited { retry: RetryAfter::Unsaid, .. } => "limit reached, retry in about a minute".to_owned(),
+            Self::Limited { retry: RetryAfterHeader::Unsaid, .. } => {
+                "limit reached, retry in about a minute".to_owned()
+            }
             Self::Limited { retry, .. } => format!("limit reached, retry {retry}"),
             Self::GaveUp { .. } => "service gave up waiting".to_owned(),
             Self::Rejected { operation, words, .. } => quote("refused", *operation, words),
@@ -179,30 +181,32 @@ impl ApiError {
     }
 }
 
-fn not_reached(host: &CleanText, cause: &NotReached) -> String {
+fn not_reached(host: &CleanText, cause: &ConnectError) -> String {
     match cause {
-        NotReached::Name => {
+        ConnectError::Name => {
             format!("The name of {host} was not found, so nothing was sent: check the network and the base URL.")
         }
-        NotReached::Refused => {
+        ConnectError::Refused => {
             format!("Nobody answers at {host} (connection refused), so nothing was sent: check the base URL.")
         }
-        NotReached::NoRoute => format!("There is no way to {host} from here, so nothing was sent: check the network."),
-        NotReached::TimedOut => {
+        ConnectError::NoRoute => {
+            format!("There is no way to {host} from here, so nothing was sent: check the network.")
+        }
+        ConnectError::TimedOut => {
             format!(
                 "No connection to {host} came about in time, so nothing was sent: check the network and the base URL."
             )
         }
-        NotReached::Tls(reason) => format!(
+        ConnectError::Tls(reason) => format!(
             "No secure connection to {host} came about, {reason}, so nothing was sent: check base URL, clock and certificates (a company's own: ca_file in the profile)."
         ),
-        NotReached::Proxy(reason) => format!(
+        ConnectError::Proxy(reason) => format!(
             "The proxy did not lead to {host} ({reason}), so nothing was sent: check HTTPS_PROXY, ALL_PROXY and NO_PROXY."
         ),
-        NotReached::NoCertificates(reason) => format!(
+        ConnectError::NoCertificates(reason) => format!(
             "This computer can't check certificates ({reason}), so nothing was sent: install its root certificates (the package ca-certificates), or name a file of them with ca_file in the profile or SSL_CERT_FILE."
         ),
-        NotReached::Other(reason) => {
+        ConnectError::Other(reason) => {
             format!(
                 "No connection to {host} came about ({reason}), so nothing was sent: check the network and the base URL."
             )
@@ -210,16 +214,16 @@ fn not_reached(host: &CleanText, cause: &NotReached) -> String {
     }
 }
 
-fn short_cause(cause: &NotReached) -> String {
+fn short_cause(cause: &ConnectError) -> String {
     match cause {
-        NotReached::Name => "name not found".to_owned(),
-        NotReached::Refused => "connection refused".to_owned(),
-        NotReached::NoRoute => "no route".to_owned(),
-        NotReached::TimedOut => "no connection in time".to_owned(),
-        NotReached::Tls(reason) => format!("no TLS: {reason}"),
-        NotReached::Proxy(reason) => format!("proxy: {reason}"),
-        NotReached::NoCertificates(_) => "no root certificates".to_owned(),
-        NotReached::Other(reason) => format!("no connection: {reason}"),
+        ConnectError::Name => "name not found".to_owned(),
+        ConnectError::Refused => "connection refused".to_owned(),
+        ConnectError::NoRoute => "no route".to_owned(),
+        ConnectError::TimedOut => "no connection in time".to_owned(),
+        ConnectError::Tls(reason) => format!("no TLS: {reason}"),
+        ConnectError::Proxy(reason) => format!("proxy: {reason}"),
+        ConnectError::NoCertificates(_) => "no root certificates".to_owned(),
+        ConnectError::Other(reason) => format!("no connection: {reason}"),
     }
 }
 
@@ -342,13 +346,13 @@ mod tests {
     #[test]
     fn a_limit_says_until_when_in_the_services_time() {
         let now = moment("2026-11-20T12:00:00Z");
-        let limited = ApiError::Limited { retry: RetryAfter::Seconds(90), words: CleanText::default() };
+        let limited = ApiError::Limited { retry: RetryAfterHeader::Seconds(90), words: CleanText::default() };
         let until = moment("2026-11-20T12:01:30Z");
         let wait = Wait { until, is_estimate: false };
         assert_eq!(limited.wait(now), Some(wait));
         assert_eq!(limited.failure(now).kind, FailureKind::Limited(wait));
         assert_eq!(limited.short().as_str(), "limit reached, retry in 90 s");
-        let silent = ApiError::Limited { retry: RetryAfter::Unsaid, words: CleanText::default() };
+        let silent = ApiError::Limited { retry: RetryAfterHeader::Unsaid, words: CleanText::default() };
         assert!(silent.wait(now).is_some_and(|wait| wait.is_estimate));
         assert!(silent.to_string().contains("about a minute"), "{silent}");
         let other = ApiError::Unauthorized { words: CleanText::default() };

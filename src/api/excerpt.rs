@@ -15,7 +15,7 @@ const SEARCHED: usize = 64 * 1024;
 
 /// What an error answer says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Words {
+pub(super) struct ErrorText {
     /// Empty when the answer was.
     pub(super) text: CleanText,
     /// Whether it was a page for browsers: then it is hardly the service that spoke.
@@ -23,11 +23,11 @@ pub(super) struct Words {
 }
 
 /// The words of an error answer, with the key struck out should it be repeated there.
-pub(super) fn words(body: &[u8], key: &ApiKey) -> Words {
+pub(super) fn words(body: &[u8], key: &ApiKey) -> ErrorText {
     if let Some(message) = decode::error_message(body) {
-        return Words { text: clean(&message, WORDS, key), is_page: false };
+        return ErrorText { text: clean(&message, WORDS, key), is_page: false };
     }
-    Words { text: excerpt(body, key), is_page: is_page(body) }
+    ErrorText { text: excerpt(body, key), is_page: is_page(body) }
 }
 
 /// The first words of any body.

@@ -16,13 +16,13 @@ const LONGEST_TEXT: usize = 8_192;
 
 /// The values of fields, in the order in which they were asked for: none for what is missing or null. A name that comes
 /// twice is no error: the last one counts.
-pub(super) type Values<'a, const N: usize> = [Option<&'a RawValue>; N];
+pub(super) type FieldValues<'a, const N: usize> = [Option<&'a RawValue>; N];
 
 /// The fields of an element of a list: up to four are asked for.
-pub(super) type Row<'a> = Values<'a, 4>;
+pub(super) type ViewsRowFields<'a> = FieldValues<'a, 4>;
 
 /// Two fields of an object and the list in it; none where that is missing or null.
-pub(super) type WithRows<'a> = (Values<'a, 2>, Option<Vec<Row<'a>>>);
+pub(super) type WithRows<'a> = (FieldValues<'a, 2>, Option<Vec<ViewsRowFields<'a>>>);
 
 /// Bytes that are no UTF-8 cost the character, not the answer; a byte order mark is skipped.
 pub(super) fn as_text(body: &[u8]) -> Cow<'_, str> {
@@ -32,7 +32,7 @@ pub(super) fn as_text(body: &[u8]) -> Cow<'_, str> {
 }
 
 /// The fields of a body that is one object.
-pub(super) fn object<'a, const N: usize>(body: &'a str, names: &[&str; N]) -> Result<Values<'a, N>, Unreadable> {
+pub(super) fn object<'a, const N: usize>(body: &'a str, names: &[&str; N]) -> Result<FieldValues<'a, N>, Unreadable> {
     let mut values = [None; N];
     whole(body, Fields { names, values: &mut values, list: None })?;
     Ok(values)
@@ -60,7 +60,7 @@ fn whole<'a>(body: &'a str, fields: Fields<'_, 'a>) -> Result<(), Unreadable> {
 }
 
 /// The fields of an object; anything else stands in the place of the first, like an object whose names can't be read.
-pub(super) fn parts<'a, const N: usize>(raw: &'a RawValue, names: &[&str; N]) -> Values<'a, N> {
+pub(super) fn parts<'a, const N: usize>(raw: &'a RawValue, names: &[&str; N]) -> FieldValues<'a, N> {
     let mut values = [None; N];
     read_parts(raw, names, &mut values);
     values
@@ -76,7 +76,7 @@ fn read_parts<'a>(raw: &'a RawValue, names: &[&str], values: &mut [Option<&'a Ra
 }
 
 /// The elements of a list, whatever they are, each read like [`parts`]; none of what is no list.
-pub(super) fn rows<'a>(raw: &'a RawValue, names: &[&str]) -> Option<Vec<Row<'a>>> {
+pub(super) fn rows<'a>(raw: &'a RawValue, names: &[&str]) -> Option<Vec<ViewsRowFields<'a>>> {
     Rows { names, tolerant: true }.deserialize(raw).ok()
 }
 
@@ -85,7 +85,7 @@ struct Fields<'f, 'de> {
     names: &'f [&'f str],
     values: &'f mut [Option<&'de RawValue>],
     /// What becomes of a field whose name comes after those of the values.
-    list: Option<(Rows<'f>, &'f mut Option<Vec<Row<'de>>>)>,
+    list: Option<(Rows<'f>, &'f mut Option<Vec<ViewsRowFields<'de>>>)>,
 }
 
 impl<'de> Visitor<'de> for Fields<'_, 'de> {
@@ -140,7 +140,7 @@ struct Rows<'f> {
 }
 
 impl<'de> DeserializeSeed<'de> for Rows<'_> {
-    type Value = Vec<Row<'de>>;
+    type Value = Vec<ViewsRowFields<'de>>;
 
     fn deserialize<D: Deserializer<'de>>(self, list: D) -> Result<Self::Value, D::Error> {
         list.deserialize_seq(self)
@@ -148,7 +148,7 @@ impl<'de> DeserializeSeed<'de> for Rows<'_> {
 }
 
 impl<'de> Visitor<'de> for Rows<'_> {
-    type Value = Vec<Row<'de>>;
+    type Value = Vec<ViewsRowFields<'de>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list")
@@ -167,11 +167,11 @@ impl<'de> Visitor<'de> for Rows<'_> {
 struct Element<'f>(Rows<'f>);
 
 impl<'de> DeserializeSeed<'de> for Element<'_> {
-    type Value = Row<'de>;
+    type Value = ViewsRowFields<'de>;
 
-    fn deserialize<D: Deserializer<'de>>(self, element: D) -> Result<Row<'de>, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, element: D) -> Result<ViewsRowFields<'de>, D::Error> {
         let Self(Rows { names, tolerant }) = self;
-        let mut values = Row::default();
+        let mut values = ViewsRowFields::default();
         match tolerant {
             true => read_parts(<&RawValue>::deserialize(element)?, names, &mut values),
             false => element.deserialize_map(Fields { names, values: &mut values, list: None })?,

@@ -6,31 +6,31 @@
 mod address;
 mod answer;
 mod client;
+mod connect_error;
 mod decode;
 mod error;
 mod excerpt;
 mod fields;
-mod reach;
+mod proxy_info;
 mod retry_after;
 mod roots;
-mod route;
 mod transport;
 pub mod wire;
 
-pub use answer::Reading;
+pub use answer::BodyReader;
 pub use client::{Client, ClientOptions};
+pub use connect_error::ConnectError;
 pub use error::{ApiError, Reached, Unreadable};
-pub use reach::NotReached;
-pub use retry_after::RetryAfter;
+pub use proxy_info::{Proxy, Route, system_roots};
+pub use retry_after::RetryAfterHeader;
 pub use roots::{ExtraRoots, RootsError};
-pub use route::{Proxy, Route, system_roots};
 
 use crate::model::Time;
 use std::time::Duration;
 
 /// What came of one request, with what the log and the clock need.
 #[derive(Debug)]
-pub struct Answer<T> {
+pub struct ApiAnswer<T> {
     /// The decoded answer, or why there is none.
     pub result: Result<T, ApiError>,
     /// HTTP status when an answer came, a good one or not.

@@ -12,7 +12,7 @@ const SHORTEST: TimeDelta = TimeDelta::seconds(1);
 
 /// What the `Retry-After` header said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RetryAfter {
+pub enum RetryAfterHeader {
     /// Whole seconds, at most a day.
     Seconds(u32),
     /// A moment by the service's clock.
@@ -21,7 +21,7 @@ pub enum RetryAfter {
     Unsaid,
 }
 
-impl RetryAfter {
+impl RetryAfterHeader {
     /// Reads the header's value; negative numbers, fractions and other text count as unsaid.
     pub fn parse(value: Option<&str>) -> Self {
         let Some(value) = value.map(str::trim).filter(|value| !value.is_empty()) else {
@@ -49,7 +49,7 @@ impl RetryAfter {
     }
 }
 
-impl fmt::Display for RetryAfter {
+impl fmt::Display for RetryAfterHeader {
     /// Continues "try again …".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -71,7 +71,7 @@ mod tests {
 
     fn pause(value: Option<&str>) -> i64 {
         let now = moment("2026-11-20T12:00:00Z");
-        (RetryAfter::parse(value).wait(now).until - now).num_seconds()
+        (RetryAfterHeader::parse(value).wait(now).until - now).num_seconds()
     }
 
     #[test]
@@ -86,9 +86,9 @@ mod tests {
     fn silence_and_nonsense_mean_one_minute() {
         for value in [None, Some(""), Some("-5"), Some("soon"), Some("1.5"), Some("Fri, 99 Foo 2026")] {
             assert_eq!(pause(value), 60, "{value:?}");
-            assert!(RetryAfter::parse(value).wait(Time::UNIX_EPOCH).is_estimate, "{value:?}");
+            assert!(RetryAfterHeader::parse(value).wait(Time::UNIX_EPOCH).is_estimate, "{value:?}");
         }
-        assert!(!RetryAfter::Seconds(60).wait(Time::UNIX_EPOCH).is_estimate);
+        assert!(!RetryAfterHeader::Seconds(60).wait(Time::UNIX_EPOCH).is_estimate);
     }
 
     #[test]

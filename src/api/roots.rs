@@ -1,7 +1,7 @@
 //! Authorities that the user trusts beside those of the system: a company's own, whose proxy or service no other computer
 //! knows. Read from a file of certificates in PEM form.
 
-use super::reach::tls_reason;
+use super::connect_error::tls_reason;
 use crate::model::redaction::redacted_path;
 use crate::model::text::CleanText;
 use rustls::RootCertStore;

@@ -8,7 +8,7 @@ use super::lease::{Duty, Instance, Leases};
 use super::load_all::LoadingAll;
 use super::poll::Order;
 use super::views::Loading;
-use crate::api::{Answer, ApiError, Client};
+use crate::api::{ApiAnswer, ApiError, Client};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::endpoint::Scope;
@@ -182,7 +182,7 @@ impl Inner {
         &self,
         operation: Operation,
         subject: CleanText,
-        answer: Answer<T>,
+        answer: ApiAnswer<T>,
     ) -> Result<T, ApiError> {
         if let Some(date) = answer.date {
             let Observed { moved, keep } = self.clock.observe(date, local_now());

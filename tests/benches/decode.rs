@@ -5,7 +5,7 @@
 #![expect(clippy::expect_used, reason = "a bench that can't build its world should fail")]
 
 use criterion::{BenchmarkId, Criterion};
-use docdeck::api::Reading;
+use docdeck::api::BodyReader;
 use docdeck::api::wire::{CountsBody, JobBody, PageBody, SourceBody, ViewsBody};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::log::Operation;
@@ -38,7 +38,7 @@ fn job(criterion: &mut Criterion) {
     };
     let bytes = serde_json::to_vec(&body).expect("JSON");
     let key = ApiKey::new("mint_of_nobody").expect("a key");
-    let reading = Reading { operation: Operation::Get, within: Duration::from_secs(60), key: &key };
+    let reading = BodyReader { operation: Operation::Get, within: Duration::from_secs(60), key: &key };
     criterion.bench_function("job", |bencher| bencher.iter(|| reading.job(200, None, black_box(&bytes))));
 }
 
@@ -46,7 +46,7 @@ fn job(criterion: &mut Criterion) {
 fn rows_of_views(criterion: &mut Criterion) {
     let counts = |n: u64| CountsBody { human: n * 17, ai: n * 5, total: n * 22 };
     let key = ApiKey::new("mint_of_nobody").expect("a key");
-    let reading = Reading { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
+    let reading = BodyReader { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
     let mut group = criterion.benchmark_group("rows of views");
     for rows in [50, 250] {
         let page = |n: u64| PageBody {

@@ -18,7 +18,7 @@
 mod record;
 
 use chrono::{Days, NaiveDate, TimeDelta};
-use docdeck::api::Reading;
+use docdeck::api::BodyReader;
 use docdeck::api::wire::{CountsBody, PageBody, ViewsBody};
 use docdeck::model::Time;
 use docdeck::model::endpoint::{ApiKey, Scope};
@@ -153,7 +153,7 @@ async fn load_all(store: &Store, ranges: Range<u64>) -> Vec<Duration> {
 async fn load(store: &Store, back: u64, bodies: &[Vec<u8>]) {
     let (scope, as_of) = (scope(), as_of(back));
     let key = ApiKey::new("mint_of_nobody").expect("a key");
-    let reading = Reading { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
+    let reading = BodyReader { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
     let mut merge: Option<Arc<Merge>> = None;
     for (number, body) in (1..).zip(bodies) {
         let answer = reading.views(200, None, body).expect("page views");

@@ -3,7 +3,7 @@
 
 use super::server::refusing;
 use super::*;
-use docdeck::api::{ExtraRoots, NotReached, Reached};
+use docdeck::api::{ConnectError, ExtraRoots, Reached};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
@@ -58,7 +58,7 @@ async fn this_computer_is_never_reached_through_a_proxy() {
 async fn other_computers_are_reached_through_the_proxy_which_never_sees_the_key() {
     if let Some(base_url) = given() {
         let error = create_at(&base_url).await;
-        assert!(matches!(&error, ApiError::NotReached { cause: NotReached::Proxy(_), .. }), "{error:?}");
+        assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Proxy(_), .. }), "{error:?}");
         assert_eq!(error.reached(), Reached::No);
         assert!(!format!("{error} {error:?}").contains("pr0xypw"), "{error}");
         return;
@@ -77,7 +77,7 @@ async fn other_computers_are_reached_through_the_proxy_which_never_sees_the_key(
 async fn an_unreachable_proxy_is_named_as_the_cause() {
     if let Some(base_url) = given() {
         let error = create_at(&base_url).await;
-        assert!(matches!(&error, ApiError::NotReached { cause: NotReached::Proxy(_), .. }), "{error:?}");
+        assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Proxy(_), .. }), "{error:?}");
         assert!(error.to_string().contains("HTTPS_PROXY"), "{error}");
         return;
     }
@@ -92,7 +92,7 @@ async fn an_unreachable_proxy_is_named_as_the_cause() {
 async fn no_proxy_is_honoured_and_an_unknown_name_is_named_as_the_cause() {
     if let Some(base_url) = given() {
         let error = create_at(&base_url).await;
-        assert!(matches!(&error, ApiError::NotReached { cause: NotReached::Name, .. }), "{error:?}");
+        assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Name, .. }), "{error:?}");
         assert_eq!(error.reached(), Reached::No);
         return;
     }
@@ -107,7 +107,7 @@ async fn no_proxy_is_honoured_and_an_unknown_name_is_named_as_the_cause() {
 async fn a_machine_without_root_certificates_says_so_and_still_talks_to_itself() {
     if let Some(base_url) = given() {
         let error = create_at("https://docs.invalid").await;
-        assert!(matches!(&error, ApiError::NotReached { cause: NotReached::NoCertificates(_), .. }), "{error:?}");
+        assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::NoCertificates(_), .. }), "{error:?}");
         assert!(client(&base_url).get_job(&id()).await.result.is_ok());
         return;
     }
@@ -120,7 +120,7 @@ async fn a_machine_without_root_certificates_says_so_and_still_talks_to_itself()
 async fn a_server_that_speaks_no_tls_is_told_apart() {
     if let Some(base_url) = given() {
         let error = create_at(&base_url).await;
-        assert!(matches!(&error, ApiError::NotReached { cause: NotReached::Tls(_), .. }), "{error:?}");
+        assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Tls(_), .. }), "{error:?}");
         assert!(error.to_string().contains("does not speak TLS"), "{error}");
         return;
     }
@@ -133,7 +133,7 @@ async fn a_connection_that_does_not_come_about_in_time_never_reached_the_service
     if let Some(base_url) = given() {
         let options = ClientOptions { connect_timeout: Duration::from_millis(100), ..ClientOptions::default() };
         let error = error(client_for(&base_url, options).create_job("x").await);
-        assert!(matches!(&error, ApiError::NotReached { cause: NotReached::TimedOut, .. }), "{error:?}");
+        assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::TimedOut, .. }), "{error:?}");
         assert_eq!(error.reached(), Reached::No);
         return;
     }
@@ -184,7 +184,7 @@ async fn an_authority_of_the_users_own_does_not_replace_those_of_the_system() {
 async fn every_usual_variable_names_the_proxy() {
     if let Some(base_url) = given() {
         let error = create_at(&base_url).await;
-        assert!(matches!(&error, ApiError::NotReached { cause: NotReached::Proxy(_), .. }), "{error:?}");
+        assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Proxy(_), .. }), "{error:?}");
         return;
     }
     for variable in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"] {
@@ -200,7 +200,7 @@ async fn every_usual_variable_names_the_proxy() {
 async fn an_untrusted_certificate_ends_the_talk_before_the_key_is_sent() {
     if let Some(base_url) = given() {
         let error = create_at(&base_url).await;
-        assert!(matches!(&error, ApiError::NotReached { cause: NotReached::Tls(_), .. }), "{error:?}");
+        assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Tls(_), .. }), "{error:?}");
         assert!(error.to_string().contains("issuer that this computer does not trust"), "{error}");
         assert_eq!(error.reached(), Reached::No);
         return;

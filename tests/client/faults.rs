@@ -2,7 +2,7 @@
 
 use super::server::{http, refusing};
 use super::*;
-use docdeck::api::{NotReached, Reached, RetryAfter, Unreadable};
+use docdeck::api::{ConnectError, Reached, RetryAfterHeader, Unreadable};
 use docdeck::model::Time;
 use docdeck::model::failure::FailureKind;
 use std::io::Write;
@@ -19,7 +19,7 @@ async fn a_refused_connection_never_reached_the_service() {
     let answer = checked(client(&format!("http://127.0.0.1:{port}")).create_job("x").await);
     assert_eq!(answer.status, None);
     let error = error(answer);
-    assert!(matches!(&error, ApiError::NotReached { cause: NotReached::Refused, .. }), "{error:?}");
+    assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Refused, .. }), "{error:?}");
     assert_eq!((error.reached(), error.failure(now()).kind), (Reached::No, FailureKind::Offline));
     assert!(error.to_string().contains(&format!("127.0.0.1:{port}")), "{error}");
 }
@@ -94,17 +94,21 @@ async fn each_refusal_has_its_own_name_kind_and_words() {
 #[tokio::test]
 async fn a_limit_is_read_in_both_forms_and_without() {
     for (header, retry, pause) in [
-        ("retry-after: 90\r\n", RetryAfter::Seconds(90), 90),
-        ("retry-after: Fri, 20 Nov 2026 12:05:00 GMT\r\n", RetryAfter::At(now() + chrono::TimeDelta::minutes(5)), 300),
-        ("retry-after: -1\r\n", RetryAfter::Unsaid, 60),
-        ("", RetryAfter::Unsaid, 60),
+        ("retry-after: 90\r\n", RetryAfterHeader::Seconds(90), 90),
+        (
+            "retry-after: Fri, 20 Nov 2026 12:05:00 GMT\r\n",
+            RetryAfterHeader::At(now() + chrono::TimeDelta::minutes(5)),
+            300,
+        ),
+        ("retry-after: -1\r\n", RetryAfterHeader::Unsaid, 60),
+        ("", RetryAfterHeader::Unsaid, 60),
     ] {
         let error = error(follow_up(Reply::with(429, header, br#"{"error":"Rate limit exceeded"}"#)).await);
         assert!(matches!(&error, ApiError::Limited { retry: read, .. } if *read == retry), "{header}: {error:?}");
         assert_eq!(error.reached(), Reached::Refused);
         let wait = error.wait(now()).expect("a limit");
         assert_eq!((wait.until - now()).num_seconds(), pause, "{header}");
-        assert_eq!(wait.is_estimate, retry == RetryAfter::Unsaid, "{header}");
+        assert_eq!(wait.is_estimate, retry == RetryAfterHeader::Unsaid, "{header}");
         assert_eq!(error.failure(now()).kind, FailureKind::Limited(wait));
     }
 }

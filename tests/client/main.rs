@@ -12,7 +12,7 @@ mod requests;
 mod server;
 mod tls;
 
-use docdeck::api::{Answer, ApiError, Client, ClientOptions};
+use docdeck::api::{ApiAnswer, ApiError, Client, ClientOptions};
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::job::{JobId, RemoteJob};
 use docdeck::model::period::DateRange;
@@ -49,27 +49,27 @@ fn week() -> ViewsQuery {
 }
 
 /// What one create makes of this reply, and the one request that went out for it.
-async fn create(reply: Reply) -> (Answer<RemoteJob>, Request) {
+async fn create(reply: Reply) -> (ApiAnswer<RemoteJob>, Request) {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).create_job("Fix the links").await;
     (checked(answer), server.only_request())
 }
 
-async fn get(reply: Reply) -> Answer<RemoteJob> {
+async fn get(reply: Reply) -> ApiAnswer<RemoteJob> {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).get_job(&id()).await;
     server.only_request();
     checked(answer)
 }
 
-async fn follow_up(reply: Reply) -> Answer<RemoteJob> {
+async fn follow_up(reply: Reply) -> ApiAnswer<RemoteJob> {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).send_follow_up(&id(), "And the redirects").await;
     server.only_request();
     checked(answer)
 }
 
-async fn views(reply: Reply) -> Answer<ViewsPage> {
+async fn views(reply: Reply) -> ApiAnswer<ViewsPage> {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).views(&week()).await;
     server.only_request();
@@ -77,7 +77,7 @@ async fn views(reply: Reply) -> Answer<ViewsPage> {
 }
 
 /// No error may repeat the key, in its sentence, for a debugger, or in what it comes from; and each is one sentence.
-fn checked<T: std::fmt::Debug>(answer: Answer<T>) -> Answer<T> {
+fn checked<T: std::fmt::Debug>(answer: ApiAnswer<T>) -> ApiAnswer<T> {
     if let Err(error) = &answer.result {
         let sentence = error.to_string();
         assert!(sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
@@ -92,6 +92,6 @@ fn checked<T: std::fmt::Debug>(answer: Answer<T>) -> Answer<T> {
     answer
 }
 
-fn error<T: std::fmt::Debug>(answer: Answer<T>) -> ApiError {
+fn error<T: std::fmt::Debug>(answer: ApiAnswer<T>) -> ApiError {
     checked(answer).result.expect_err("an error")
 }

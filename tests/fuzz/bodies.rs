@@ -2,7 +2,7 @@
 //! they are. Shared by the fuzz targets and by the replay of their seeds.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use docdeck::api::{ApiError, Client, ClientOptions, Reading, RetryAfter};
+use docdeck::api::{ApiError, BodyReader, Client, ClientOptions, RetryAfterHeader};
 use docdeck::app::filter::Filter;
 use docdeck::app::keymap::Chord;
 use docdeck::app::wrap::wrap;
@@ -110,7 +110,7 @@ fn assert_error(error: &ApiError) {
 /// The answer to a request for a job, a good one.
 fn job(bytes: &[u8]) {
     let key = key();
-    let reading = Reading { operation: Operation::Get, within: Duration::from_secs(60), key: &key };
+    let reading = BodyReader { operation: Operation::Get, within: Duration::from_secs(60), key: &key };
     let job = match reading.job(200, None, bytes) {
         Ok(job) => job,
         Err(error) => return assert_error(&error),
@@ -149,7 +149,7 @@ fn wire(job: &RemoteJob) -> Value {
 /// The answer to a request for page views, a good one.
 fn views(bytes: &[u8]) {
     let key = key();
-    let reading = Reading { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
+    let reading = BodyReader { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
     let page = match reading.views(200, None, bytes) {
         Ok(page) => page,
         Err(error) => return assert_error(&error),
@@ -216,7 +216,7 @@ fn refusal(bytes: &[u8]) {
     let status = status.parse().unwrap_or(500);
     let key = key();
     for operation in [Operation::Create, Operation::Get, Operation::FollowUp, Operation::Views] {
-        let reading = Reading { operation, within: Duration::from_secs(60), key: &key };
+        let reading = BodyReader { operation, within: Duration::from_secs(60), key: &key };
         if let Err(error) = reading.job(status, retry, body) {
             assert_error(&error);
         }
@@ -227,7 +227,7 @@ fn refusal(bytes: &[u8]) {
 }
 
 fn retry_after(raw: &str) {
-    let retry = RetryAfter::parse(Some(raw));
+    let retry = RetryAfterHeader::parse(Some(raw));
     let pause = retry.wait(now()).until - now();
     assert!((1..=24 * 3600).contains(&pause.num_seconds()), "{pause}");
     assert_line(&retry.to_string());

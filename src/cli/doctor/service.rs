@@ -3,7 +3,7 @@
 
 use super::report::Report;
 use super::settings::Known;
-use crate::api::{Answer, ApiError, Client, NotReached, Proxy, Route, system_roots};
+use crate::api::{ApiAnswer, ApiError, Client, ConnectError, Proxy, Route, system_roots};
 use crate::engine::check::no_project;
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteJob};
@@ -73,7 +73,7 @@ pub(super) async fn check_answer(report: &mut Report, known: &Known, job: Option
     let answer = client.get_job(&id).await;
     if let Err(error @ ApiError::NotReached { cause, .. }) = &answer.result {
         let name =
-            if matches!(cause, NotReached::Tls(_) | NotReached::NoCertificates(_)) { "TLS" } else { "connection" };
+            if matches!(cause, ConnectError::Tls(_) | ConnectError::NoCertificates(_)) { "TLS" } else { "connection" };
         return report.problem_said(name, error.to_string());
     }
     connection(report, client, &answer);
@@ -81,14 +81,14 @@ pub(super) async fn check_answer(report: &mut Report, known: &Known, job: Option
     clock(report, &answer, before);
 }
 
-fn connection(report: &mut Report, client: &Client, answer: &Answer<RemoteJob>) {
+fn connection(report: &mut Report, client: &Client, answer: &ApiAnswer<RemoteJob>) {
     let took = answer.took.as_millis();
     let encrypted = Route::to(client.scope()).is_ok_and(|route| route.encrypted);
     let tls = if encrypted { "TLS agreed on, the certificate is trusted" } else { "without TLS, on this computer" };
     report.ok("connection", format!("{tls}; answered in {took} ms"));
 }
 
-fn key(report: &mut Report, answer: &Answer<RemoteJob>, is_known: bool) {
+fn key(report: &mut Report, answer: &ApiAnswer<RemoteJob>, is_known: bool) {
     let write = "write is only known by use: nothing was sent";
     if let Err(ApiError::NotFound { words, is_page: false, .. }) = &answer.result
         && let Some(failure) = no_project(words)
@@ -112,7 +112,7 @@ fn key(report: &mut Report, answer: &Answer<RemoteJob>, is_known: bool) {
     }
 }
 
-fn clock(report: &mut Report, answer: &Answer<RemoteJob>, before: crate::model::Time) {
+fn clock(report: &mut Report, answer: &ApiAnswer<RemoteJob>, before: crate::model::Time) {
     let Some(date) = answer.date else { return report.skipped("clock", "the service tells no time") };
     // The answer was made somewhere between the two moments, and its time has whole seconds.
     let after = Utc::now();

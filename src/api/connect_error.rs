@@ -7,7 +7,7 @@ use std::io;
 
 /// Why nothing was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotReached {
+pub enum ConnectError {
     /// The host's name has no address, or can't have one.
     Name,
     /// Nobody listens there.
@@ -27,7 +27,7 @@ pub enum NotReached {
     Other(CleanText),
 }
 
-impl NotReached {
+impl ConnectError {
     /// Some when the error says for certain that the request did not go out.
     pub(super) fn of(error: &reqwest::Error) -> Option<Self> {
         if error.is_builder() {
@@ -185,6 +185,6 @@ mod tests {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = builder.build().expect("a client");
         let error = client.get("http://docs.invalid").send().await.expect_err("no name");
-        assert_eq!(NotReached::of(&error), Some(NotReached::Name));
+        assert_eq!(ConnectError::of(&error), Some(ConnectError::Name));
     }
 }
