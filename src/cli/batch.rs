@@ -15,7 +15,7 @@ use super::waiting::{Timer, Waiting, connection_words, tell, when};
 use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
-use crate::engine::Duties;
+use crate::engine::LeaseRoles;
 use crate::model::change::QueueChange;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
@@ -50,7 +50,7 @@ pub(super) async fn run(
     }
     let timer = options.patience.start();
     let work = async |desk: &mut Desk, out: &mut Out| send(desk, prompts, options, timer, out).await;
-    Desk::with(flags, environment, Duties::All, out, work).await
+    Desk::with(flags, environment, LeaseRoles::All, out, work).await
 }
 
 async fn without_sending(

@@ -8,7 +8,7 @@ use super::refusal::Refusal;
 use crate::api::Client;
 use crate::config::environment::Environment;
 use crate::config::{Flags, SetupState, data_folder, resolve};
-use crate::engine::{Duties, Engine, PollOptions, Setup as EngineSetup};
+use crate::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::log::{LogKind, Operation};
@@ -144,7 +144,7 @@ impl Desk {
     pub(super) async fn open(
         flags: &Flags,
         environment: &Environment,
-        duties: Duties,
+        duties: LeaseRoles,
         out: &mut Out,
     ) -> Result<Self, Refusal> {
         let settings = match resolve(flags, environment)? {
@@ -208,7 +208,7 @@ impl Desk {
     pub(super) async fn with(
         flags: &Flags,
         environment: &Environment,
-        duties: Duties,
+        duties: LeaseRoles,
         out: &mut Out,
         work: impl AsyncFnOnce(&mut Self, &mut Out) -> Result<Code, Refusal>,
     ) -> Result<Code, Refusal> {

@@ -13,7 +13,7 @@ use super::which;
 use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
-use crate::engine::Duties;
+use crate::engine::LeaseRoles;
 use crate::model::prompt::{DeliveryKind, PromptId, PromptKind};
 use crate::model::row::Job;
 use crate::model::text::CleanText;
@@ -65,7 +65,7 @@ pub(super) async fn run(
     });
     let row = row.await?;
     let wish = Wish { wait: options.wait, timer: options.patience.start(), json: options.json };
-    let duties = if options.wait { Duties::Poll } else { Duties::None };
+    let duties = if options.wait { LeaseRoles::Poll } else { LeaseRoles::None };
     Desk::with(flags, environment, duties, out, async |desk, out| send(desk, &row, &text, wish, out).await).await
 }
 

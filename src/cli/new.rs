@@ -10,7 +10,7 @@ use super::sending::{Letter, Wish};
 use super::wait::Patience;
 use crate::config::Flags;
 use crate::config::environment::Environment;
-use crate::engine::Duties;
+use crate::engine::LeaseRoles;
 use crate::model::prompt::PromptKind;
 use clap::Args;
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ pub(super) async fn run(
     }
     let text = options.source.read()?;
     let wish = Wish { wait: options.wait, timer: options.patience.start(), json: options.json };
-    let duties = if options.wait { Duties::Poll } else { Duties::None };
+    let duties = if options.wait { LeaseRoles::Poll } else { LeaseRoles::None };
     Desk::with(flags, environment, duties, out, async |desk, out| send(desk, &text, wish, out).await).await
 }
 

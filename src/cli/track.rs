@@ -9,7 +9,7 @@ use super::refusal::Refusal;
 use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
-use crate::engine::Duties;
+use crate::engine::LeaseRoles;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::JobId;
 use crate::model::row::Job;
@@ -58,7 +58,7 @@ pub(super) async fn run(
             ids.push(id);
         }
     }
-    let mut desk = Desk::open(flags, environment, Duties::None, out).await?;
+    let mut desk = Desk::open(flags, environment, LeaseRoles::None, out).await?;
     let asked = ask(&mut desk, ids, out).await;
     let answered = match asked {
         Ok(tracked) => answer(&desk, tracked, options.json, out).await,

@@ -10,7 +10,7 @@ use super::waiting::{Timer, Waiting};
 use super::which;
 use crate::config::Flags;
 use crate::config::environment::Environment;
-use crate::engine::Duties;
+use crate::engine::LeaseRoles;
 use crate::model::row::Job;
 use clap::Args;
 use serde_json::json;
@@ -64,7 +64,7 @@ pub(super) async fn run(
     // Before the key is asked for: an id that is not known needs none.
     let rows = Record::with(flags, environment, out, async |record, _| wanted(record, &options.ids).await).await?;
     let work = async |desk: &mut Desk, out: &mut Out| wait(desk, rows, timer, options.json, out).await;
-    Desk::with(flags, environment, Duties::Poll, out, work).await
+    Desk::with(flags, environment, LeaseRoles::Poll, out, work).await
 }
 
 async fn wanted(record: &Record, ids: &[String]) -> Result<Vec<Job>, Refusal> {

@@ -12,7 +12,7 @@ use super::waiting::{connection_words, moment, tell};
 use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
-use crate::engine::Duties;
+use crate::engine::LeaseRoles;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
 use crate::model::json;
@@ -50,7 +50,7 @@ pub(super) async fn run(
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, Refusal> {
-    let mut desk = Desk::open(flags, environment, Duties::Poll, out).await?;
+    let mut desk = Desk::open(flags, environment, LeaseRoles::Poll, out).await?;
     let result = watch(&mut desk, options.json, out).await;
     desk.close(out).await;
     result

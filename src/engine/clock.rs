@@ -29,7 +29,7 @@ pub(super) async fn remembered_offset(store: &Store, scope: &Scope) -> Result<Op
 
 /// A moment of the service's time, tied to one of the monotonic clock.
 #[derive(Debug, Clone, Copy)]
-struct Anchor {
+struct ClockAnchor {
     time: Time,
     at: Instant,
     /// Service minus local wall clock, as last kept in the store.
@@ -50,7 +50,7 @@ pub(super) struct Observed {
 pub(super) struct ServiceClock {
     started: Instant,
     started_wall: Time,
-    anchor: Mutex<Anchor>,
+    anchor: Mutex<ClockAnchor>,
 }
 
 impl ServiceClock {
@@ -59,7 +59,7 @@ impl ServiceClock {
         let offset = remembered.unwrap_or_default();
         let at = Instant::now();
         let time = wall.checked_add_signed(offset).unwrap_or(wall);
-        Self { started: at, started_wall: wall, anchor: Mutex::new(Anchor { time, at, kept_offset: offset }) }
+        Self { started: at, started_wall: wall, anchor: Mutex::new(ClockAnchor { time, at, kept_offset: offset }) }
     }
 
     /// The service's time, in whole milliseconds.
@@ -133,7 +133,7 @@ impl ServiceClock {
         self.instant_of(self.steady_of(service))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Anchor> {
+    fn lock(&self) -> MutexGuard<'_, ClockAnchor> {
         self.anchor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,10 +2,10 @@
 //! Each request is made once; only a 429, which says that nothing was done, leads to another one.
 
 use super::clock::local_now;
-use super::inner::{Inner, Recording, lock};
-use super::lease::Duty;
-use super::look::Heard;
-use super::poll::{Order, sleep_until};
+use super::fetch::FetchOutcome;
+use super::lease::LeaseRole;
+use super::poll::{PollerCommand, sleep_until};
+use super::state::{EngineState, Recording, lock};
 use crate::api::{ApiError, Reached};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
@@ -33,14 +33,14 @@ const STORE_PAUSE: Duration = Duration::from_secs(5);
 const RECORD_PAUSE: Duration = Duration::from_secs(1);
 
 struct Dispatcher {
-    inner: Arc<Inner>,
+    inner: Arc<EngineState>,
     sends: JoinSet<PromptId>,
     /// Whether this instance was last told to be the one that sends what is queued.
     led: Option<bool>,
 }
 
 /// A prompt whose turn it is.
-struct Letter {
+struct OutgoingPrompt {
     prompt: PromptId,
     kind: PromptKind,
     text: String,
@@ -49,11 +49,11 @@ struct Letter {
 }
 
 /// Sends until it is aborted. `trouble` came up at the start, before anybody listened.
-pub(super) async fn run(inner: Arc<Inner>, trouble: Option<Failure>) {
+pub(super) async fn run(inner: Arc<EngineState>, trouble: Option<Failure>) {
     if let Some(trouble) = trouble {
         inner.trouble(trouble).await;
     }
-    if let Err(error) = inner.bury_the_dead().await {
+    if let Err(error) = inner.recover_abandoned_sends().await {
         inner.trouble(error.failure()).await;
     }
     inner.report_budgets().await;
@@ -77,9 +77,9 @@ pub(super) async fn run(inner: Arc<Inner>, trouble: Option<Failure>) {
 impl Dispatcher {
     /// Gives every prompt that may go out its turn. Returns when to look again without being told.
     async fn pass(&mut self) -> Option<Instant> {
-        let leads = self.inner.leases.holds(Duty::Dispatch);
+        let leads = self.inner.leases.holds(LeaseRole::Dispatch);
         if self.led.replace(leads) != Some(leads) {
-            self.inner.tell(EngineEvent::SendsQueue(leads)).await;
+            self.inner.emit(EngineEvent::SendsQueue(leads)).await;
         }
         let own: HashMap<PromptId, JobKey> = lock(&self.inner.own).clone();
         if !leads && own.is_empty() {
@@ -128,14 +128,14 @@ impl Dispatcher {
                 continue;
             }
             match self.inner.store.take_turn(prompt, self.inner.instance.name(), local_now(), now).await? {
-                SendPermit::Go { kind, text, job, id } => self.send(Letter { prompt, kind, text, job, id }),
+                SendPermit::Go { kind, text, job, id } => self.send(OutgoingPrompt { prompt, kind, text, job, id }),
                 SendPermit::Wait { until } => {
                     // Never at once again, whatever the store says.
                     let until = until.max(now + TimeDelta::seconds(1));
                     wake = Some(wake.map_or(until, |wake| wake.min(until)));
                     full.push(kind);
                     match own.get(&prompt) {
-                        Some(job) => self.tell_waiting(prompt, kind, *job, until).await?,
+                        Some(job) => self.emit_waiting(prompt, kind, *job, until).await?,
                         None => strangers_wait = true,
                     }
                 }
@@ -148,7 +148,7 @@ impl Dispatcher {
         Ok(wake)
     }
 
-    async fn tell_waiting(
+    async fn emit_waiting(
         &self,
         prompt: PromptId,
         kind: PromptKind,
@@ -158,12 +158,12 @@ impl Dispatcher {
         // First, because it says whether the wait is an estimate.
         self.inner.report_budget(limited(kind)).await;
         if let Some(row) = self.inner.store.job(job).await? {
-            self.inner.tell_step(prompt, Delivery::Queued { until: Some(until) }, row).await;
+            self.inner.emit_step(prompt, Delivery::Queued { until: Some(until) }, row).await;
         }
         Ok(())
     }
 
-    fn send(&mut self, letter: Letter) {
+    fn send(&mut self, letter: OutgoingPrompt) {
         lock(&self.inner.busy).insert(letter.prompt);
         let inner = Arc::clone(&self.inner);
         self.sends.spawn(async move {
@@ -174,15 +174,15 @@ impl Dispatcher {
     }
 }
 
-impl Inner {
+impl EngineState {
     /// One request, and what came of it into the record. The turn was taken: on disk the prompt is being sent.
-    async fn deliver(self: &Arc<Self>, letter: Letter) {
-        let Letter { prompt, kind, text, job, id } = letter;
+    async fn deliver(self: &Arc<Self>, letter: OutgoingPrompt) {
+        let OutgoingPrompt { prompt, kind, text, job, id } = letter;
         let limited = limited(kind);
         let _in_flight = self.in_flight();
         let sending = self.sending();
         if let Ok(Some(row)) = self.store.job(job).await {
-            self.tell_step(prompt, Delivery::Sending, row).await;
+            self.emit_step(prompt, Delivery::Sending, row).await;
         }
         self.report_budget(limited).await;
         let how = match (kind, &id) {
@@ -203,14 +203,14 @@ impl Inner {
             )),
         };
         let applied = self.settle(prompt, kind, id, &how).await;
-        let _telling = self.telling();
+        let _telling = self.hook_guard();
         drop(sending);
         if let Some(MergeResult { row, events, shares_id_with }) = applied {
             if let Some(other) = shares_id_with {
                 self.tell_shared_id(&row, &other).await;
             }
-            self.tell_settled(prompt, how, row.clone(), limited).await;
-            self.tell_changes(&row, &events).await;
+            self.emit_outcome(prompt, how, row.clone(), limited).await;
+            self.emit_changes(&row, &events).await;
         }
     }
 
@@ -224,7 +224,7 @@ impl Inner {
              “{other}”.",
             row.title
         );
-        self.tell(EngineEvent::Notice(CleanText::line(&notice))).await;
+        self.emit(EngineEvent::Notice(CleanText::line(&notice))).await;
     }
 
     fn settled(&self, result: Result<RemoteJob, ApiError>) -> SendOutcome {
@@ -258,7 +258,7 @@ impl Inner {
             let error = match self.store.settle(prompt, how.clone(), local_now()).await {
                 Ok(applied) => {
                     if told.is_some() {
-                        self.tell(EngineEvent::Recorded(prompt)).await;
+                        self.emit(EngineEvent::Recorded(prompt)).await;
                     }
                     return Some(applied);
                 }
@@ -271,7 +271,7 @@ impl Inner {
             };
             let now = Unrecorded { prompt, kind, id, outcome, obstacle, is_retried: may_pass(&error) };
             if told.as_ref().is_none_or(|(told, _)| *told != now) {
-                self.tell(EngineEvent::Unrecorded(Box::new(now.clone()))).await;
+                self.emit(EngineEvent::Unrecorded(Box::new(now.clone()))).await;
             }
             if !now.is_retried {
                 lock(&self.own).remove(&prompt);
@@ -282,18 +282,18 @@ impl Inner {
         }
     }
 
-    async fn tell_settled(&self, prompt: PromptId, how: SendOutcome, row: Job, limited: RateLimited) {
+    async fn emit_outcome(&self, prompt: PromptId, how: SendOutcome, row: Job, limited: RateLimited) {
         let accepted = matches!(how, SendOutcome::Accepted(_));
         if let SendOutcome::NotSent(reason) = &how {
-            self.order(Order::Heard(Heard::unreachable(reason.clone())));
+            self.order(PollerCommand::Heard(FetchOutcome::unreachable(reason.clone())));
         }
         if !matches!(how, SendOutcome::Limited { .. }) {
             lock(&self.own).remove(&prompt);
         }
         let delivery = delivery(how);
-        self.order(Order::Rows { rows: vec![row.clone()], by_others: false });
+        self.order(PollerCommand::Rows { rows: vec![row.clone()], by_others: false });
         if accepted {
-            self.order(Order::Heard(Heard::well()));
+            self.order(PollerCommand::Heard(FetchOutcome::well()));
         }
         let key = row.key;
         let waits = matches!(delivery, Delivery::Queued { .. });
@@ -301,9 +301,9 @@ impl Inner {
             // First, because it says whether the wait is an estimate.
             self.report_budget(limited).await;
         }
-        self.tell_step(prompt, delivery, row).await;
+        self.emit_step(prompt, delivery, row).await;
         if accepted && limited == RateLimited::Create {
-            self.tell_merged(key).await;
+            self.emit_merged(key).await;
         }
         if !waits {
             self.report_budget(limited).await;

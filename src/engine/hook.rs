@@ -1,7 +1,7 @@
 //! The user's own program for changes (`on_change`): run once for each change that a look at a job or the answer to a
 //! prompt brought into the record, with the job as JSON on its stdin. The merge shows a change to one instance only, so it runs once on a computer.
 
-use super::inner::Inner;
+use super::state::EngineState;
 use crate::model::endpoint::KEY_VARIABLE;
 use crate::model::json;
 use crate::model::log::LogKind;
@@ -49,7 +49,7 @@ impl Hook {
     }
 
     /// Runs the program until it is aborted; programs that still run are killed then.
-    pub(super) async fn run(mut self, inner: Arc<Inner>) {
+    pub(super) async fn run(mut self, inner: Arc<EngineState>) {
         let mut runs: JoinSet<()> = JoinSet::new();
         loop {
             tokio::select! {
@@ -69,9 +69,9 @@ impl Hook {
     }
 }
 
-impl Inner {
+impl EngineState {
     /// Hands a change over to the user's program, if there is one.
-    pub(super) async fn tell_hook(&self, row: &Job) {
+    pub(super) async fn run_hook(&self, row: &Job) {
         let Some(changes) = &self.changes else { return };
         let thread = self.store.thread(row.key).await.unwrap_or_default();
         let first = thread.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);

@@ -14,14 +14,14 @@ const NAMES: u32 = 16;
 
 /// What only one instance does for a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Duty {
+pub(super) enum LeaseRole {
     /// Looking at jobs.
     Poll,
     /// Sending what is queued.
     Dispatch,
 }
 
-impl Duty {
+impl LeaseRole {
     fn word(self) -> &'static str {
         match self {
             Self::Poll => "poll",
@@ -32,7 +32,7 @@ impl Duty {
 
 /// Which duties an instance takes when they are free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Duties {
+pub enum LeaseRoles {
     /// Polls and sends what is queued: a dashboard, or a command that waits for its batch.
     All,
     /// Polls only: a command that waits for jobs.
@@ -41,18 +41,18 @@ pub enum Duties {
     None,
 }
 
-impl Duties {
-    pub(super) fn include(self, duty: Duty) -> bool {
+impl LeaseRoles {
+    pub(super) fn include(self, duty: LeaseRole) -> bool {
         match self {
             Self::All => true,
-            Self::Poll => duty == Duty::Poll,
+            Self::Poll => duty == LeaseRole::Poll,
             Self::None => false,
         }
     }
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct HeldLeases {
     poll: Option<Holding>,
     dispatch: Option<Holding>,
     /// Between `release` and `allow`: nothing may be taken.
@@ -76,18 +76,18 @@ enum Holding {
 pub(super) struct Leases {
     folder: Option<PathBuf>,
     scope: Scope,
-    duties: Duties,
-    held: Mutex<Held>,
+    duties: LeaseRoles,
+    held: Mutex<HeldLeases>,
 }
 
 impl Leases {
     /// Without a folder this instance is alone and gets every lease that it is for.
-    pub(super) fn new(folder: Option<PathBuf>, scope: &Scope, duties: Duties) -> Self {
-        Self { folder, scope: scope.clone(), duties, held: Mutex::new(Held::default()) }
+    pub(super) fn new(folder: Option<PathBuf>, scope: &Scope, duties: LeaseRoles) -> Self {
+        Self { folder, scope: scope.clone(), duties, held: Mutex::new(HeldLeases::default()) }
     }
 
     /// Whether the duty is this instance's.
-    pub(super) fn holds(&self, duty: Duty) -> bool {
+    pub(super) fn holds(&self, duty: LeaseRole) -> bool {
         slot(&mut self.lock(), duty).is_some()
     }
 
@@ -95,7 +95,7 @@ impl Leases {
     ///
     /// Where files can't be locked at all the lease is taken without one: work done twice is better than none, and what
     /// must not happen twice is guarded by the store.
-    pub(super) fn try_take(&self, duty: Duty) -> bool {
+    pub(super) fn try_take(&self, duty: LeaseRole) -> bool {
         let mut held = self.lock();
         if !self.may_take(&held, duty) {
             return false;
@@ -117,19 +117,19 @@ impl Leases {
     /// Whether there is a duty that this instance would take and does not have.
     pub(super) fn lacks_any(&self) -> bool {
         let mut held = self.lock();
-        [Duty::Poll, Duty::Dispatch]
+        [LeaseRole::Poll, LeaseRole::Dispatch]
             .into_iter()
             .any(|duty| self.may_take(&held, duty) && slot(&mut held, duty).is_none())
     }
 
-    fn may_take(&self, held: &Held, duty: Duty) -> bool {
-        !held.forbidden && self.duties.include(duty) && !(held.stands_back && duty == Duty::Poll)
+    fn may_take(&self, held: &HeldLeases, duty: LeaseRole) -> bool {
+        !held.forbidden && self.duties.include(duty) && !(held.stands_back && duty == LeaseRole::Poll)
     }
 
     /// Gives all leases back, and takes none until [`Leases::allow`].
     pub(super) fn release(&self) {
         let mut held = self.lock();
-        *held = Held { forbidden: true, stands_back: held.stands_back, ..Held::default() };
+        *held = HeldLeases { forbidden: true, stands_back: held.stands_back, ..HeldLeases::default() };
     }
 
     /// Whether there can be no other instance.
@@ -138,7 +138,7 @@ impl Leases {
     }
 
     /// Whether looking at jobs is left to others, for it can't be done with this instance's key.
-    pub(super) fn stand_back(&self, stands_back: bool) {
+    pub(super) fn yield_polling(&self, stands_back: bool) {
         let mut held = self.lock();
         held.stands_back = stands_back;
         if stands_back {
@@ -151,15 +151,15 @@ impl Leases {
         self.lock().forbidden = false;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Held> {
+    fn lock(&self) -> MutexGuard<'_, HeldLeases> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn slot(held: &mut Held, duty: Duty) -> &mut Option<Holding> {
+fn slot(held: &mut HeldLeases, duty: LeaseRole) -> &mut Option<Holding> {
     match duty {
-        Duty::Poll => &mut held.poll,
-        Duty::Dispatch => &mut held.dispatch,
+        LeaseRole::Poll => &mut held.poll,
+        LeaseRole::Dispatch => &mut held.dispatch,
     }
 }
 
@@ -237,7 +237,7 @@ impl Instance {
 }
 
 /// Where the lease of this duty lies, whether or not anybody holds it.
-pub(super) fn lease_path(folder: &Path, duty: Duty, scope: &Scope) -> PathBuf {
+pub(super) fn lease_path(folder: &Path, duty: LeaseRole, scope: &Scope) -> PathBuf {
     folder.join(format!("{}-{}.lock", duty.word(), scope_hash(scope)))
 }
 
@@ -323,33 +323,33 @@ mod tests {
     #[test]
     fn one_of_two_instances_gets_a_lease_and_the_other_when_it_is_given_back() {
         let folder = tempfile::tempdir().expect("a folder");
-        let one = Leases::new(Some(folder.path().into()), &scope("p"), Duties::All);
-        let two = Leases::new(Some(folder.path().into()), &scope("p"), Duties::All);
-        assert!(one.try_take(Duty::Poll) && one.try_take(Duty::Poll));
-        assert!(!two.try_take(Duty::Poll));
-        assert!(two.try_take(Duty::Dispatch), "each duty is a lease of its own");
+        let one = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::All);
+        let two = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::All);
+        assert!(one.try_take(LeaseRole::Poll) && one.try_take(LeaseRole::Poll));
+        assert!(!two.try_take(LeaseRole::Poll));
+        assert!(two.try_take(LeaseRole::Dispatch), "each duty is a lease of its own");
         one.release();
-        assert!(!one.holds(Duty::Poll) && !one.try_take(Duty::Poll));
-        assert!(soon(|| two.try_take(Duty::Poll)));
+        assert!(!one.holds(LeaseRole::Poll) && !one.try_take(LeaseRole::Poll));
+        assert!(soon(|| two.try_take(LeaseRole::Poll)));
         one.allow();
-        assert!(!one.try_take(Duty::Poll));
+        assert!(!one.try_take(LeaseRole::Poll));
     }
 
     #[test]
     fn a_lease_dies_with_its_holder_and_belongs_to_one_project() {
         let folder = tempfile::tempdir().expect("a folder");
-        let one = Leases::new(Some(folder.path().into()), &scope("p"), Duties::All);
-        let other = Leases::new(Some(folder.path().into()), &scope("q"), Duties::All);
-        assert!(one.try_take(Duty::Poll) && other.try_take(Duty::Poll));
+        let one = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::All);
+        let other = Leases::new(Some(folder.path().into()), &scope("q"), LeaseRoles::All);
+        assert!(one.try_take(LeaseRole::Poll) && other.try_take(LeaseRole::Poll));
         drop(one);
-        let next = Leases::new(Some(folder.path().into()), &scope("p"), Duties::All);
-        assert!(soon(|| next.try_take(Duty::Poll)));
+        let next = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::All);
+        assert!(soon(|| next.try_take(LeaseRole::Poll)));
     }
 
     #[test]
     fn without_a_folder_every_lease_is_had() {
-        let alone = Leases::new(None, &scope("p"), Duties::All);
-        assert!(alone.try_take(Duty::Poll) && alone.try_take(Duty::Dispatch));
+        let alone = Leases::new(None, &scope("p"), LeaseRoles::All);
+        assert!(alone.try_take(LeaseRole::Poll) && alone.try_take(LeaseRole::Dispatch));
     }
 
     #[test]
@@ -422,12 +422,12 @@ mod tests {
     fn a_duty_is_lacked_while_it_may_be_taken_and_is_not_held() {
         let folder = tempfile::tempdir().expect("a folder");
         let leases = |duties| Leases::new(Some(folder.path().into()), &scope("p"), duties);
-        let (polls, helps_nobody) = (leases(Duties::Poll), leases(Duties::None));
+        let (polls, helps_nobody) = (leases(LeaseRoles::Poll), leases(LeaseRoles::None));
         assert!(polls.lacks_any() && !helps_nobody.lacks_any());
-        assert!(polls.try_take(Duty::Poll) && !polls.lacks_any());
-        polls.stand_back(true);
+        assert!(polls.try_take(LeaseRole::Poll) && !polls.lacks_any());
+        polls.yield_polling(true);
         assert!(!polls.lacks_any(), "it must not take it with this key");
-        polls.stand_back(false);
+        polls.yield_polling(false);
         assert!(polls.lacks_any());
         polls.release();
         assert!(!polls.lacks_any(), "suspended");
@@ -436,11 +436,11 @@ mod tests {
     #[test]
     fn a_duty_that_an_instance_is_not_for_is_left_to_others() {
         let folder = tempfile::tempdir().expect("a folder");
-        let polls = Leases::new(Some(folder.path().into()), &scope("p"), Duties::Poll);
-        let helps_nobody = Leases::new(Some(folder.path().into()), &scope("p"), Duties::None);
-        let does_all = Leases::new(Some(folder.path().into()), &scope("p"), Duties::All);
-        assert!(!helps_nobody.try_take(Duty::Poll) && !helps_nobody.try_take(Duty::Dispatch));
-        assert!(polls.try_take(Duty::Poll) && !polls.try_take(Duty::Dispatch));
-        assert!(does_all.try_take(Duty::Dispatch) && !does_all.try_take(Duty::Poll));
+        let polls = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::Poll);
+        let helps_nobody = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::None);
+        let does_all = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::All);
+        assert!(!helps_nobody.try_take(LeaseRole::Poll) && !helps_nobody.try_take(LeaseRole::Dispatch));
+        assert!(polls.try_take(LeaseRole::Poll) && !polls.try_take(LeaseRole::Dispatch));
+        assert!(does_all.try_take(LeaseRole::Dispatch) && !does_all.try_take(LeaseRole::Poll));
     }
 }

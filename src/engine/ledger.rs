@@ -2,13 +2,13 @@
 //! the record the store's; a request that the store can't write down is counted here, so that a full disk does not
 //! make requests free.
 
-use super::inner::{Inner, lock};
+use super::state::{EngineState, lock};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::ledger::{Budget, RateLimited, WINDOW, Wait};
 
-impl Inner {
+impl EngineState {
     /// The three budgets, as news.
     pub(super) async fn report_budgets(&self) {
         for limited in RateLimited::ALL {
@@ -21,9 +21,9 @@ impl Inner {
         let now = self.clock.now();
         match self.store.budget(&self.scope, limited, now).await {
             Ok(budget) if limited == RateLimited::Views => {
-                self.tell(EngineEvent::Budget(limited, self.with_unwritten(budget, now))).await;
+                self.emit(EngineEvent::Budget(limited, self.with_unwritten(budget, now))).await;
             }
-            Ok(budget) => self.tell(EngineEvent::Budget(limited, budget)).await,
+            Ok(budget) => self.emit(EngineEvent::Budget(limited, budget)).await,
             Err(error) => self.trouble(error.failure()).await,
         }
     }
@@ -36,7 +36,7 @@ impl Inner {
         let now = self.clock.now();
         match self.store.spend(&self.scope, RateLimited::Views, now).await {
             Ok(Ok(budget)) => {
-                self.tell(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
+                self.emit(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
                 Ok(now)
             }
             Ok(Err(wait)) => Err(self.no_place(wait, now).await),
@@ -71,7 +71,7 @@ impl Inner {
             return Err(self.no_place(wait, now).await);
         }
         lock(&self.unwritten_spends).push(now);
-        self.tell(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
+        self.emit(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
         Ok(now)
     }
 
@@ -94,7 +94,7 @@ impl Inner {
     async fn no_place(&self, wait: Wait, now: Time) -> Failure {
         let blocked = match self.store.budget(&self.scope, RateLimited::Views, now).await {
             Ok(budget) => {
-                self.tell(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
+                self.emit(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
                 budget.blocked.is_some()
             }
             Err(_) => false,

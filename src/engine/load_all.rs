@@ -2,9 +2,9 @@
 //! in the transaction that keeps it (`views`), so that whatever ends a load (the user, a 429, a lost connection, a killed
 //! process) the next one goes on from there. An answer in the cache that is fresh costs no request.
 
-use super::inner::{Inner, lock};
 use super::reports::unread;
-use super::views::{Answered, Purpose, leads_nowhere, report_answer};
+use super::state::{EngineState, lock};
+use super::views::{PaidAnswer, RequestPurpose, leads_nowhere, report_answer};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
@@ -19,18 +19,18 @@ use std::sync::Arc;
 use tokio::task::AbortHandle;
 
 /// The end of a load, for everyone who waits for it.
-type Ending = Shared<BoxFuture<'static, LoadOutcome>>;
+type SharedLoadOutcome = Shared<BoxFuture<'static, LoadOutcome>>;
 
 /// A load under way.
 #[derive(Debug)]
 pub(super) struct LoadingAll {
-    ending: Ending,
+    ending: SharedLoadOutcome,
     /// The user wants it to end before the next request.
     stop: bool,
     task: AbortHandle,
 }
 
-impl Inner {
+impl EngineState {
     pub(super) async fn load_all(self: &Arc<Self>, order: LoadPlan) -> LoadOutcome {
         Arc::clone(self).join_load_all(order).await
     }
@@ -50,7 +50,7 @@ impl Inner {
 
     /// The load of this range that is under way, or a new one. Who asks for one that was just told to stop wants it to
     /// go on.
-    fn join_load_all(self: Arc<Self>, order: LoadPlan) -> Ending {
+    fn join_load_all(self: Arc<Self>, order: LoadPlan) -> SharedLoadOutcome {
         let mut loads = lock(&self.loading_all);
         if let Some(load) = loads.get_mut(&order.range) {
             load.stop = false;
@@ -76,12 +76,12 @@ impl Inner {
     }
 
     async fn run_load(self: Arc<Self>, order: LoadPlan) -> LoadOutcome {
-        let mut load = Load { inner: &self, order, report: None, since: None, requests: 0 };
+        let mut load = LoadRun { inner: &self, order, report: None, since: None, requests: 0 };
         let ended = load.run().await;
         if ended != LoadEnded::Stopped {
             lock(&self.loading_all).remove(&order.range);
         }
-        let Load { report, requests, .. } = load;
+        let LoadRun { report, requests, .. } = load;
         let known = match ended {
             LoadEnded::Complete => None,
             // A whole report from before is more than a part of a new one.
@@ -99,8 +99,8 @@ impl Inner {
 }
 
 /// One load, as far as it is.
-struct Load<'a> {
-    inner: &'a Arc<Inner>,
+struct LoadRun<'a> {
+    inner: &'a Arc<EngineState>,
     order: LoadPlan,
     report: Option<Arc<Merge>>,
     /// No answer from before this moment is taken in.
@@ -108,7 +108,7 @@ struct Load<'a> {
     requests: u32,
 }
 
-impl Load<'_> {
+impl LoadRun<'_> {
     async fn run(&mut self) -> LoadEnded {
         let begun = if self.order.afresh { self.begin_anew().await } else { self.take_up().await };
         if let Err(failure) = begun {
@@ -199,8 +199,8 @@ impl Load<'_> {
         if self.requests >= self.order.at_most {
             return Err(LoadEnded::AtMost);
         }
-        let purpose = Purpose::Report { since: self.since, so_far: self.report.clone() };
-        let Answered { loaded, asked, handed_on } = self.inner.ask_for_views(query, force, purpose).await;
+        let purpose = RequestPurpose::Report { since: self.since, so_far: self.report.clone() };
+        let PaidAnswer { loaded, asked, handed_on } = self.inner.ask_for_views(query, force, purpose).await;
         self.requests = self.requests.saturating_add(u32::from(asked));
         loaded.map(|answer| (answer, handed_on)).map_err(LoadEnded::Failed)
     }
@@ -229,7 +229,7 @@ impl Load<'_> {
             is_complete: complete,
         };
         self.report = Some(Arc::new(report));
-        self.inner.tell(EngineEvent::Loading(progress)).await;
+        self.inner.emit(EngineEvent::Loading(progress)).await;
     }
 }
 

@@ -3,21 +3,21 @@
 //! Facts are written by the store before they are told as [`News`]. Three tasks share one `inner::Inner`: the
 //! dispatcher sends prompts, the poller looks at jobs, the watcher takes leases and notices what other instances did.
 
-mod alive;
+mod cached;
 pub mod check;
 mod clock;
+mod connection_sharing;
 mod dispatch;
+mod fetch;
 mod hook;
-mod inner;
-mod kept;
+mod instances;
 mod lease;
 mod ledger;
 mod load_all;
-mod look;
 mod poll;
 mod reports;
 mod schedule;
-mod shared;
+mod state;
 mod submit;
 mod views;
 mod watch;
@@ -37,11 +37,11 @@ use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewsPage, ViewsQuery};
 use crate::store::{Hold, Store};
-pub use alive::Alive;
-use inner::Inner;
-pub use kept::KeptViews;
-pub use lease::Duties;
-use poll::Order;
+pub use cached::KeptViews;
+pub use instances::RunningInstances;
+pub use lease::LeaseRoles;
+use poll::PollerCommand;
+use state::EngineState;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
@@ -64,13 +64,13 @@ impl Default for PollOptions {
 
 /// What an engine is made of.
 #[derive(Debug)]
-pub struct Setup {
+pub struct EngineSetup {
     pub client: Client,
     pub store: Store,
     pub scope: Scope,
     pub poll: PollOptions,
     /// What it does for all instances on the computer; prompts handed over to it it sends in any case.
-    pub duties: Duties,
+    pub duties: LeaseRoles,
     /// Where leases and instance locks lie; none for the demo (one instance, in memory).
     pub lock_folder: Option<PathBuf>,
     /// A program and its arguments, run for each change of a job with the job as JSON on its stdin (design.md).
@@ -82,7 +82,7 @@ pub struct Setup {
 /// The engine of one scope. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Engine {
-    inner: Arc<Inner>,
+    inner: Arc<EngineState>,
     tasks: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
 
@@ -92,9 +92,9 @@ impl Engine {
     ///
     /// # Errors
     /// The store can't be read.
-    pub async fn start(setup: Setup) -> Result<Self, Failure> {
+    pub async fn start(setup: EngineSetup) -> Result<Self, Failure> {
         let poll = setup.poll.clone();
-        let (inner, orders, beginning) = Inner::begin(setup).await?;
+        let (inner, orders, beginning) = EngineState::begin(setup).await?;
         let inner = Arc::new(inner);
         inner.take_leases();
         let mut tasks = vec![
@@ -139,18 +139,18 @@ impl Engine {
 
     /// Whether the user's program for changes still has some to be told: it is ended with the engine.
     pub fn is_telling(&self) -> bool {
-        self.inner.is_telling()
+        self.inner.has_running_hooks()
     }
 
     /// Whether this instance is the one that sends what is queued.
     pub fn dispatches(&self) -> bool {
-        self.inner.leases.holds(lease::Duty::Dispatch)
+        self.inner.leases.holds(lease::LeaseRole::Dispatch)
     }
 
     /// Before a suspend: others on this computer poll and dispatch from now on, until [`Engine::resume`].
     pub fn release_leases(&self) {
         self.inner.leases.release();
-        self.inner.order(Order::Lease);
+        self.inner.order(PollerCommand::Lease);
     }
 
     /// After a suspend: takes what leases are free.
@@ -345,7 +345,7 @@ impl Engine {
 
     /// Which jobs are on screen (a quarter of the polling budget is theirs).
     pub fn set_on_screen(&self, jobs: Vec<JobKey>) {
-        self.inner.order(Order::OnScreen(jobs));
+        self.inner.order(PollerCommand::OnScreen(jobs));
     }
 
     /// The service's time: local wall clock corrected by its Date header, and never moved by a jump of the local clock.

@@ -3,10 +3,10 @@
 
 use super::PollOptions;
 use super::clock::local_now;
-use super::inner::Inner;
-use super::lease::{Duty, random};
-use super::look::{Health, Heard, Seen};
-use super::schedule::{Ended, Scheduler};
+use super::fetch::{FetchOutcome, JobCheck, ServiceHealth};
+use super::lease::{LeaseRole, random};
+use super::schedule::{RequestEnd, Scheduler};
+use super::state::EngineState;
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
@@ -26,7 +26,7 @@ const STORE_PAUSE: TimeDelta = TimeDelta::seconds(15);
 
 /// What the poller is told.
 #[derive(Debug)]
-pub(super) enum Order {
+pub(super) enum PollerCommand {
     /// Rows are new or changed.
     Rows { rows: Vec<Job>, by_others: bool },
     /// Which jobs are on screen.
@@ -36,7 +36,7 @@ pub(super) enum Order {
     /// It has ended; its outcome, if it says anything about the connection, came before.
     RequestEnded,
     /// The outcome of a request that the poller did not start.
-    Heard(Heard),
+    Heard(FetchOutcome),
     /// The user wants to know: what stopped polling is forgotten.
     Retry,
     /// The poll lease came or went.
@@ -47,7 +47,7 @@ pub(super) enum Order {
 
 /// Whether and when requests may go out. Moments are steady time.
 #[derive(Debug, PartialEq, Eq)]
-enum Mode {
+enum PollerMode {
     Running,
     /// The service can't be reached or is unwell: one probe at a time.
     Down {
@@ -68,12 +68,12 @@ enum Mode {
 }
 
 struct Poller {
-    inner: Arc<Inner>,
+    inner: Arc<EngineState>,
     scheduler: Scheduler,
-    mode: Mode,
+    mode: PollerMode,
     /// Whether all jobs that are not over are in the scheduler; only with the lease.
     loaded: bool,
-    gets: JoinSet<Heard>,
+    gets: JoinSet<FetchOutcome>,
     /// Requests on their way that the poller did not start.
     others_in_flight: usize,
     told: Connection,
@@ -86,11 +86,15 @@ struct Poller {
 }
 
 /// Polls until it is aborted.
-pub(super) async fn run(inner: Arc<Inner>, mut orders: mpsc::UnboundedReceiver<Order>, options: PollOptions) {
+pub(super) async fn run(
+    inner: Arc<EngineState>,
+    mut orders: mpsc::UnboundedReceiver<PollerCommand>,
+    options: PollOptions,
+) {
     let mut poller = Poller {
         scheduler: Scheduler::new(options.per_minute, options.in_flight, random()),
         inner,
-        mode: Mode::Running,
+        mode: PollerMode::Running,
         loaded: false,
         gets: JoinSet::new(),
         others_in_flight: 0,
@@ -130,7 +134,7 @@ pub(super) async fn sleep_until(wake: Option<tokio::time::Instant>) {
 
 impl Poller {
     fn leads(&self) -> bool {
-        self.inner.leases.holds(Duty::Poll)
+        self.inner.leases.holds(LeaseRole::Poll)
     }
 
     async fn start_due(&mut self) {
@@ -138,32 +142,33 @@ impl Poller {
             return;
         }
         let now = self.inner.clock.steady();
-        if let Mode::Resting { until } | Mode::Stalled { until } = self.mode
+        if let PollerMode::Resting { until } | PollerMode::Stalled { until } = self.mode
             && until <= now
         {
             self.run_again(now);
         }
-        if !self.loaded && self.mode == Mode::Running {
+        if !self.loaded && self.mode == PollerMode::Running {
             self.load(now).await;
         }
         match self.mode {
-            Mode::Running => {
+            PollerMode::Running => {
                 for key in self.scheduler.due(now) {
                     self.ask(key);
                 }
             }
-            Mode::Down { failures, next_try, probe: None } if next_try <= now => {
+            PollerMode::Down { failures, next_try, probe: None } if next_try <= now => {
                 let probe = self.scheduler.probe(now);
                 if probe.is_none() && self.suspect.is_some() {
                     // It is in no schedule, and counts all the same.
                     self.scheduler.spend(now);
                 }
                 if let Some(key) = probe.or(self.suspect) {
-                    self.mode = Mode::Down { failures, next_try, probe: Some(key) };
+                    self.mode = PollerMode::Down { failures, next_try, probe: Some(key) };
                     self.ask(key);
                 }
             }
-            Mode::Down { .. } | Mode::Resting { .. } | Mode::Stalled { .. } | Mode::Refused => {}
+            PollerMode::Down { .. } | PollerMode::Resting { .. } | PollerMode::Stalled { .. } | PollerMode::Refused => {
+            }
         }
     }
 
@@ -173,12 +178,12 @@ impl Poller {
             return None;
         }
         match self.mode {
-            Mode::Running => self.scheduler.next_wake(now),
-            Mode::Down { next_try, probe: None, .. } if !self.scheduler.is_empty() || self.suspect.is_some() => {
+            PollerMode::Running => self.scheduler.next_wake(now),
+            PollerMode::Down { next_try, probe: None, .. } if !self.scheduler.is_empty() || self.suspect.is_some() => {
                 Some(next_try)
             }
-            Mode::Down { .. } | Mode::Refused => None,
-            Mode::Resting { until } | Mode::Stalled { until } => {
+            PollerMode::Down { .. } | PollerMode::Refused => None,
+            PollerMode::Resting { until } | PollerMode::Stalled { until } => {
                 (!self.loaded || !self.scheduler.is_empty()).then_some(until)
             }
         }
@@ -186,7 +191,7 @@ impl Poller {
 
     fn ask(&mut self, key: JobKey) {
         let inner = Arc::clone(&self.inner);
-        self.gets.spawn(async move { inner.look(key).await.1 });
+        self.gets.spawn(async move { inner.fetch_job(key).await.1 });
     }
 
     /// Takes the jobs of the record that are not over into the scheduler.
@@ -198,7 +203,7 @@ impl Poller {
                 self.loaded = true;
             }
             Err(error) => {
-                self.enter(Mode::Stalled { until: now + STORE_PAUSE });
+                self.enter(PollerMode::Stalled { until: now + STORE_PAUSE });
                 self.inner.trouble(error.failure()).await;
             }
         }
@@ -211,9 +216,9 @@ impl Poller {
         }
     }
 
-    async fn obey(&mut self, order: Order) {
+    async fn obey(&mut self, order: PollerCommand) {
         match order {
-            Order::Rows { rows, by_others } => {
+            PollerCommand::Rows { rows, by_others } => {
                 if self.loaded {
                     self.schedule(&rows);
                 }
@@ -221,39 +226,41 @@ impl Poller {
                     self.follow(&rows).await;
                 }
             }
-            Order::OnScreen(jobs) => self.scheduler.set_on_screen(jobs),
-            Order::RequestStarted => self.others_in_flight += 1,
-            Order::RequestEnded => self.others_in_flight = self.others_in_flight.saturating_sub(1),
-            Order::Heard(heard) => {
+            PollerCommand::OnScreen(jobs) => self.scheduler.set_on_screen(jobs),
+            PollerCommand::RequestStarted => self.others_in_flight += 1,
+            PollerCommand::RequestEnded => self.others_in_flight = self.others_in_flight.saturating_sub(1),
+            PollerCommand::Heard(heard) => {
                 if heard.asked {
                     self.scheduler.spend(self.inner.clock.steady());
                 }
                 self.hear(heard, true).await;
             }
-            Order::Retry => self.retry(),
-            Order::Lease => {
+            PollerCommand::Retry => self.retry(),
+            PollerCommand::Lease => {
                 self.loaded = false;
                 self.scheduler.clear(self.inner.clock.steady());
-                if matches!(self.mode, Mode::Stalled { .. } | Mode::Down { .. }) {
-                    self.enter(Mode::Running);
+                if matches!(self.mode, PollerMode::Stalled { .. } | PollerMode::Down { .. }) {
+                    self.enter(PollerMode::Running);
                 }
                 if self.leads() {
                     self.inner.begin_to_share(&self.told).await;
                 }
             }
-            Order::Told(connection) => self.hear_told(connection).await,
+            PollerCommand::Told(connection) => self.hear_told(connection).await,
         }
     }
 
-    async fn take(&mut self, done: Result<Heard, JoinError>) {
+    async fn take(&mut self, done: Result<FetchOutcome, JoinError>) {
         match done {
             Ok(heard) => {
                 let key = heard.key;
-                let is_probe = matches!(self.mode, Mode::Down { probe, .. } if probe.is_some() && probe == key);
+                let is_probe = matches!(self.mode, PollerMode::Down { probe, .. } if probe.is_some() && probe == key);
                 let how = match heard.health {
-                    Health::Good | Health::Odd(_) => Ended::Answered,
-                    Health::Down(_) => Ended::Failed,
-                    Health::Limited(_) | Health::Refused(_) | Health::Unwritten(_) => Ended::Postponed,
+                    ServiceHealth::Good | ServiceHealth::Odd(_) => RequestEnd::Answered,
+                    ServiceHealth::Down(_) => RequestEnd::Failed,
+                    ServiceHealth::Limited(_) | ServiceHealth::Refused(_) | ServiceHealth::Unwritten(_) => {
+                        RequestEnd::Postponed
+                    }
                 };
                 self.hear(heard, is_probe).await;
                 if let Some(key) = key {
@@ -263,7 +270,7 @@ impl Poller {
             Err(error) if error.is_panic() => {
                 // Which job it was is not known any more: begin anew from the record, after a pause.
                 self.loaded = false;
-                self.enter(Mode::Stalled { until: self.inner.clock.steady() + STORE_PAUSE });
+                self.enter(PollerMode::Stalled { until: self.inner.clock.steady() + STORE_PAUSE });
                 let sentence = "Looking at a job broke off by a fault in docdeck; polling goes on in a few seconds.";
                 self.inner.trouble(Failure::new(FailureKind::Local, sentence)).await;
             }
@@ -273,11 +280,11 @@ impl Poller {
 
     /// `decides`: whether a failure counts for the backoff; those of requests that were under way when the first one
     /// failed don't.
-    async fn hear(&mut self, heard: Heard, decides: bool) {
+    async fn hear(&mut self, heard: FetchOutcome, decides: bool) {
         let (wall, now) = (local_now(), self.inner.clock.steady());
         match &heard.seen {
-            Seen::Row(row) if self.loaded => self.scheduler.update(row, wall, now),
-            Seen::Vanished => {
+            JobCheck::Row(row) if self.loaded => self.scheduler.update(row, wall, now),
+            JobCheck::Vanished => {
                 if let Some(key) = heard.key {
                     self.scheduler.remove(key, now);
                     self.suspect.take_if(|suspect| *suspect == key);
@@ -285,44 +292,44 @@ impl Poller {
                 }
                 return;
             }
-            Seen::Row(_) | Seen::Nothing => {}
+            JobCheck::Row(_) | JobCheck::Nothing => {}
         }
         match heard.health {
-            Health::Good => {
+            ServiceHealth::Good => {
                 self.suspect = None;
                 self.odd = 0;
                 // A look that began before the 429 does not end the rest.
-                if !matches!(self.mode, Mode::Running | Mode::Resting { .. } | Mode::Stalled { .. }) {
+                if !matches!(self.mode, PollerMode::Running | PollerMode::Resting { .. } | PollerMode::Stalled { .. }) {
                     self.run_again(now);
                     self.inner.take_leases();
                 }
-                if !matches!(self.mode, Mode::Resting { .. }) {
+                if !matches!(self.mode, PollerMode::Resting { .. }) {
                     self.tell(Connection::Ready).await;
                 }
             }
-            Health::Odd(reason) => {
+            ServiceHealth::Odd(reason) => {
                 self.odd = self.odd.saturating_add(1);
                 match self.mode {
-                    Mode::Down { .. } => self.go_down(heard.key, reason, decides, now).await,
+                    PollerMode::Down { .. } => self.go_down(heard.key, reason, decides, now).await,
                     // One job that is asked for in vain says nothing of a service that answers for others.
-                    Mode::Running if self.told != Connection::Ready || self.odd >= ODD_ANSWERS => {
+                    PollerMode::Running if self.told != Connection::Ready || self.odd >= ODD_ANSWERS => {
                         self.tell(Connection::Unusable { reason }).await;
                     }
                     _ => {}
                 }
             }
-            Health::Down(reason) => self.go_down(heard.key, reason, decides, now).await,
-            Health::Limited(wait) => {
+            ServiceHealth::Down(reason) => self.go_down(heard.key, reason, decides, now).await,
+            ServiceHealth::Limited(wait) => {
                 let until = self.inner.clock.steady_of(wait.until);
-                self.enter(Mode::Resting { until });
+                self.enter(PollerMode::Resting { until });
                 self.tell(Connection::Limited(wait.with(self.inner.clock.wall_of(until)))).await;
             }
-            Health::Refused(reason) => {
-                self.enter(Mode::Refused);
+            ServiceHealth::Refused(reason) => {
+                self.enter(PollerMode::Refused);
                 self.tell(Connection::Refused { reason }).await;
             }
-            Health::Unwritten(failure) => {
-                self.enter(Mode::Stalled { until: now + STORE_PAUSE });
+            ServiceHealth::Unwritten(failure) => {
+                self.enter(PollerMode::Stalled { until: now + STORE_PAUSE });
                 self.inner.trouble(failure).await;
             }
         }
@@ -330,9 +337,9 @@ impl Poller {
 
     async fn go_down(&mut self, key: Option<JobKey>, reason: CleanText, decides: bool, now: Time) {
         let failures = match self.mode {
-            Mode::Running | Mode::Stalled { .. } => 1,
-            Mode::Down { failures, .. } if decides => failures.saturating_add(1),
-            Mode::Down { .. } | Mode::Resting { .. } | Mode::Refused => return,
+            PollerMode::Running | PollerMode::Stalled { .. } => 1,
+            PollerMode::Down { failures, .. } if decides => failures.saturating_add(1),
+            PollerMode::Down { .. } | PollerMode::Resting { .. } | PollerMode::Refused => return,
         };
         self.suspect = key.or(self.suspect);
         if self.suspect.is_none() && self.scheduler.is_empty() {
@@ -342,13 +349,13 @@ impl Poller {
         }
         // Within the budget: when that is used up, there is nothing to probe with any sooner.
         let next_try = self.scheduler.has_place_at(now).max(now + backoff(failures));
-        self.enter(Mode::Down { failures, next_try, probe: None });
+        self.enter(PollerMode::Down { failures, next_try, probe: None });
         self.tell(Connection::Offline { reason, next_try: Some(self.inner.clock.wall_of(next_try)) }).await;
     }
 
     /// The job that was to be probed with is gone from the record: the next try takes another one.
     fn forget_probe(&mut self) {
-        if let Mode::Down { probe, .. } = &mut self.mode {
+        if let PollerMode::Down { probe, .. } = &mut self.mode {
             *probe = None;
         }
     }
@@ -356,34 +363,34 @@ impl Poller {
     fn retry(&mut self) {
         let now = self.inner.clock.steady();
         match &mut self.mode {
-            Mode::Refused => {
+            PollerMode::Refused => {
                 self.run_again(now);
                 self.inner.take_leases();
             }
-            Mode::Down { next_try, .. } => *next_try = now,
-            Mode::Running | Mode::Resting { .. } | Mode::Stalled { .. } => {}
+            PollerMode::Down { next_try, .. } => *next_try = now,
+            PollerMode::Running | PollerMode::Resting { .. } | PollerMode::Stalled { .. } => {}
         }
     }
 
     fn run_again(&mut self, now: Time) {
         self.scheduler.resume(now);
-        self.enter(Mode::Running);
+        self.enter(PollerMode::Running);
     }
 
-    fn enter(&mut self, mode: Mode) {
+    fn enter(&mut self, mode: PollerMode) {
         // Another instance may have a key that is taken; with the same one it finds out with one request of its own.
-        self.inner.leases.stand_back(mode == Mode::Refused);
+        self.inner.leases.yield_polling(mode == PollerMode::Refused);
         self.mode = mode;
         self.since = local_now();
     }
 
     /// Another instance polls, and says how that goes.
     async fn hear_told(&mut self, connection: Connection) {
-        if self.leads() || self.mode == Mode::Refused {
+        if self.leads() || self.mode == PollerMode::Refused {
             return;
         }
         match connection {
-            Connection::Ready if self.mode != Mode::Running => self.enter(Mode::Running),
+            Connection::Ready if self.mode != PollerMode::Running => self.enter(PollerMode::Running),
             // It has only begun.
             Connection::Unknown if !self.told.is_trouble() => return,
             // Only a later look says that it is over.
@@ -396,8 +403,8 @@ impl Poller {
     /// Another instance polls: what it writes down says that the service answers.
     async fn follow(&mut self, rows: &[Job]) {
         if rows.iter().any(|row| row.checked_at.is_some_and(|at| at > self.since)) {
-            if self.mode != Mode::Running {
-                self.enter(Mode::Running);
+            if self.mode != PollerMode::Running {
+                self.enter(PollerMode::Running);
             }
             self.tell(Connection::Ready).await;
         }
@@ -417,7 +424,7 @@ impl Poller {
         if self.told != connection {
             self.told = connection.clone();
             self.inner.share(&connection).await;
-            self.inner.tell(EngineEvent::Connection(connection)).await;
+            self.inner.emit(EngineEvent::Connection(connection)).await;
         }
     }
 }

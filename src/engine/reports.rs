@@ -1,7 +1,7 @@
 //! What is known of whole ranges, and the site's totals of many: from the store at no cost, or asked for within the
 //! ledger. Loading all pages of a range is `load_all`'s.
 
-use super::inner::Inner;
+use super::state::EngineState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::load::Timed;
@@ -11,7 +11,7 @@ use crate::model::views::{Counts, LIMIT_MIN, ViewsQuery};
 use crate::store::StoreError;
 use std::sync::Arc;
 
-impl Inner {
+impl EngineState {
     pub(super) async fn recall(&self, range: DateRange) -> Result<Recalled, Failure> {
         let mut recalled = self.store.recall_views(&self.scope, range).await.map_err(unread)?;
         if let Some(report) = &mut recalled.report {
@@ -30,7 +30,7 @@ impl Inner {
         for &range in ranges {
             let known = self.store.views_totals(&self.scope, &[range]).await.map_err(unread)?;
             match known.into_iter().find(|(_, totals)| self.is_fresh(range, totals.as_of)) {
-                Some((range, totals)) => self.tell(EngineEvent::Totals { range, totals }).await,
+                Some((range, totals)) => self.emit(EngineEvent::Totals { range, totals }).await,
                 // The smallest answer there is; it is told like every other one.
                 None => drop(self.load_views(ViewsQuery { range, limit: LIMIT_MIN, page: 1 }, false).await?),
             }

@@ -2,8 +2,8 @@
 //! not send by itself (design.md: submitting).
 
 use super::clock::local_now;
-use super::inner::{Inner, lock};
-use super::poll::Order;
+use super::poll::PollerCommand;
+use super::state::{EngineState, lock};
 use crate::model::change::{Discarded, QueueChange};
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
@@ -12,7 +12,7 @@ use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::store::StoreError;
 
-impl Inner {
+impl EngineState {
     pub(super) async fn submit_new_job(&self, text: &str) -> Result<(PromptId, Job), Failure> {
         refuse_blank(text)?;
         let added = match self.reserving {
@@ -48,7 +48,7 @@ impl Inner {
         let (prompt, row, discarded) = superseded;
         for one in &discarded {
             lock(&self.own).remove(&one.id);
-            self.tell_step(one.id, Delivery::Discarded { from: Some(one.delivery.kind()) }, row.clone()).await;
+            self.emit_step(one.id, Delivery::Discarded { from: Some(one.delivery.kind()) }, row.clone()).await;
         }
         let (prompt, row) = self.hand_over((prompt, row)).await;
         Ok((prompt, row, discarded))
@@ -103,7 +103,7 @@ impl Inner {
 
     async fn tell_threads(&self, rows: &[Job]) {
         for row in rows {
-            self.tell(EngineEvent::Thread(row.key)).await;
+            self.emit(EngineEvent::Thread(row.key)).await;
         }
     }
 
@@ -111,7 +111,7 @@ impl Inner {
         let row = self.store.pause_prompt(prompt, local_now()).await.map_err(unwritten)?;
         if let Some(row) = &row {
             lock(&self.own).remove(&prompt);
-            self.tell_step(prompt, Delivery::Paused, row.clone()).await;
+            self.emit_step(prompt, Delivery::Paused, row.clone()).await;
         }
         Ok(row)
     }
@@ -126,8 +126,8 @@ impl Inner {
             Resolution::Link(id) => {
                 let job = self.fetch(&id).await?;
                 let row = self.store.link(prompt, job, local_now()).await.map_err(unwritten)?;
-                self.tell_resolved(prompt, Delivery::Accepted, &row).await;
-                self.tell_merged(row.key).await;
+                self.emit_resolved(prompt, Delivery::Accepted, &row).await;
+                self.emit_merged(row.key).await;
                 Ok(row)
             }
         }
@@ -143,15 +143,15 @@ impl Inner {
         lock(&self.own).insert(prompt, row.key);
         // Before the news, which may have to wait for room: a caller that stops waiting leaves nothing unsent.
         self.dispatch_wake.notify_one();
-        self.tell_step(prompt, Delivery::Queued { until: None }, row.clone()).await;
+        self.emit_step(prompt, Delivery::Queued { until: None }, row.clone()).await;
         (prompt, row)
     }
 
-    async fn tell_resolved(&self, prompt: PromptId, delivery: Delivery, row: &Job) {
-        self.order(Order::Rows { rows: vec![row.clone()], by_others: false });
+    async fn emit_resolved(&self, prompt: PromptId, delivery: Delivery, row: &Job) {
+        self.order(PollerCommand::Rows { rows: vec![row.clone()], by_others: false });
         // Those behind it may go now.
         self.dispatch_wake.notify_one();
-        self.tell_step(prompt, delivery, row.clone()).await;
+        self.emit_step(prompt, delivery, row.clone()).await;
     }
 }
 

@@ -2,9 +2,9 @@
 //! rule. The same query asked twice at once is one request, and it ends in the cache even when nobody waits any more; one
 //! that a load of all pages asked for ends in the report on disk as well, in the same transaction.
 
-use super::inner::{Inner, lock};
-use super::look::Heard;
-use super::poll::Order;
+use super::fetch::FetchOutcome;
+use super::poll::PollerCommand;
+use super::state::{EngineState, lock};
 use crate::api::Reached;
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
@@ -23,13 +23,13 @@ use futures_util::future::{BoxFuture, Shared};
 use std::sync::Arc;
 
 /// What came of a load.
-pub(super) type Loaded = Result<Timed<ViewsPage>, Failure>;
+pub(super) type LoadedViews = Result<Timed<ViewsPage>, Failure>;
 /// A load under way.
-pub(super) type Loading = Shared<BoxFuture<'static, Answered>>;
+pub(super) type PendingLoad = Shared<BoxFuture<'static, PaidAnswer>>;
 
 /// What an answer is asked for.
 #[derive(Debug)]
-pub(super) enum Purpose {
+pub(super) enum RequestPurpose {
     /// To be kept in the cache.
     Page,
     /// To be taken into the report that is being loaded as well, of which no answer from before that moment may be a part:
@@ -39,8 +39,8 @@ pub(super) enum Purpose {
 
 /// What came of asking.
 #[derive(Debug, Clone)]
-pub(super) struct Answered {
-    pub(super) loaded: Loaded,
+pub(super) struct PaidAnswer {
+    pub(super) loaded: LoadedViews,
     /// Whether it has cost a request.
     pub(super) asked: bool,
     /// Whether it was handed to the report on disk, with whatever success: whoever had it asked for need not.
@@ -50,21 +50,26 @@ pub(super) struct Answered {
 /// A cached answer from further ahead than this was stamped by a clock that was wrong.
 const AHEAD: TimeDelta = TimeDelta::minutes(1);
 
-impl Inner {
-    pub(super) async fn load_views(self: &Arc<Self>, query: ViewsQuery, force: bool) -> Loaded {
+impl EngineState {
+    pub(super) async fn load_views(self: &Arc<Self>, query: ViewsQuery, force: bool) -> LoadedViews {
         if !force && let Some(cached) = self.fresh_views(query).await {
             return Ok(cached);
         }
-        self.ask_for_views(query, force, Purpose::Page).await.loaded
+        self.ask_for_views(query, force, RequestPurpose::Page).await.loaded
     }
 
     /// As [`Inner::load_views`] without the first look at the cache; says whether this very call has cost a request. One
     /// that is under way already keeps the purpose that it was begun for.
-    pub(super) async fn ask_for_views(self: &Arc<Self>, query: ViewsQuery, force: bool, purpose: Purpose) -> Answered {
+    pub(super) async fn ask_for_views(
+        self: &Arc<Self>,
+        query: ViewsQuery,
+        force: bool,
+        purpose: RequestPurpose,
+    ) -> PaidAnswer {
         let (loading, is_own) = Arc::clone(self).join_load(query, force, purpose);
         let answered = loading.await;
         // What was begun for somebody else may have been handed to a report that was dropped since.
-        Answered { asked: is_own && answered.asked, handed_on: is_own && answered.handed_on, ..answered }
+        PaidAnswer { asked: is_own && answered.asked, handed_on: is_own && answered.handed_on, ..answered }
     }
 
     pub(super) async fn cached_views(&self, query: ViewsQuery) -> Option<Timed<ViewsPage>> {
@@ -99,7 +104,7 @@ impl Inner {
     }
 
     /// The load of this query that is under way, or a new one, which the second value says.
-    fn join_load(self: Arc<Self>, query: ViewsQuery, force: bool, purpose: Purpose) -> (Loading, bool) {
+    fn join_load(self: Arc<Self>, query: ViewsQuery, force: bool, purpose: RequestPurpose) -> (PendingLoad, bool) {
         let mut loading = lock(&self.loading);
         if let Some(under_way) = loading.get(&query) {
             return (under_way.clone(), false);
@@ -111,25 +116,25 @@ impl Inner {
             lock(&inner.loading).remove(&query);
             answered
         });
-        let shared = async move { task.await.unwrap_or_else(|_| Answered::with(Err(broken_off()), true)) };
+        let shared = async move { task.await.unwrap_or_else(|_| PaidAnswer::with(Err(broken_off()), true)) };
         let shared = shared.boxed().shared();
         loading.insert(query, shared.clone());
         (shared, true)
     }
 
-    async fn ask_views(&self, query: ViewsQuery, force: bool, purpose: Purpose) -> Answered {
+    async fn ask_views(&self, query: ViewsQuery, force: bool, purpose: RequestPurpose) -> PaidAnswer {
         // Another load of it may have ended between the caller's look at the cache and this task.
         if !force && let Some(cached) = self.fresh_views(query).await {
-            return Answered::with(Ok(cached), false);
+            return PaidAnswer::with(Ok(cached), false);
         }
         match self.spend_view().await {
             Ok(paid_at) => self.ask_paid_views(query, paid_at, purpose).await,
-            Err(failure) => Answered::with(Err(failure), false),
+            Err(failure) => PaidAnswer::with(Err(failure), false),
         }
     }
 
     /// One request; a request that never reached the service has cost nothing.
-    async fn ask_paid_views(&self, query: ViewsQuery, paid_at: Time, purpose: Purpose) -> Answered {
+    async fn ask_paid_views(&self, query: ViewsQuery, paid_at: Time, purpose: RequestPurpose) -> PaidAnswer {
         let _in_flight = self.in_flight();
         let answer = self.client.views(&query).await;
         let subject = CleanText::line(&format!("{}, page {}", query.range, query.page));
@@ -145,32 +150,39 @@ impl Inner {
                     self.report_budget(RateLimited::Views).await;
                 } else if error.reached() == Reached::No {
                     self.refund_view(paid_at).await;
-                    self.order(Order::Heard(Heard::unreachable(error.failure(now).sentence)));
-                    return Answered::with(Err(error.failure(now)), false);
+                    self.order(PollerCommand::Heard(FetchOutcome::unreachable(error.failure(now).sentence)));
+                    return PaidAnswer::with(Err(error.failure(now)), false);
                 }
                 let failure = error.failure(now);
                 if failure.kind == FailureKind::Service {
-                    self.order(Order::Heard(Heard::odd(failure.sentence.clone())));
+                    self.order(PollerCommand::Heard(FetchOutcome::odd(failure.sentence.clone())));
                 }
-                return Answered::with(Err(failure), true);
+                return PaidAnswer::with(Err(failure), true);
             }
         };
-        self.order(Order::Heard(Heard::well()));
+        self.order(PollerCommand::Heard(FetchOutcome::well()));
         let answer = Timed { value: page, as_of: now };
-        let handed_on = matches!(purpose, Purpose::Report { .. });
+        let handed_on = matches!(purpose, RequestPurpose::Report { .. });
         if let Err(error) = self.keep(query, &answer, purpose).await {
             // Shown all the same; the next look costs another request, and the next load begins before this answer.
             self.trouble(error.failure()).await;
         }
         let totals = Timed { value: answer.value.totals.clone(), as_of: now };
-        self.tell(EngineEvent::Totals { range: query.range, totals }).await;
-        Answered { loaded: Ok(answer), asked: true, handed_on }
+        self.emit(EngineEvent::Totals { range: query.range, totals }).await;
+        PaidAnswer { loaded: Ok(answer), asked: true, handed_on }
     }
 
     /// Writes down what was paid for, in one transaction: each one waits for the disk.
-    async fn keep(&self, query: ViewsQuery, answer: &Timed<ViewsPage>, purpose: Purpose) -> Result<(), StoreError> {
+    async fn keep(
+        &self,
+        query: ViewsQuery,
+        answer: &Timed<ViewsPage>,
+        purpose: RequestPurpose,
+    ) -> Result<(), StoreError> {
         match purpose {
-            Purpose::Report { since, so_far } if leads_nowhere(query, &answer.value, so_far.as_deref()).is_none() => {
+            RequestPurpose::Report { since, so_far }
+                if leads_nowhere(query, &answer.value, so_far.as_deref()).is_none() =>
+            {
                 let next = report_answer(query, answer.clone(), since);
                 self.store.keep_and_absorb(&self.scope, next, so_far).await.map(drop)
             }
@@ -179,9 +191,9 @@ impl Inner {
     }
 }
 
-impl Answered {
+impl PaidAnswer {
     /// One that the report on disk hears nothing of.
-    fn with(loaded: Loaded, asked: bool) -> Self {
+    fn with(loaded: LoadedViews, asked: bool) -> Self {
         Self { loaded, asked, handed_on: false }
     }
 }

@@ -3,9 +3,9 @@
 //!
 //! Once a second the store's own thread looks; this task wakes up only when there is something to do.
 
-use super::inner::{Inner, lock};
-use super::lease::Duty;
+use super::lease::LeaseRole;
 use super::poll::sleep_until;
+use super::state::{EngineState, lock};
 use crate::model::engine_event::EngineEvent;
 use crate::store::StoreError;
 use std::ops::ControlFlow;
@@ -22,14 +22,14 @@ const DEATHS_EVERY: Duration = Duration::from_secs(10);
 
 /// What the store's thread saw last.
 #[derive(Debug)]
-struct Seen {
+struct StoreSnapshot {
     version: i64,
     failed: Option<StoreError>,
 }
 
 struct Watcher {
-    inner: Arc<Inner>,
-    seen: Arc<Mutex<Seen>>,
+    inner: Arc<EngineState>,
+    seen: Arc<Mutex<StoreSnapshot>>,
     /// The version up to which the record was read.
     version: i64,
     led: bool,
@@ -40,8 +40,8 @@ struct Watcher {
 }
 
 /// Watches until it is aborted. `version` is from before the record was first read.
-pub(super) async fn run(inner: Arc<Inner>, version: i64) {
-    let seen = Arc::new(Mutex::new(Seen { version, failed: None }));
+pub(super) async fn run(inner: Arc<EngineState>, version: i64) {
+    let seen = Arc::new(Mutex::new(StoreSnapshot { version, failed: None }));
     if let Err(error) = look(&inner, &seen) {
         inner.trouble(error.failure()).await;
     }
@@ -59,7 +59,7 @@ pub(super) async fn run(inner: Arc<Inner>, version: i64) {
 }
 
 /// Has the store's thread look, for as long as the task lives that has `seen`.
-fn look(inner: &Arc<Inner>, seen: &Arc<Mutex<Seen>>) -> Result<(), StoreError> {
+fn look(inner: &Arc<EngineState>, seen: &Arc<Mutex<StoreSnapshot>>) -> Result<(), StoreError> {
     let (of, left) = (Arc::downgrade(inner), Arc::downgrade(seen));
     let mut looks: u32 = 0;
     inner.store.watch(LOOK, move |found| {
@@ -100,7 +100,7 @@ impl Watcher {
                 self.version = version;
                 // What another instance spent counts here too.
                 self.inner.report_budgets().await;
-                self.inner.tell(EngineEvent::OthersWrote).await;
+                self.inner.emit(EngineEvent::OthersWrote).await;
                 self.inner.hear_shared().await;
             }
             Err(error) => {
@@ -113,10 +113,10 @@ impl Watcher {
     /// The instance that sends what is queued looks after the others: when it has just begun to, when one of them wrote,
     /// which is how it begins to send, and now and then for as long as one of them is sending.
     async fn look_for_deaths(&mut self, others_wrote: bool) {
-        let leads = self.inner.leases.holds(Duty::Dispatch);
+        let leads = self.inner.leases.holds(LeaseRole::Dispatch);
         let is_due = self.deaths.is_some_and(|at| at <= Instant::now());
         if leads && (!self.led || others_wrote || is_due) {
-            let others_send = match self.inner.bury_the_dead().await {
+            let others_send = match self.inner.recover_abandoned_sends().await {
                 Ok(others_send) => others_send,
                 Err(error) => {
                     self.inner.trouble(error.failure()).await;

@@ -9,7 +9,7 @@ use super::retired::Retired;
 use super::signals::Signals;
 use crate::api::Client;
 use crate::app::{Effect, Msg};
-use crate::engine::{Duties, Engine, PollOptions, Setup};
+use crate::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::prompt::Resolution;
@@ -109,12 +109,12 @@ impl Effects {
 
     /// Starts the engine in the background; `news` is where it tells of what happens.
     pub fn start_engine(&mut self, connection: Connection, news: mpsc::Sender<EngineEvent>) {
-        let setup = Setup {
+        let setup = EngineSetup {
             client: connection.client,
             store: self.hands.store.clone(),
             scope: self.hands.scope.clone(),
             poll: connection.poll,
-            duties: Duties::All,
+            duties: LeaseRoles::All,
             lock_folder: connection.lock_folder,
             on_change: (!connection.on_change.is_empty()).then_some(connection.on_change),
             news,

@@ -1,7 +1,7 @@
 //! What the tests share: an engine on a store in a folder of its own, and waiting for its news.
 
 use docdeck::api::{Client, ClientOptions};
-use docdeck::engine::{Duties, Engine, PollOptions, Setup};
+use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::{LogEntry, LogKind, Operation};
@@ -75,12 +75,12 @@ impl Desk {
         let key = ApiKey::new(key).expect("a key");
         let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");
         let (sender, news) = mpsc::channel(4096);
-        let setup = Setup {
+        let setup = EngineSetup {
             client,
             store: store.clone(),
             scope: scope.clone(),
             poll: PollOptions::default(),
-            duties: Duties::All,
+            duties: LeaseRoles::All,
             lock_folder: lock_folder.map(Path::to_owned),
             on_change,
             news: sender,

@@ -3,7 +3,7 @@
 use crate::list::{BEFORE, Fault, ID, KEY, Outcome};
 use crate::server::{End, Server, Wire};
 use docdeck::api::{Client, ClientOptions, ExtraRoots};
-use docdeck::engine::{Duties, Engine, PollOptions, Setup};
+use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use docdeck::model::Time;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
@@ -116,13 +116,13 @@ impl Desk {
         let key = ApiKey::new(KEY).expect("a key");
         let client = Client::new(scope.clone(), key, options(fault.hasty)).expect("a client");
         let (sender, news) = mpsc::channel(4096);
-        let setup = Setup {
+        let setup = EngineSetup {
             client,
             store: store.clone(),
             scope: scope.clone(),
             poll: PollOptions::default(),
             // Only what the cell asks for goes out.
-            duties: Duties::None,
+            duties: LeaseRoles::None,
             lock_folder: Some(folder.to_owned()),
             on_change: None,
             news: sender,

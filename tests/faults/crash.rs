@@ -4,7 +4,7 @@
 use crate::room::dashboard;
 use crate::world::{Ran, Running, World};
 use docdeck::api::{Client, ClientOptions};
-use docdeck::engine::{Duties, Engine, PollOptions, Setup};
+use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{DeliveryKind, DraftSlot};
@@ -115,12 +115,12 @@ pub(crate) fn dispatch_all(world: &World) {
         let client =
             Client::new(scope.clone(), ApiKey::new(world.sim.api_key()).expect("a key"), ClientOptions::default());
         let (news, mut heard) = tokio::sync::mpsc::channel(64);
-        let setup = Setup {
+        let setup = EngineSetup {
             client: client.expect("a client"),
             store: store.clone(),
             scope: scope.clone(),
             poll: PollOptions::default(),
-            duties: Duties::All,
+            duties: LeaseRoles::All,
             lock_folder: Some(world.data()),
             on_change: None,
             news,

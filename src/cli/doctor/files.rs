@@ -6,7 +6,7 @@ use super::modes::{self, is_writable, permissions};
 use super::report::Report;
 use super::settings::Known;
 use crate::app::format::plural;
-use crate::engine::Alive;
+use crate::engine::RunningInstances;
 use crate::model::job::JobId;
 use crate::model::ledger::{Budget, RateLimited};
 use crate::runtime::logfile;
@@ -101,7 +101,7 @@ async fn repair_store(report: &mut Report, known: &Known, folder: &Path) {
     if !Store::is_there(folder) {
         return report.skipped(NAME, "no database to repair");
     }
-    if !Alive::look(folder, known.scope.as_ref()).instances.is_empty() {
+    if !RunningInstances::look(folder, known.scope.as_ref()).instances.is_empty() {
         let says = "not done: another docdeck uses the database";
         return report.problem(NAME, says, "quit it, then run this again");
     }
@@ -228,7 +228,7 @@ fn remains(report: &mut Report, folder: &Path) {
 }
 
 fn instances(report: &mut Report, known: &Known, folder: &Path, content: Option<&Content>) {
-    let alive = Alive::look(folder, known.scope.as_ref());
+    let alive = RunningInstances::look(folder, known.scope.as_ref());
     let processes: Vec<&str> = alive.instances.iter().map(|name| name.split('-').next().unwrap_or(name)).collect();
     let held = |held| if held { "held" } else { "free" };
     let leases = format!("leases: polling {}, sending {}", held(alive.polls), held(alive.dispatches));

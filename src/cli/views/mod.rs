@@ -13,7 +13,7 @@ use super::out::Out;
 use super::refusal::Refusal;
 use crate::config::Flags;
 use crate::config::environment::Environment;
-use crate::engine::Duties;
+use crate::engine::LeaseRoles;
 use crate::model::export::{ExportContent, ExportFormat};
 use crate::model::load::Timed;
 use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, ViewsPage, ViewsQuery};
@@ -105,7 +105,7 @@ pub(super) async fn run(
             return Ok(Code::Done);
         }
     }
-    Desk::with(flags, environment, Duties::None, out, async |desk, out| answer(desk, options, out).await).await
+    Desk::with(flags, environment, LeaseRoles::None, out, async |desk, out| answer(desk, options, out).await).await
 }
 
 async fn answer(desk: &mut Desk, options: &Options, out: &mut Out) -> Result<Code, Refusal> {

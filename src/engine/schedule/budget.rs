@@ -1,6 +1,6 @@
 //! What may be spent in a rolling minute: the parts of the budget, what each has spent, and when it has a place for one more.
 
-use super::pacing::{MINUTE, Pace};
+use super::pacing::{MINUTE, Rate};
 use crate::model::Time;
 use chrono::TimeDelta;
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ const MADE_UP: TimeDelta = TimeDelta::seconds(2);
 
 /// Which part of the budget a request is paid from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum BudgetShare {
     Common,
     /// Kept free for what is on screen.
     Kept,
@@ -41,7 +41,7 @@ impl Spent {
     }
 
     /// A request goes out.
-    pub(super) fn begin(&mut self, limits: Limits, now: Time) {
+    pub(super) fn begin(&mut self, limits: BudgetLimits, now: Time) {
         self.under_way += 1;
         let gap = MINUTE / i32::try_from(limits.places.max(1)).unwrap_or(i32::MAX);
         let from = if self.is_even(limits) { self.next.unwrap_or(now).max(now - MADE_UP).min(now) } else { now };
@@ -71,7 +71,7 @@ impl Spent {
     }
 
     /// Whether one more may go out now. If one is due and there is no place for it, the part is short.
-    pub(super) fn admits(&mut self, limits: Limits, now: Time) -> bool {
+    pub(super) fn admits(&mut self, limits: BudgetLimits, now: Time) -> bool {
         if self.count() >= limits.places {
             self.short = true;
             return false;
@@ -80,19 +80,19 @@ impl Spent {
     }
 
     /// When one more may go out.
-    pub(super) fn opens(&self, limits: Limits) -> Opens {
+    pub(super) fn opens(&self, limits: BudgetLimits) -> Opens {
         let even = self.next.filter(|_| self.is_even(limits)).map_or(Opens::Now, Opens::At);
         opens(&[self], limits.places).max(even)
     }
 
-    fn is_even(&self, limits: Limits) -> bool {
+    fn is_even(&self, limits: BudgetLimits) -> bool {
         self.short || limits.is_wanted
     }
 }
 
 /// What one part of the budget is at the moment.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct BudgetLimits {
     /// Requests in any rolling minute.
     pub(super) places: usize,
     /// All of them are wanted, and more: they go out evenly, since after a heap each job of it would wait a minute longer
@@ -100,9 +100,9 @@ pub(super) struct Limits {
     pub(super) is_wanted: bool,
 }
 
-impl Limits {
-    pub(super) fn new(places: usize, wanted: Pace) -> Self {
-        Self { places, is_wanted: wanted > Pace::of(places) }
+impl BudgetLimits {
+    pub(super) fn new(places: usize, wanted: Rate) -> Self {
+        Self { places, is_wanted: wanted > Rate::of(places) }
     }
 }
 

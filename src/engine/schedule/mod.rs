@@ -21,29 +21,29 @@
 //! A request that fails costs the others one place. A rest (429, no network) comes on top, and costs no job its place.
 
 mod budget;
-mod line;
+#[cfg(test)]
+mod fairness_tests;
 mod pacing;
 #[cfg(test)]
-mod rounds;
-#[cfg(test)]
 mod tests;
+mod wait_queue;
 
 use crate::model::Time;
 use crate::model::job::Status;
 use crate::model::poll::{SLOW, next_poll};
 use crate::model::row::{Job, JobKey};
-use budget::{Limits, Opens, Part, Spent, opens};
+use budget::{BudgetLimits, BudgetShare, Opens, Spent, opens};
 use chrono::TimeDelta;
-use line::Line;
-use pacing::{Jitter, MINUTE, Pace};
+use pacing::{Jitter, MINUTE, Rate};
 use std::collections::{HashMap, HashSet};
+use wait_queue::WaitQueue;
 
 /// Over how long overdue jobs are spread when polling resumes.
 const RESUME_OVER: TimeDelta = TimeDelta::seconds(3);
 
 /// How a request ended, as far as the schedule cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum RequestEnd {
     /// With an answer. Without a new row it is asked for again after a slow pause.
     Answered,
     /// The whole service rests or refuses: the job keeps its place.
@@ -56,7 +56,7 @@ pub(super) enum Ended {
 
 /// What the scheduler knows of one job.
 #[derive(Debug)]
-struct Entry {
+struct ScheduledJob {
     /// When it was last looked at: when that request went out, or when the record says so; before any, its start.
     looked: Time,
     /// The first moment of its next look.
@@ -64,9 +64,9 @@ struct Entry {
     /// The unjittered moment that `due` was made of: a row that changed nothing about it keeps its place.
     base: Time,
     /// Its request is under way, since then and at the cost of this part.
-    asked: Option<(Part, Time)>,
+    asked: Option<(BudgetShare, Time)>,
     /// How often it wants a look, by its last pause.
-    pace: Pace,
+    pace: Rate,
     /// Failures of the service since the last new row.
     failures: u32,
 }
@@ -76,14 +76,14 @@ struct Entry {
 pub(super) struct Scheduler {
     per_minute: usize,
     in_flight: usize,
-    entries: HashMap<JobKey, Entry>,
+    entries: HashMap<JobKey, ScheduledJob>,
     /// Waiting jobs that are not on screen, and those that are.
-    others: Line,
-    shown: Line,
+    others: WaitQueue,
+    shown: WaitQueue,
     on_screen: HashSet<JobKey>,
     /// What all entries want, asked ones included, and those of them that are on screen.
-    pace: Pace,
-    shown_pace: Pace,
+    pace: Rate,
+    shown_pace: Rate,
     common: Spent,
     kept: Spent,
     /// Whose requests failed since one was answered.
@@ -98,11 +98,11 @@ impl Scheduler {
             per_minute: usize::try_from(per_minute).unwrap_or(usize::MAX).max(1),
             in_flight: in_flight.max(1),
             entries: HashMap::new(),
-            others: Line::default(),
-            shown: Line::default(),
+            others: WaitQueue::default(),
+            shown: WaitQueue::default(),
             on_screen: HashSet::new(),
-            pace: Pace::default(),
-            shown_pace: Pace::default(),
+            pace: Rate::default(),
+            shown_pace: Rate::default(),
             common: Spent::default(),
             kept: Spent::default(),
             failing: HashSet::new(),
@@ -134,8 +134,8 @@ impl Scheduler {
         let asked = self.entries.get(&row.key).and_then(|entry| entry.asked);
         let last = row.checked_at.unwrap_or_else(|| row.last_accepted_at());
         let looked = now.checked_sub_signed((wall - last).max(TimeDelta::zero())).unwrap_or(now);
-        let pace = Pace::with(base - last);
-        self.place(row.key, Entry { looked, due, base, asked, pace, failures: 0 });
+        let pace = Rate::with(base - last);
+        self.place(row.key, ScheduledJob { looked, due, base, asked, pace, failures: 0 });
     }
 
     /// Forgets a job.
@@ -148,19 +148,20 @@ impl Scheduler {
 
     /// Forgets all jobs; what was spent still counts.
     pub(super) fn clear(&mut self, now: Time) {
-        let asked: Vec<Option<(Part, Time)>> = self.entries.drain().map(|(_, entry)| entry.asked).collect();
+        let asked: Vec<Option<(BudgetShare, Time)>> = self.entries.drain().map(|(_, entry)| entry.asked).collect();
         asked.into_iter().for_each(|asked| self.end(asked, now));
         self.others.clear();
         self.shown.clear();
         self.failing.clear();
-        (self.pace, self.shown_pace) = (Pace::default(), Pace::default());
+        (self.pace, self.shown_pace) = (Rate::default(), Rate::default());
     }
 
     /// Which jobs the user sees.
     pub(super) fn set_on_screen(&mut self, jobs: impl IntoIterator<Item = JobKey>) {
         let jobs: HashSet<JobKey> = jobs.into_iter().collect();
         let changed: Vec<JobKey> = self.on_screen.symmetric_difference(&jobs).copied().collect();
-        let moved: Vec<(JobKey, Entry)> = changed.into_iter().filter_map(|key| Some((key, self.take(key)?))).collect();
+        let moved: Vec<(JobKey, ScheduledJob)> =
+            changed.into_iter().filter_map(|key| Some((key, self.take(key)?))).collect();
         self.on_screen = jobs;
         moved.into_iter().for_each(|(key, entry)| self.place(key, entry));
     }
@@ -182,9 +183,9 @@ impl Scheduler {
             };
             let (key, part) = match shown {
                 Some((looked, key)) if has_place && self.kept.admits(kept, now) && self.is_owed(looked, now) => {
-                    (key, Part::Kept)
+                    (key, BudgetShare::Kept)
                 }
-                _ if self.common.admits(common, now) && has_place => (oldest, Part::Common),
+                _ if self.common.admits(common, now) && has_place => (oldest, BudgetShare::Common),
                 _ => break,
             };
             self.ask(key, part, now);
@@ -196,11 +197,11 @@ impl Scheduler {
     /// The one job to try while the service is unwell: who has waited longest, also if none is due.
     pub(super) fn probe(&mut self, now: Time) -> Option<JobKey> {
         self.turn_to(now);
-        let of_both = |first: fn(&Line) -> Option<(Time, JobKey)>| {
+        let of_both = |first: fn(&WaitQueue) -> Option<(Time, JobKey)>| {
             [first(&self.shown), first(&self.others)].into_iter().flatten().min()
         };
-        let (_, key) = of_both(Line::first).or_else(|| of_both(Line::first_early))?;
-        self.ask(key, Part::Common, now);
+        let (_, key) = of_both(WaitQueue::first).or_else(|| of_both(WaitQueue::first_early))?;
+        self.ask(key, BudgetShare::Common, now);
         Some(key)
     }
 
@@ -217,23 +218,23 @@ impl Scheduler {
     }
 
     /// The request of this job ended. A new row comes by [`Scheduler::update`], before or after.
-    pub(super) fn answered(&mut self, key: JobKey, how: Ended, now: Time) {
+    pub(super) fn answered(&mut self, key: JobKey, how: RequestEnd, now: Time) {
         let Some(mut entry) = self.take(key) else { return };
         if let Some((_, since)) = entry.asked {
             self.end(entry.asked.take(), now);
             match how {
-                Ended::Answered => {
+                RequestEnd::Answered => {
                     // By when it went out: who was asked first is first again, however long each answer took.
                     entry.looked = since;
                     self.blame(key, now);
                 }
-                Ended::Failed => {
+                RequestEnd::Failed => {
                     entry.failures = entry.failures.saturating_add(1);
                     self.failing.insert(key);
                 }
-                Ended::Postponed => {}
+                RequestEnd::Postponed => {}
             }
-            if entry.due <= now && (how == Ended::Answered || entry.failures > 1) {
+            if entry.due <= now && (how == RequestEnd::Answered || entry.failures > 1) {
                 entry.due = now + self.jitter.around(SLOW);
             }
         }
@@ -266,7 +267,7 @@ impl Scheduler {
             let due = start + self.jitter.within(slot);
             start += slot;
             if let Some(entry) = self.take(key) {
-                self.place(key, Entry { due, ..entry });
+                self.place(key, ScheduledJob { due, ..entry });
             }
         }
     }
@@ -280,11 +281,11 @@ impl Scheduler {
         let any = opens(&[&self.common, &self.kept], self.per_minute);
         let common = self.common.opens(self.common_limits());
         let owed = self.shown.first().map_or(Opens::Now, |(looked, _)| {
-            opens(&[&self.kept], self.shown_pace.places()).min(Opens::At(looked + MINUTE))
+            opens(&[&self.kept], self.shown_pace.slots()).min(Opens::At(looked + MINUTE))
         });
         // From whichever part has a place first.
         let either = self.kept.opens(self.kept_limits()).max(owed).min(common);
-        let after = |line: &Line, opens: Opens| line.next_due(now).and_then(|due| opens.max(any).after(due));
+        let after = |line: &WaitQueue, opens: Opens| line.next_due(now).and_then(|due| opens.max(any).after(due));
         [after(&self.shown, either), after(&self.others, common)].into_iter().flatten().min()
     }
 
@@ -294,22 +295,22 @@ impl Scheduler {
     }
 
     /// What the jobs on screen may take before all others: a quarter of the budget.
-    fn kept_limits(&self) -> Limits {
-        Limits::new(self.per_minute / 4, self.shown_pace)
+    fn kept_limits(&self) -> BudgetLimits {
+        BudgetLimits::new(self.per_minute / 4, self.shown_pace)
     }
 
     /// Whether the jobs on screen may have one more look before all others. Within a minute they may have what they want on
     /// average: after a heap of them, those whose jittered pause is short would take places that the others count on. One
     /// that was not looked at for a minute has just come on screen, or is late.
     fn is_owed(&self, looked: Time, now: Time) -> bool {
-        self.kept.count() < self.shown_pace.places() || looked + MINUTE <= now
+        self.kept.count() < self.shown_pace.slots() || looked + MINUTE <= now
     }
 
     /// The rest of the budget, for all: without the quarter, or without what the jobs on screen can make use of, if that is
     /// less.
-    fn common_limits(&self) -> Limits {
-        let kept = self.shown_pace.places().min(self.per_minute / 4);
-        Limits::new(self.per_minute - kept, self.pace - self.shown_pace.min(Pace::of(kept)))
+    fn common_limits(&self) -> BudgetLimits {
+        let kept = self.shown_pace.slots().min(self.per_minute / 4);
+        BudgetLimits::new(self.per_minute - kept, self.pace - self.shown_pace.min(Rate::of(kept)))
     }
 
     fn under_way(&self) -> usize {
@@ -325,31 +326,31 @@ impl Scheduler {
         self.common.forget_old(now);
         self.kept.forget_old(now);
         let looked = |key: JobKey| self.entries.get(&key).map(|entry| entry.looked);
-        self.shown.come_due(now, looked);
-        self.others.come_due(now, looked);
+        self.shown.move_due(now, looked);
+        self.others.move_due(now, looked);
     }
 
-    fn ask(&mut self, key: JobKey, part: Part, now: Time) {
+    fn ask(&mut self, key: JobKey, part: BudgetShare, now: Time) {
         match part {
-            Part::Common => self.common.begin(self.common_limits(), now),
-            Part::Kept => self.kept.begin(self.kept_limits(), now),
+            BudgetShare::Common => self.common.begin(self.common_limits(), now),
+            BudgetShare::Kept => self.kept.begin(self.kept_limits(), now),
         }
         if let Some(entry) = self.take(key) {
-            self.place(key, Entry { asked: Some((part, now)), ..entry });
+            self.place(key, ScheduledJob { asked: Some((part, now)), ..entry });
         }
     }
 
     /// The request that a job had under way, if any, is over.
-    fn end(&mut self, asked: Option<(Part, Time)>, now: Time) {
+    fn end(&mut self, asked: Option<(BudgetShare, Time)>, now: Time) {
         match asked {
-            Some((Part::Common, _)) => self.common.end(now),
-            Some((Part::Kept, _)) => self.kept.end(now),
+            Some((BudgetShare::Common, _)) => self.common.end(now),
+            Some((BudgetShare::Kept, _)) => self.kept.end(now),
             None => {}
         }
     }
 
     /// Puts a job where it belongs, in place of what was known of it.
-    fn place(&mut self, key: JobKey, entry: Entry) {
+    fn place(&mut self, key: JobKey, entry: ScheduledJob) {
         self.take(key);
         self.pace += entry.pace;
         let shown = self.on_screen.contains(&key);
@@ -364,7 +365,7 @@ impl Scheduler {
     }
 
     /// Takes a job out of wherever it is.
-    fn take(&mut self, key: JobKey) -> Option<Entry> {
+    fn take(&mut self, key: JobKey) -> Option<ScheduledJob> {
         let entry = self.entries.remove(&key)?;
         self.pace -= entry.pace;
         let shown = self.on_screen.contains(&key);

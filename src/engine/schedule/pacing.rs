@@ -13,9 +13,9 @@ const MOST_IN_A_MINUTE: i64 = 6;
 
 /// How many requests are wanted, in an hour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Pace(i64);
+pub(super) struct Rate(i64);
 
-impl Pace {
+impl Rate {
     /// Of a job with this pause before its next look.
     pub(super) fn with(pause: TimeDelta) -> Self {
         Self((MINUTES * MINUTE.num_milliseconds() / pause.num_milliseconds().max(1)).min(MOST_IN_A_MINUTE * MINUTES))
@@ -27,38 +27,38 @@ impl Pace {
     }
 
     /// Places in a minute that such a pace makes use of: one more than on average, since pauses are jittered.
-    pub(super) fn places(self) -> usize {
+    pub(super) fn slots(self) -> usize {
         if self.0 > 0 { usize::try_from(self.0 / MINUTES + 1).unwrap_or(0) } else { 0 }
     }
 }
 
-impl Add for Pace {
+impl Add for Rate {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         Self(self.0 + other.0)
     }
 }
 
-impl Sub for Pace {
+impl Sub for Rate {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
         Self(self.0 - other.0)
     }
 }
 
-impl AddAssign for Pace {
+impl AddAssign for Rate {
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
 }
 
-impl SubAssign for Pace {
+impl SubAssign for Rate {
     fn sub_assign(&mut self, other: Self) {
         *self = *self - other;
     }
 }
 
-impl Sum for Pace {
+impl Sum for Rate {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), Add::add)
     }

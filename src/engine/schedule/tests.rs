@@ -53,7 +53,7 @@ fn run_with_arrivals(jobs: i64, shown: &[i64], minutes: i64) -> Vec<(Time, JobKe
         while let Some(&(_, key)) = asked.first().filter(|(at, _)| *at <= now) {
             asked.pop_first();
             scheduler.update(&active(key.0, now), now, now);
-            scheduler.answered(key, Ended::Answered, now);
+            scheduler.answered(key, RequestEnd::Answered, now);
         }
     }
     all
@@ -142,7 +142,7 @@ fn the_whole_budget_is_used_when_nothing_is_on_screen() {
     let asked = scheduler.due(at(0));
     (4..10).for_each(|key| scheduler.update(&old(key, at(-90_000)), at(0), at(0)));
     assert_eq!((asked.len(), scheduler.next_wake(at(0))), (4, None), "an answer has to come first");
-    asked.into_iter().for_each(|key| scheduler.answered(key, Ended::Answered, at(700)));
+    asked.into_iter().for_each(|key| scheduler.answered(key, RequestEnd::Answered, at(700)));
     assert_eq!(scheduler.next_wake(at(700)), Some(at(60_700)), "it may have reached the service just before its end");
 }
 
@@ -217,7 +217,7 @@ fn a_job_whose_answer_was_of_no_use_is_asked_for_again_a_slow_pause_later() {
     let mut scheduler = Scheduler::new(60, 8, 1);
     scheduler.update(&active(1, at(-60_000)), at(0), at(0));
     assert_eq!(keys(&scheduler.due(at(0))), [1]);
-    scheduler.answered(JobKey(1), Ended::Answered, at(1000));
+    scheduler.answered(JobKey(1), RequestEnd::Answered, at(1000));
     let next = scheduler.next_wake(at(1000)).expect("again");
     assert!((at(55_000)..=at(67_000)).contains(&next));
 }
@@ -228,9 +228,9 @@ fn a_job_that_fails_alone_steps_back_so_that_the_next_probe_is_another_one() {
     scheduler.update(&active(1, at(-90_000)), at(0), at(0));
     scheduler.update(&active(2, at(-60_000)), at(0), at(0));
     assert_eq!(keys(&scheduler.due(at(0))), [1]);
-    scheduler.answered(JobKey(1), Ended::Failed, at(100));
+    scheduler.answered(JobKey(1), RequestEnd::Failed, at(100));
     assert_eq!(scheduler.probe(at(2000)), Some(JobKey(1)));
-    scheduler.answered(JobKey(1), Ended::Failed, at(2100));
+    scheduler.answered(JobKey(1), RequestEnd::Failed, at(2100));
     assert_eq!(scheduler.probe(at(6000)), Some(JobKey(2)));
 }
 
@@ -239,11 +239,11 @@ fn a_job_that_fails_alone_has_had_its_turn() {
     let mut scheduler = Scheduler::new(60, 1, 1);
     (1..=3).for_each(|key| scheduler.update(&old(key, at(-90_000 + key)), at(0), at(0)));
     assert_eq!(keys(&scheduler.due(at(0))), [1]);
-    scheduler.answered(JobKey(1), Ended::Failed, at(100));
+    scheduler.answered(JobKey(1), RequestEnd::Failed, at(100));
     assert_eq!(scheduler.probe(at(2000)), Some(JobKey(1)));
-    scheduler.answered(JobKey(1), Ended::Failed, at(2100));
+    scheduler.answered(JobKey(1), RequestEnd::Failed, at(2100));
     assert_eq!(scheduler.probe(at(6000)), Some(JobKey(2)));
-    scheduler.answered(JobKey(2), Ended::Answered, at(6100));
+    scheduler.answered(JobKey(2), RequestEnd::Answered, at(6100));
     // All are due again: the one that failed comes after the one that waited, and before the one that went out later.
     let order: Vec<i64> = (0..3)
         .flat_map(|step| {
@@ -261,10 +261,10 @@ fn a_failure_of_the_service_costs_no_job_its_place() {
     (1..=3).for_each(|key| scheduler.update(&old(key, at(-90_000 + key)), at(0), at(0)));
     assert_eq!(keys(&scheduler.due(at(0))), [1]);
     for (job, now) in [(1, 100), (1, 2100), (2, 6100), (2, 14_100)] {
-        scheduler.answered(JobKey(job), Ended::Failed, at(now));
+        scheduler.answered(JobKey(job), RequestEnd::Failed, at(now));
         scheduler.probe(at(now + 1000));
     }
-    scheduler.answered(JobKey(3), Ended::Answered, at(30_000));
+    scheduler.answered(JobKey(3), RequestEnd::Answered, at(30_000));
     let order: Vec<i64> = (0..2)
         .flat_map(|step| {
             let given = scheduler.due(at(30_000 + step));
@@ -280,7 +280,7 @@ fn a_probe_of_a_service_that_is_down_waits_for_a_place_in_the_budget() {
     let mut scheduler = Scheduler::new(2, 2, 1);
     (1..=2).for_each(|key| scheduler.update(&old(key, at(-90_000)), at(0), at(0)));
     assert_eq!(scheduler.has_place_at(at(0)), at(0));
-    scheduler.due(at(0)).into_iter().for_each(|key| scheduler.answered(key, Ended::Failed, at(100)));
+    scheduler.due(at(0)).into_iter().for_each(|key| scheduler.answered(key, RequestEnd::Failed, at(100)));
     assert_eq!(scheduler.has_place_at(at(100)), at(60_100));
 }
 
@@ -289,7 +289,7 @@ fn a_rest_of_the_whole_service_costs_a_job_no_place() {
     let mut scheduler = Scheduler::new(60, 1, 1);
     scheduler.update(&active(1, at(-60_000)), at(0), at(0));
     assert_eq!(keys(&scheduler.due(at(0))), [1]);
-    scheduler.answered(JobKey(1), Ended::Postponed, at(100));
+    scheduler.answered(JobKey(1), RequestEnd::Postponed, at(100));
     assert_eq!(keys(&scheduler.due(at(100))), [1]);
 }
 
@@ -320,7 +320,7 @@ enum Step {
     Pass(i64),
     Row(i64, i64),
     Finish(i64),
-    Answer(Ended),
+    Answer(RequestEnd),
     Screen(Vec<i64>),
     Refresh,
     Resume,
@@ -332,7 +332,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => (0_i64..20_000).prop_map(Step::Pass),
         4 => (0_i64..40, 0_i64..90_000).prop_map(|(key, age)| Step::Row(key, age)),
         1 => (0_i64..40).prop_map(Step::Finish),
-        4 => prop::sample::select(vec![Ended::Answered, Ended::Postponed, Ended::Failed]).prop_map(Step::Answer),
+        4 => prop::sample::select(vec![RequestEnd::Answered, RequestEnd::Postponed, RequestEnd::Failed]).prop_map(Step::Answer),
         1 => prop::collection::vec(0_i64..40, 0..6).prop_map(Step::Screen),
         1 => Just(Step::Refresh),
         1 => Just(Step::Resume),
@@ -385,7 +385,7 @@ proptest! {
                 prop_assert!(wake.is_some());
             }
         }
-        asked.into_iter().for_each(|key| scheduler.answered(key, Ended::Answered, now));
+        asked.into_iter().for_each(|key| scheduler.answered(key, RequestEnd::Answered, now));
         // Whatever happened: left alone, the next wake-ups lead to a request.
         if let Some(mut wake) = scheduler.next_wake(now) {
             let mut given = 0;

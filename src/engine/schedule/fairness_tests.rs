@@ -30,7 +30,7 @@ fn seconds(span: TimeDelta) -> f64 {
 
 /// What the service makes of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Answer {
+enum SimulatedAnswer {
     /// The job as it is.
     Job,
     /// Something that can't be read.
@@ -42,7 +42,7 @@ enum Answer {
 }
 
 /// What happens in one run, in the time since its start.
-struct World {
+struct SchedulerFixture {
     per_minute: usize,
     end: TimeDelta,
     /// How long the service takes.
@@ -65,11 +65,11 @@ enum Mode {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Look {
+struct SimulatedCheck {
     out: Time,
     arrived: Time,
     key: JobKey,
-    answer: Answer,
+    answer: SimulatedAnswer,
 }
 
 /// What there was at a moment, until the next of these.
@@ -83,7 +83,7 @@ struct Then {
 }
 
 struct Run {
-    world: World,
+    world: SchedulerFixture,
     scheduler: Scheduler,
     luck: Jitter,
     now: Time,
@@ -96,8 +96,8 @@ struct Run {
     taken_in: BTreeMap<JobKey, Time>,
     mode: Mode,
     /// What is under way, by when it ends.
-    asked: BTreeSet<(Time, JobKey, Answer)>,
-    looks: Vec<Look>,
+    asked: BTreeSet<(Time, JobKey, SimulatedAnswer)>,
+    looks: Vec<SimulatedCheck>,
     history: Vec<Then>,
     screens: Vec<(Time, BTreeSet<JobKey>)>,
     mean_took: f64,
@@ -108,7 +108,7 @@ struct Run {
 impl Run {
     /// A thousand jobs that were last looked at in some order, between one and fifteen minutes ago; one in ten is young
     /// and one in a hundred was never looked at.
-    fn of(world: World) -> Self {
+    fn of(world: SchedulerFixture) -> Self {
         let mut run = Self {
             scheduler: Scheduler::new(u32::try_from(world.per_minute).expect("small"), IN_FLIGHT, 11),
             luck: Jitter::new(5),
@@ -229,23 +229,23 @@ impl Run {
             moments.iter().any(|at| (*at..*at + TimeDelta::seconds(long)).contains(&(arrived - start())))
         };
         let answer = match () {
-            () if during(&self.world.limited, 1) => Answer::Limited,
-            () if during(&self.world.unwell, 20) => Answer::Unwell,
-            () if self.looks.len() % 97 == 96 => Answer::Odd,
-            () => Answer::Job,
+            () if during(&self.world.limited, 1) => SimulatedAnswer::Limited,
+            () if during(&self.world.unwell, 20) => SimulatedAnswer::Unwell,
+            () if self.looks.len() % 97 == 96 => SimulatedAnswer::Odd,
+            () => SimulatedAnswer::Job,
         };
         self.asked.insert((self.now + took, key, answer));
-        self.looks.push(Look { out: self.now, arrived, key, answer });
+        self.looks.push(SimulatedCheck { out: self.now, arrived, key, answer });
     }
 
     /// As the poller takes it.
-    fn hear(&mut self, key: JobKey, answer: Answer) {
+    fn hear(&mut self, key: JobKey, answer: SimulatedAnswer) {
         let now = self.now;
         let is_probe = matches!(self.mode, Mode::Down { probe, .. } if probe == Some(key));
         match answer {
-            Answer::Job | Answer::Odd if is_probe => self.run_again(),
-            Answer::Job | Answer::Odd => {}
-            Answer::Limited => {
+            SimulatedAnswer::Job | SimulatedAnswer::Odd if is_probe => self.run_again(),
+            SimulatedAnswer::Job | SimulatedAnswer::Odd => {}
+            SimulatedAnswer::Limited => {
                 let since = match self.mode {
                     Mode::Running => now,
                     _ => self.rests.pop().expect("begun").0,
@@ -253,7 +253,7 @@ impl Run {
                 self.mode = Mode::Resting(now + TimeDelta::seconds(20));
                 self.rests.push((since, now + TimeDelta::seconds(20)));
             }
-            Answer::Unwell => {
+            SimulatedAnswer::Unwell => {
                 let failures = match self.mode {
                     Mode::Running => {
                         self.rests.push((now, now));
@@ -267,7 +267,7 @@ impl Run {
                 }
             }
         }
-        if answer == Answer::Job {
+        if answer == SimulatedAnswer::Job {
             let row = self.rows.get_mut(&key).expect("known");
             row.checked_at = Some(now);
             row.status = Some(Status::Active);
@@ -280,9 +280,9 @@ impl Run {
             }
         }
         let how = match answer {
-            Answer::Job | Answer::Odd => Ended::Answered,
-            Answer::Limited => Ended::Postponed,
-            Answer::Unwell => Ended::Failed,
+            SimulatedAnswer::Job | SimulatedAnswer::Odd => RequestEnd::Answered,
+            SimulatedAnswer::Limited => RequestEnd::Postponed,
+            SimulatedAnswer::Unwell => RequestEnd::Failed,
         };
         self.scheduler.answered(key, how, now);
     }
@@ -311,7 +311,8 @@ impl Run {
     fn waits(&self) -> Vec<(JobKey, Time, Time)> {
         let mut moments: BTreeMap<JobKey, Vec<Time>> =
             self.taken_in.iter().map(|(key, at)| (*key, vec![*at])).collect();
-        for look in self.looks.iter().filter(|look| matches!(look.answer, Answer::Job | Answer::Odd)) {
+        for look in self.looks.iter().filter(|look| matches!(look.answer, SimulatedAnswer::Job | SimulatedAnswer::Odd))
+        {
             moments.get_mut(&look.key).expect("known").push(look.out);
         }
         for key in self.rows.keys() {
@@ -345,7 +346,8 @@ impl Run {
         let kept = between(from - MINUTE).map(|then| then.kept).max().unwrap_or(0);
         let out = self.looks.partition_point(|look| look.out < from);
         let looks = self.looks[out..].iter().take_while(|look| look.out < to);
-        let lost = looks.filter(|look| matches!(look.answer, Answer::Limited | Answer::Unwell)).count();
+        let lost =
+            looks.filter(|look| matches!(look.answer, SimulatedAnswer::Limited | SimulatedAnswer::Unwell)).count();
         self.share(others + lost, self.world.per_minute - kept)
     }
 
@@ -378,7 +380,15 @@ fn slow(luck: &mut Jitter) -> TimeDelta {
 /// Four and a half rounds in which nothing else happens.
 fn quiet(per_minute: usize, took: fn(&mut Jitter) -> TimeDelta) -> Run {
     let end = round(per_minute, 450);
-    Run::of(World { per_minute, end, took, screens: vec![], turnover: vec![], limited: vec![], unwell: vec![] })
+    Run::of(SchedulerFixture {
+        per_minute,
+        end,
+        took,
+        screens: vec![],
+        turnover: vec![],
+        limited: vec![],
+        unwell: vec![],
+    })
 }
 
 /// So many hundredths of the time that a thousand requests take at least.
@@ -390,7 +400,7 @@ fn round(per_minute: usize, hundredths: i64) -> TimeDelta {
 /// twice and is unwell once.
 fn eventful(per_minute: usize) -> Run {
     let at = |hundredths| round(per_minute, hundredths);
-    Run::of(World {
+    Run::of(SchedulerFixture {
         per_minute,
         end: at(450),
         took: quick,
@@ -453,6 +463,8 @@ fn screens_and_rests_and_jobs_that_come_and_go_leave_everybody_a_fair_share() {
         // A look a minute, a tenth later by jitter; or what a quarter of the budget gives 42 of them.
         let share = run.share(42, per_minute / 4).max(66.0);
         assert!(seconds(longest) <= share * 1.05, "at {per_minute} a minute: {longest} of {share}");
-        assert!(run.rests.len() == 3 && run.looks.iter().filter(|look| look.answer == Answer::Unwell).count() > 2);
+        assert!(
+            run.rests.len() == 3 && run.looks.iter().filter(|look| look.answer == SimulatedAnswer::Unwell).count() > 2
+        );
     }
 }

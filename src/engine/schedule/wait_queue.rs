@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// The waiting jobs of one kind. One job costs O(log n) per change.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(super) struct WaitQueue {
     /// By when they become due.
     early: BTreeSet<(Time, JobKey)>,
     /// By when they were last looked at. Not by when they became due: pauses differ and are jittered, and whoever had the
@@ -15,7 +15,7 @@ pub(super) struct Line {
     due: BTreeSet<(Time, JobKey)>,
 }
 
-impl Line {
+impl WaitQueue {
     /// Puts a job in that becomes due then.
     pub(super) fn insert(&mut self, key: JobKey, due: Time) {
         self.early.insert((due, key));
@@ -29,7 +29,7 @@ impl Line {
     }
 
     /// Lines up those whose time has come, by when they were last `looked` at.
-    pub(super) fn come_due(&mut self, now: Time, looked: impl Fn(JobKey) -> Option<Time>) {
+    pub(super) fn move_due(&mut self, now: Time, looked: impl Fn(JobKey) -> Option<Time>) {
         while let Some(&(due, key)) = self.early.first().filter(|(due, _)| *due <= now) {
             self.early.pop_first();
             self.due.insert((looked(key).unwrap_or(due), key));

@@ -1,13 +1,13 @@
 //! What the engine's tasks and its handle share: client, store, clock, leases, and the ways to tell news. Each task's
 //! own state stays in its file.
 
-use super::Setup;
+use super::EngineSetup;
 use super::clock::{Observed, ServiceClock, local_now, remembered_offset};
 use super::hook::{Changed, Hook};
-use super::lease::{Duty, Instance, Leases};
+use super::lease::{Instance, LeaseRole, Leases};
 use super::load_all::LoadingAll;
-use super::poll::Order;
-use super::views::Loading;
+use super::poll::PollerCommand;
+use super::views::PendingLoad;
 use crate::api::{ApiAnswer, ApiError, Client};
 use crate::model::Time;
 use crate::model::connection::Connection;
@@ -33,7 +33,7 @@ const TROUBLE_AGAIN: Duration = Duration::from_secs(60);
 
 /// Shared by the tasks of one engine.
 #[derive(Debug)]
-pub(super) struct Inner {
+pub(super) struct EngineState {
     pub(super) client: Client,
     pub(super) store: Store,
     pub(super) scope: Scope,
@@ -49,7 +49,7 @@ pub(super) struct Inner {
     pub(super) own: Mutex<HashMap<PromptId, JobKey>>,
     /// Prompts that this instance is sending.
     pub(super) busy: Mutex<HashSet<PromptId>>,
-    pub(super) loading: Mutex<HashMap<ViewsQuery, Loading>>,
+    pub(super) loading: Mutex<HashMap<ViewsQuery, PendingLoad>>,
     pub(super) loading_all: Mutex<HashMap<DateRange, LoadingAll>>,
     /// View requests that the store could not write down.
     pub(super) unwritten_spends: Mutex<Vec<Time>>,
@@ -58,7 +58,7 @@ pub(super) struct Inner {
     /// Requests outside the schedule at the same time.
     pub(super) asking: Semaphore,
     news: mpsc::Sender<EngineEvent>,
-    orders: mpsc::UnboundedSender<Order>,
+    orders: mpsc::UnboundedSender<PollerCommand>,
     sending: AtomicUsize,
     /// Outcomes of prompts that the store could not write so far.
     unrecorded: AtomicUsize,
@@ -81,10 +81,12 @@ pub(super) struct Beginning {
     pub(super) hook: Option<Hook>,
 }
 
-impl Inner {
+impl EngineState {
     /// Reads what the store remembers and begins to live as an instance.
-    pub(super) async fn begin(setup: Setup) -> Result<(Self, mpsc::UnboundedReceiver<Order>, Beginning), Failure> {
-        let Setup { client, store, scope, lock_folder, on_change, news, poll, duties } = setup;
+    pub(super) async fn begin(
+        setup: EngineSetup,
+    ) -> Result<(Self, mpsc::UnboundedReceiver<PollerCommand>, Beginning), Failure> {
+        let EngineSetup { client, store, scope, lock_folder, on_change, news, poll, duties } = setup;
         let unread = |error: StoreError| error.failure();
         // Before the rows are read, so that no change falls between the two.
         let data_version = match lock_folder {
@@ -96,7 +98,7 @@ impl Inner {
         let prunes = store.prunes().await.map_err(unread)?;
         let (instance, locked) = Instance::begin(lock_folder.clone());
         // A command: what it can't send itself is not sent behind its caller's back.
-        let reserving = !duties.include(Duty::Dispatch);
+        let reserving = !duties.include(LeaseRole::Dispatch);
         // Where nothing can be written nothing is sent either, and that is said as what it is.
         let trouble = match locked {
             Err(_) if store.try_writing().await.unwrap_or(true) => Some(Failure::new(
@@ -141,7 +143,7 @@ impl Inner {
     }
 
     /// Tells a fact. Whoever stopped listening misses it, nothing else happens.
-    pub(super) async fn tell(&self, news: EngineEvent) {
+    pub(super) async fn emit(&self, news: EngineEvent) {
         let _ = self.news.send(self.in_local_time(news)).await;
     }
 
@@ -169,12 +171,12 @@ impl Inner {
             }
             *last = Some((failure.sentence.clone(), Instant::now()));
         }
-        self.tell(EngineEvent::Trouble(failure)).await;
+        self.emit(EngineEvent::Trouble(failure)).await;
     }
 
     /// Writes a line of the log.
     pub(super) async fn log(&self, subject: CleanText, what: LogKind) {
-        self.tell(EngineEvent::Logged(LogEntry { at: local_now(), subject, what })).await;
+        self.emit(EngineEvent::Logged(LogEntry { at: local_now(), subject, what })).await;
     }
 
     /// Takes in what comes with every answer: the service's time and a line of the log.
@@ -201,10 +203,10 @@ impl Inner {
     }
 
     /// Tells a step of a prompt with the row of its job, as the store has it.
-    pub(super) async fn tell_step(&self, prompt: PromptId, delivery: Delivery, row: Job) {
+    pub(super) async fn emit_step(&self, prompt: PromptId, delivery: Delivery, row: Job) {
         let key = row.key;
-        self.tell(EngineEvent::Prompt { prompt, delivery, job: Box::new(row) }).await;
-        self.tell(EngineEvent::Thread(key)).await;
+        self.emit(EngineEvent::Prompt { prompt, delivery, job: Box::new(row) }).await;
+        self.emit(EngineEvent::Thread(key)).await;
     }
 
     /// Tells and schedules every row that changed since the last time, whoever changed it.
@@ -216,31 +218,31 @@ impl Inner {
         *seen = (revision, prunes);
         drop(seen);
         for row in &rows {
-            self.tell(EngineEvent::Job(Box::new(row.clone()))).await;
-            self.tell_own_steps(row).await?;
-            self.tell(EngineEvent::Thread(row.key)).await;
+            self.emit(EngineEvent::Job(Box::new(row.clone()))).await;
+            self.emit_own_steps(row).await?;
+            self.emit(EngineEvent::Thread(row.key)).await;
         }
         for (gone, into) in merged {
-            self.tell(EngineEvent::Merged { gone, into }).await;
+            self.emit(EngineEvent::Merged { gone, into }).await;
         }
         if let Some(left) = left {
-            self.tell(EngineEvent::Left(left)).await;
+            self.emit(EngineEvent::Left(left)).await;
         }
-        self.order(Order::Rows { rows, by_others: true });
+        self.order(PollerCommand::Rows { rows, by_others: true });
         Ok(())
     }
 
     /// Tells which rows turned out to be this job, after it got its id. Whoever heard of them before loses nothing.
-    pub(super) async fn tell_merged(&self, into: JobKey) {
+    pub(super) async fn emit_merged(&self, into: JobKey) {
         // Not read: another start will not show them.
         for gone in self.store.merged_into(into).await.unwrap_or_default() {
-            self.tell(EngineEvent::Merged { gone, into }).await;
+            self.emit(EngineEvent::Merged { gone, into }).await;
         }
     }
 
     /// Where the prompts stand that were handed over here and may be sent by another instance: whoever waits for them
     /// hears of them in the same way.
-    async fn tell_own_steps(&self, row: &Job) -> Result<(), StoreError> {
+    async fn emit_own_steps(&self, row: &Job) -> Result<(), StoreError> {
         if !lock(&self.own).values().any(|job| *job == row.key) {
             return Ok(());
         }
@@ -258,24 +260,24 @@ impl Inner {
                 lock(&self.own).remove(&prompt.id);
             }
             let job = Box::new(row.clone());
-            self.tell(EngineEvent::Prompt { prompt: prompt.id, delivery: prompt.delivery, job }).await;
+            self.emit(EngineEvent::Prompt { prompt: prompt.id, delivery: prompt.delivery, job }).await;
         }
         Ok(())
     }
 
     /// Takes the leases that are free.
     pub(super) fn take_leases(&self) {
-        if !self.leases.holds(Duty::Poll) && self.leases.try_take(Duty::Poll) {
-            self.order(Order::Lease);
+        if !self.leases.holds(LeaseRole::Poll) && self.leases.try_take(LeaseRole::Poll) {
+            self.order(PollerCommand::Lease);
         }
-        if !self.leases.holds(Duty::Dispatch) && self.leases.try_take(Duty::Dispatch) {
+        if !self.leases.holds(LeaseRole::Dispatch) && self.leases.try_take(LeaseRole::Dispatch) {
             self.dispatch_wake.notify_one();
             self.watch_wake.notify_one();
         }
     }
 
     /// What dead instances left in `Sending` becomes unconfirmed. Whether other instances, which live, are sending.
-    pub(super) async fn bury_the_dead(&self) -> Result<bool, StoreError> {
+    pub(super) async fn recover_abandoned_sends(&self) -> Result<bool, StoreError> {
         let mut others_send = false;
         for name in self.store.senders(&self.scope).await? {
             if name == self.instance.name() {
@@ -290,8 +292,8 @@ impl Inner {
                 let note = "docdeck ended while sending: unconfirmed";
                 self.log(subject, LogKind::Note(CleanText::line(note))).await;
                 let key = row.key;
-                self.tell(EngineEvent::Job(Box::new(row))).await;
-                self.tell(EngineEvent::Thread(key)).await;
+                self.emit(EngineEvent::Job(Box::new(row))).await;
+                self.emit(EngineEvent::Thread(key)).await;
             }
         }
         Ok(others_send)
@@ -307,13 +309,13 @@ impl Inner {
     }
 
     /// Tells the poller; it may have ended already.
-    pub(super) fn order(&self, order: Order) {
+    pub(super) fn order(&self, order: PollerCommand) {
         let _ = self.orders.send(order);
     }
 
     /// Tells the poller that a request which it did not start is on its way, for as long as the guard lives.
     pub(super) fn in_flight(&self) -> InFlight<'_> {
-        self.order(Order::RequestStarted);
+        self.order(PollerCommand::RequestStarted);
         InFlight(self)
     }
 
@@ -334,12 +336,12 @@ impl Inner {
     }
 
     /// Counts a change that is about to be told, for as long as the guard lives: whoever hears of it first may want to end.
-    pub(super) fn telling(&self) -> Telling<'_> {
+    pub(super) fn hook_guard(&self) -> HookGuard<'_> {
         self.telling.fetch_add(1, Ordering::Relaxed);
-        Telling(self)
+        HookGuard(self)
     }
 
-    pub(super) fn is_telling(&self) -> bool {
+    pub(super) fn has_running_hooks(&self) -> bool {
         self.telling.load(Ordering::Relaxed) > 0
     }
 
@@ -350,19 +352,19 @@ impl Inner {
 
 /// See [`Inner::in_flight`].
 #[derive(Debug)]
-pub(super) struct InFlight<'a>(&'a Inner);
+pub(super) struct InFlight<'a>(&'a EngineState);
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
-        self.0.order(Order::RequestEnded);
+        self.0.order(PollerCommand::RequestEnded);
     }
 }
 
 /// See [`Inner::telling`].
 #[derive(Debug)]
-pub(super) struct Telling<'a>(&'a Inner);
+pub(super) struct HookGuard<'a>(&'a EngineState);
 
-impl Drop for Telling<'_> {
+impl Drop for HookGuard<'_> {
     fn drop(&mut self) {
         self.0.telling.fetch_sub(1, Ordering::Relaxed);
     }
@@ -370,7 +372,7 @@ impl Drop for Telling<'_> {
 
 /// See [`Inner::sending`].
 #[derive(Debug)]
-pub(super) struct Sending(Arc<Inner>);
+pub(super) struct Sending(Arc<EngineState>);
 
 impl Drop for Sending {
     fn drop(&mut self) {
@@ -380,7 +382,7 @@ impl Drop for Sending {
 
 /// See [`Inner::recording`].
 #[derive(Debug)]
-pub(super) struct Recording(Arc<Inner>);
+pub(super) struct Recording(Arc<EngineState>);
 
 impl Drop for Recording {
     fn drop(&mut self) {

@@ -1,14 +1,14 @@
 //! Which instances run on this computer, and whether somebody polls and sends for a scope, as their locks tell. Makes and
 //! keeps nothing.
 
-use super::lease::{Duty, lease_path};
+use super::lease::{LeaseRole, lease_path};
 use crate::model::endpoint::Scope;
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
 /// What the locks tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Alive {
+pub struct RunningInstances {
     /// Names of the instances that run, as the store has them.
     pub instances: Vec<String>,
     /// Somebody looks at the jobs of the scope.
@@ -17,7 +17,7 @@ pub struct Alive {
     pub dispatches: bool,
 }
 
-impl Alive {
+impl RunningInstances {
     /// Looks at the lock files in `folder`.
     pub fn look(folder: &Path, scope: Option<&Scope>) -> Self {
         let held = |duty| scope.is_some_and(|scope| is_held(&lease_path(folder, duty, scope)));
@@ -32,7 +32,7 @@ impl Alive {
             })
             .collect();
         instances.sort();
-        Self { instances, polls: held(Duty::Poll), dispatches: held(Duty::Dispatch) }
+        Self { instances, polls: held(LeaseRole::Poll), dispatches: held(LeaseRole::Dispatch) }
     }
 }
 
@@ -45,7 +45,7 @@ fn is_held(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lease::{Duties, Instance, Leases};
+    use super::super::lease::{Instance, LeaseRoles, Leases};
     use super::*;
 
     #[test]
@@ -55,13 +55,13 @@ mod tests {
             |project: &str| Scope { base_url: "https://a.example".into(), project: project.into(), organization: None };
         let (one, had) = Instance::begin(Some(folder.path().into()));
         assert!(had.is_ok());
-        let leases = Leases::new(Some(folder.path().into()), &scope("p"), Duties::Poll);
-        assert!(leases.try_take(Duty::Poll));
+        let leases = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::Poll);
+        assert!(leases.try_take(LeaseRole::Poll));
         let names = || std::fs::read_dir(folder.path()).expect("read").count();
         let before = names();
-        let alive = Alive::look(folder.path(), Some(&scope("p")));
-        assert_eq!(alive, Alive { instances: vec![one.name().to_owned()], polls: true, dispatches: false });
-        assert!(!Alive::look(folder.path(), Some(&scope("q"))).polls);
+        let alive = RunningInstances::look(folder.path(), Some(&scope("p")));
+        assert_eq!(alive, RunningInstances { instances: vec![one.name().to_owned()], polls: true, dispatches: false });
+        assert!(!RunningInstances::look(folder.path(), Some(&scope("q"))).polls);
         assert_eq!(names(), before);
     }
 }

@@ -2,16 +2,16 @@
 //! store, which they watch anyway. Without it, an instance that does not poll would take a service that can't be reached
 //! for one that has nothing new to say.
 
-use super::inner::{Inner, lock};
-use super::lease::Duty;
-use super::poll::Order;
+use super::lease::LeaseRole;
+use super::poll::PollerCommand;
+use super::state::{EngineState, lock};
 use crate::model::connection::Connection;
 
-impl Inner {
+impl EngineState {
     /// Writes down what holds, where others are there to read it and it says more than what they know. What can't be
     /// written is not said to them: they see by the age of what they show that nobody looks.
     pub(super) async fn share(&self, connection: &Connection) {
-        if self.leases.is_alone() || !self.leases.holds(Duty::Poll) {
+        if self.leases.is_alone() || !self.leases.holds(LeaseRole::Poll) {
             return;
         }
         let words = connection.words();
@@ -29,7 +29,7 @@ impl Inner {
 
     /// Passes on what the instance that looks at jobs wrote down, once for each change.
     pub(super) async fn hear_shared(&self) {
-        if self.leases.holds(Duty::Poll) {
+        if self.leases.holds(LeaseRole::Poll) {
             return;
         }
         let shared = self.recall_shared().await;
@@ -38,7 +38,7 @@ impl Inner {
             last.clone_from(&shared);
             drop(last);
             if let Some(connection) = shared {
-                self.order(Order::Told(connection));
+                self.order(PollerCommand::Told(connection));
             }
         }
     }

@@ -2,8 +2,8 @@
 //! poller's business; this is what it, a refresh, tracking and linking have in common.
 
 use super::clock::local_now;
-use super::inner::Inner;
-use super::poll::Order;
+use super::poll::PollerCommand;
+use super::state::EngineState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::{JobId, RemoteJob};
@@ -17,7 +17,7 @@ use crate::store::{Fetched, StoreError};
 
 /// What a request said about the connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Health {
+pub(super) enum ServiceHealth {
     /// The service answered as it should.
     Good,
     /// It answered something that says nothing about other requests: unreadable, or a 4xx of this request alone.
@@ -34,7 +34,7 @@ pub(super) enum Health {
 
 /// What became of the job.
 #[derive(Debug)]
-pub(super) enum Seen {
+pub(super) enum JobCheck {
     Row(Box<Job>),
     /// No news of it.
     Nothing,
@@ -44,42 +44,42 @@ pub(super) enum Seen {
 
 /// The outcome of a look, for the poller.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct FetchOutcome {
     pub(super) key: Option<JobKey>,
-    pub(super) seen: Seen,
-    pub(super) health: Health,
+    pub(super) seen: JobCheck,
+    pub(super) health: ServiceHealth,
     /// Whether a request was made, that counts.
     pub(super) asked: bool,
 }
 
-impl Heard {
+impl FetchOutcome {
     /// A request that has nothing to do with polling went well.
     pub(super) fn well() -> Self {
-        Self { key: None, seen: Seen::Nothing, health: Health::Good, asked: false }
+        Self { key: None, seen: JobCheck::Nothing, health: ServiceHealth::Good, asked: false }
     }
 
     /// A request that has nothing to do with polling got an answer of no use.
     pub(super) fn odd(reason: CleanText) -> Self {
-        Self { health: Health::Odd(reason), ..Self::well() }
+        Self { health: ServiceHealth::Odd(reason), ..Self::well() }
     }
 
     /// A request that has nothing to do with polling did not reach the service.
     pub(super) fn unreachable(reason: CleanText) -> Self {
-        Self { health: Health::Down(reason), ..Self::well() }
+        Self { health: ServiceHealth::Down(reason), ..Self::well() }
     }
 }
 
-impl Inner {
+impl EngineState {
     /// Looks at a job and tells what changed.
-    pub(super) async fn look(&self, key: JobKey) -> (Result<Job, Failure>, Heard) {
-        let heard = |seen, health, asked| Heard { key: Some(key), seen, health, asked };
+    pub(super) async fn fetch_job(&self, key: JobKey) -> (Result<Job, Failure>, FetchOutcome) {
+        let heard = |seen, health, asked| FetchOutcome { key: Some(key), seen, health, asked };
         let unwritten = |error: &StoreError, asked| {
             let failure = error.failure();
-            (Err(failure.clone()), heard(Seen::Nothing, Health::Unwritten(failure), asked))
+            (Err(failure.clone()), heard(JobCheck::Nothing, ServiceHealth::Unwritten(failure), asked))
         };
         let before = match self.store.job(key).await {
             Ok(Some(row)) => row,
-            Ok(None) => return (Err(unknown_job()), heard(Seen::Vanished, Health::Good, false)),
+            Ok(None) => return (Err(unknown_job()), heard(JobCheck::Vanished, ServiceHealth::Good, false)),
             Err(error) => return unwritten(&error, false),
         };
         let Some(id) = before.id.clone() else {
@@ -87,28 +87,28 @@ impl Inner {
                 FailureKind::Local,
                 "This job has no id yet: the service has not answered to its prompt, so there is nothing to ask it for.",
             );
-            return (Err(failure), heard(Seen::Vanished, Health::Good, false));
+            return (Err(failure), heard(JobCheck::Vanished, ServiceHealth::Good, false));
         };
         let (result, health) = self.get(&id).await;
         let fetched = match result {
             Ok(job) => Fetched::Job(job),
             Err(failure) if failure.kind == FailureKind::NotFound => Fetched::NotFound,
-            Err(failure) => return (Err(failure), heard(Seen::Nothing, health, true)),
+            Err(failure) => return (Err(failure), heard(JobCheck::Nothing, health, true)),
         };
         // A prompt that was accepted while the request was under way makes its answer older than the record: a
         // `completed` from before would end the polling of a job that has just been set to work again.
         match self.store.job(key).await {
             Ok(Some(row)) if row.last_accepted_at() != before.last_accepted_at() || row.id != before.id => {
-                return (Ok(row.clone()), heard(Seen::Row(Box::new(row)), health, true));
+                return (Ok(row.clone()), heard(JobCheck::Row(Box::new(row)), health, true));
             }
             Ok(_) => {}
             Err(error) => return unwritten(&error, true),
         }
-        let _telling = self.telling();
+        let _telling = self.hook_guard();
         match self.store.apply_fetched(key, fetched, local_now()).await {
             Ok(applied) => {
-                self.tell_seen(&applied.row, &applied.events).await;
-                (Ok(applied.row.clone()), heard(Seen::Row(Box::new(applied.row)), health, true))
+                self.emit_seen(&applied.row, &applied.events).await;
+                (Ok(applied.row.clone()), heard(JobCheck::Row(Box::new(applied.row)), health, true))
             }
             Err(error) => unwritten(&error, true),
         }
@@ -117,11 +117,11 @@ impl Inner {
     /// A look that the user asked for; the poller hears of it.
     pub(super) async fn refresh(&self, key: JobKey) -> Result<Job, Failure> {
         let _in_flight = self.in_flight();
-        let (result, heard) = self.look(key).await;
+        let (result, heard) = self.fetch_job(key).await;
         if !heard.asked {
-            self.order(Order::Retry);
+            self.order(PollerCommand::Retry);
         }
-        self.order(Order::Heard(heard));
+        self.order(PollerCommand::Heard(heard));
         result
     }
 
@@ -129,9 +129,9 @@ impl Inner {
     pub(super) async fn track(&self, id: &JobId) -> Result<Job, Failure> {
         let job = self.fetch(id).await?;
         let row = self.store.track(&self.scope, job, local_now()).await.map_err(|error| error.failure())?;
-        self.tell(EngineEvent::Job(Box::new(row.clone()))).await;
-        self.tell(EngineEvent::Thread(row.key)).await;
-        self.order(Order::Rows { rows: vec![row.clone()], by_others: false });
+        self.emit(EngineEvent::Job(Box::new(row.clone()))).await;
+        self.emit(EngineEvent::Thread(row.key)).await;
+        self.order(PollerCommand::Rows { rows: vec![row.clone()], by_others: false });
         Ok(row)
     }
 
@@ -141,14 +141,14 @@ impl Inner {
         let _place = self.asking.acquire().await;
         let _in_flight = self.in_flight();
         let (result, health) = self.get(id).await;
-        self.order(Order::Heard(Heard { key: None, seen: Seen::Nothing, health, asked: true }));
+        self.order(PollerCommand::Heard(FetchOutcome { key: None, seen: JobCheck::Nothing, health, asked: true }));
         result
     }
 
-    async fn get(&self, id: &JobId) -> (Result<RemoteJob, Failure>, Health) {
+    async fn get(&self, id: &JobId) -> (Result<RemoteJob, Failure>, ServiceHealth) {
         let answer = self.client.get_job(id).await;
         match self.account(Operation::Get, id.clean(), answer).await {
-            Ok(job) => (Ok(job), Health::Good),
+            Ok(job) => (Ok(job), ServiceHealth::Good),
             Err(error) => {
                 let failure = error.failure(self.clock.now());
                 let health = health(&failure);
@@ -157,17 +157,17 @@ impl Inner {
         }
     }
 
-    async fn tell_seen(&self, row: &Job, events: &[JobEvent]) {
-        self.tell(EngineEvent::Job(Box::new(row.clone()))).await;
+    async fn emit_seen(&self, row: &Job, events: &[JobEvent]) {
+        self.emit(EngineEvent::Job(Box::new(row.clone()))).await;
         self.log_transitions(row, events).await;
         if !events.is_empty() {
-            self.tell(EngineEvent::Thread(row.key)).await;
-            self.tell_hook(row).await;
+            self.emit(EngineEvent::Thread(row.key)).await;
+            self.run_hook(row).await;
         }
     }
 
     /// What the answer to a prompt changed. That a new job is at work is no change of it.
-    pub(super) async fn tell_changes(&self, row: &Job, events: &[JobEvent]) {
+    pub(super) async fn emit_changes(&self, row: &Job, events: &[JobEvent]) {
         let begins = |event: &JobEvent| match &event.kind {
             EventKind::Status { from: None, to } => !to.is_finished(),
             _ => false,
@@ -175,7 +175,7 @@ impl Inner {
         let changes: Vec<JobEvent> = events.iter().filter(|event| !begins(event)).cloned().collect();
         if !changes.is_empty() {
             self.log_transitions(row, &changes).await;
-            self.tell_hook(row).await;
+            self.run_hook(row).await;
         }
     }
 
@@ -191,14 +191,14 @@ fn unknown_job() -> Failure {
     Failure::new(FailureKind::Local, "This job is no longer in the list on this computer; look at the list again.")
 }
 
-fn health(failure: &Failure) -> Health {
+fn health(failure: &Failure) -> ServiceHealth {
     let sentence = || failure.sentence.clone();
     match failure.kind {
-        FailureKind::Limited(wait) => Health::Limited(wait),
-        FailureKind::KeyRefused => Health::Refused(sentence()),
-        FailureKind::NotFound => Health::Good,
-        FailureKind::Offline => Health::Down(sentence()),
-        FailureKind::Service | FailureKind::Store | FailureKind::Local => Health::Odd(sentence()),
+        FailureKind::Limited(wait) => ServiceHealth::Limited(wait),
+        FailureKind::KeyRefused => ServiceHealth::Refused(sentence()),
+        FailureKind::NotFound => ServiceHealth::Good,
+        FailureKind::Offline => ServiceHealth::Down(sentence()),
+        FailureKind::Service | FailureKind::Store | FailureKind::Local => ServiceHealth::Odd(sentence()),
     }
 }
 
