@@ -2,7 +2,7 @@
 //!
 //! Which fault strikes is decided here; how it looks on the wire is `broken`'s.
 
-use super::draw::Draw;
+use super::rng::SeededRng;
 use crate::model::log::Operation;
 use std::str::FromStr;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub enum FaultKind {
     /// `400`, `401`, `403`, `404`, `500`, `503`: not carried out, answered with that status and an error body.
     Status(u16),
     /// `429` (Retry-After: 60), `429-S` (Retry-After: S), `429-date`, `429-bare` (without): not carried out.
-    TooMany(RetryAfter),
+    TooMany(SimRetryAfter),
     /// `500-done`: carried out, then answered with 500.
     FailsAfterwards,
     /// `502-html`: not carried out, a proxy's page instead.
@@ -62,7 +62,7 @@ pub enum FaultKind {
 
 /// How a 429 says when to come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RetryAfter {
+pub enum SimRetryAfter {
     Seconds(u32),
     /// The HTTP date of one minute later.
     Date,
@@ -78,9 +78,9 @@ const PLAIN: [(&str, FaultKind); 23] = [
     ("404", FaultKind::Status(404)),
     ("500", FaultKind::Status(500)),
     ("503", FaultKind::Status(503)),
-    ("429", FaultKind::TooMany(RetryAfter::Seconds(60))),
-    ("429-date", FaultKind::TooMany(RetryAfter::Date)),
-    ("429-bare", FaultKind::TooMany(RetryAfter::Absent)),
+    ("429", FaultKind::TooMany(SimRetryAfter::Seconds(60))),
+    ("429-date", FaultKind::TooMany(SimRetryAfter::Date)),
+    ("429-bare", FaultKind::TooMany(SimRetryAfter::Absent)),
     ("500-done", FaultKind::FailsAfterwards),
     ("502-html", FaultKind::GatewayPage),
     ("302", FaultKind::Redirect),
@@ -136,7 +136,7 @@ fn parse_kind(name: &str) -> Result<FaultKind, String> {
         return Ok(FaultKind::Latency(Duration::from_millis(u64::from(millis))));
     }
     if let Some(seconds) = name.strip_prefix("429-").and_then(|seconds| seconds.parse().ok()) {
-        return Ok(FaultKind::TooMany(RetryAfter::Seconds(seconds)));
+        return Ok(FaultKind::TooMany(SimRetryAfter::Seconds(seconds)));
     }
     let names = PLAIN.map(|(plain, _)| plain).join(", ");
     Err(format!("no kind of fault `{name}`: choose one of {names}, latency-MS, 429-SECONDS"))
@@ -151,7 +151,7 @@ fn parse_probability(written: &str) -> Result<f64, String> {
 #[derive(Debug)]
 pub(super) struct Faults {
     list: Vec<Fault>,
-    draw: Draw,
+    draw: SeededRng,
 }
 
 /// What strikes one request.
@@ -165,7 +165,7 @@ pub(super) struct Struck {
 
 impl Faults {
     pub(super) fn new(seed: u64, list: Vec<Fault>) -> Self {
-        Self { list, draw: Draw::new(seed, FAULTS) }
+        Self { list, draw: SeededRng::new(seed, FAULTS) }
     }
 
     /// Other faults from now on.
@@ -203,7 +203,7 @@ mod tests {
         let often = fault("all=503:0.25");
         assert_eq!(often, Fault { operation: None, kind: FaultKind::Status(503), probability: 0.25 });
         assert_eq!(fault("views=latency-1500").kind, FaultKind::Latency(Duration::from_millis(1500)));
-        assert_eq!(fault("message=429-5").kind, FaultKind::TooMany(RetryAfter::Seconds(5)));
+        assert_eq!(fault("message=429-5").kind, FaultKind::TooMany(SimRetryAfter::Seconds(5)));
         assert_eq!(fault("get=slow:1").kind, FaultKind::Slow);
     }
 

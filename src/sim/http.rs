@@ -3,10 +3,10 @@
 //! What is answered is `service`'s matter; this room reads requests, lets faults strike, and closes a connection
 //! without a byte where an answer is to get lost.
 
-use super::broken::{CloseUnanswered, instead, spoil};
+use super::bad_bodies::{CloseUnanswered, instead, spoil};
 use super::faults::FaultKind;
 use super::reply::refusal;
-use super::service::{Call, Service};
+use super::service::{Service, SimRequest};
 use super::views::Parameters;
 use crate::model::log::Operation;
 use axum::Router;
@@ -29,7 +29,7 @@ use tokio::task::JoinSet;
 /// A prompt of 1 MiB fits however it is escaped.
 const LARGEST_BODY: usize = 8 * 1024 * 1024;
 
-type Shared = State<Arc<Service>>;
+type ServiceState = State<Arc<Service>>;
 
 /// Answers on `listener` until `stop` is used or dropped; then closes all connections.
 pub(super) async fn serve(listener: TcpListener, service: Arc<Service>, mut stop: oneshot::Receiver<()>) {
@@ -89,7 +89,7 @@ fn router(service: Arc<Service>) -> Router {
 }
 
 /// The service's own time on every answer.
-async fn date(State(service): Shared, mut response: Response) -> Response {
+async fn date(State(service): ServiceState, mut response: Response) -> Response {
     let text = httpdate::fmt_http_date(SystemTime::from(service.now()));
     if let Ok(value) = HeaderValue::from_str(&text) {
         response.headers_mut().insert(header::DATE, value);
@@ -97,22 +97,22 @@ async fn date(State(service): Shared, mut response: Response) -> Response {
     response
 }
 
-async fn create(State(service): Shared, request: Request) -> Response {
+async fn create(State(service): ServiceState, request: Request) -> Response {
     handle(&service, Operation::Create, request).await
 }
 
-async fn look(State(service): Shared, request: Request) -> Response {
+async fn look(State(service): ServiceState, request: Request) -> Response {
     if request.method() != Method::GET {
         return refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
     }
     handle(&service, Operation::Get, request).await
 }
 
-async fn follow_up(State(service): Shared, request: Request) -> Response {
+async fn follow_up(State(service): ServiceState, request: Request) -> Response {
     handle(&service, Operation::FollowUp, request).await
 }
 
-async fn views(State(service): Shared, request: Request) -> Response {
+async fn views(State(service): ServiceState, request: Request) -> Response {
     if request.method() != Method::GET {
         return refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
     }
@@ -144,7 +144,7 @@ async fn handle(service: &Service, operation: Operation, request: Request) -> Re
     }
 }
 
-async fn read(parts: &mut Parts, operation: Operation, body: Bytes) -> Result<Call, Response> {
+async fn read(parts: &mut Parts, operation: Operation, body: Bytes) -> Result<SimRequest, Response> {
     let bad_path = |_| refusal(StatusCode::BAD_REQUEST, "The path is not valid UTF-8");
     let (project, id) = match operation {
         Operation::Create | Operation::Views => {
@@ -158,7 +158,7 @@ async fn read(parts: &mut Parts, operation: Operation, body: Bytes) -> Result<Ca
     };
     let text = |name| parts.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let media_type = text(header::CONTENT_TYPE).and_then(|value| value.split(';').next()).unwrap_or("").trim();
-    Ok(Call {
+    Ok(SimRequest {
         operation,
         authorization: text(header::AUTHORIZATION).map(str::to_owned),
         is_json: media_type.eq_ignore_ascii_case("application/json"),

@@ -2,8 +2,8 @@
 //!
 //! Pure: the moment is always an argument. What a run is to become is decided in `world`.
 
-use super::directives::{Outcome, without_directives};
-use super::draw::Draw;
+use super::prompt_directives::{RunOutcome, without_directives};
+use super::rng::SeededRng;
 use crate::api::wire::{JobBody, SourceBody};
 use crate::model::Time;
 use chrono::SecondsFormat;
@@ -13,15 +13,15 @@ pub(super) const REPOSITORY: &str = "https://github.com/acme/docs";
 
 /// The plan of one stretch of work, from a prompt to its end.
 #[derive(Debug, Clone)]
-pub(super) struct Run {
+pub(super) struct SimRun {
     pub(super) ends: Time,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: RunOutcome,
     pub(super) archived: Option<Time>,
 }
 
 /// A pull request, and from when on the service tells of it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Link {
+pub(super) struct SimPullRequest {
     pub(super) number: u32,
     pub(super) from: Time,
 }
@@ -33,8 +33,8 @@ pub(super) struct SimJob {
     pub(super) git_ref: String,
     pub(super) model: &'static str,
     pub(super) created_at: Time,
-    pub(super) run: Run,
-    pub(super) link: Option<Link>,
+    pub(super) run: SimRun,
+    pub(super) link: Option<SimPullRequest>,
 }
 
 impl SimJob {
@@ -66,9 +66,9 @@ impl SimJob {
             return "archived";
         }
         match &self.run.outcome {
-            Outcome::PullRequest { .. } | Outcome::NoPullRequest => "completed",
-            Outcome::Failed => "failed",
-            Outcome::Word(word) => word,
+            RunOutcome::PullRequest { .. } | RunOutcome::NoPullRequest => "completed",
+            RunOutcome::Failed => "failed",
+            RunOutcome::Word(word) => word,
         }
     }
 }
@@ -83,7 +83,7 @@ fn stamp(at: Time) -> String {
 }
 
 /// An id in the form of a ULID: 48 bits of time, 80 drawn ones.
-pub(super) fn new_id(at: Time, draw: &mut Draw) -> String {
+pub(super) fn new_id(at: Time, draw: &mut SeededRng) -> String {
     let millis = u64::try_from(at.timestamp_millis()).unwrap_or(0);
     let mut id = String::with_capacity(26);
     push_base32(&mut id, millis, 10);
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn an_id_is_twenty_six_characters_and_sorts_by_time() {
-        let mut draw = Draw::new(7, 7);
+        let mut draw = SeededRng::new(7, 7);
         let at = Time::from_timestamp(1_795_000_000, 0).expect("in range");
         let (first, second) = (new_id(at, &mut draw), new_id(at + chrono::TimeDelta::seconds(1), &mut draw));
         assert_eq!(first.len(), 26);

@@ -13,7 +13,7 @@ const DATE_EVERY: u32 = 3;
 
 /// The three windows of one simulated organization with its one project.
 #[derive(Debug, Default)]
-pub(super) struct Limits {
+pub(super) struct SimLimits {
     windows: [Window; 3],
     refusals: u32,
 }
@@ -21,7 +21,7 @@ pub(super) struct Limits {
 #[derive(Debug, Default)]
 struct Window(VecDeque<Time>);
 
-impl Limits {
+impl SimLimits {
     /// Counts a request, or gives the value of the refusal's `Retry-After`.
     pub(super) fn take(&mut self, limited: RateLimited, now: Time) -> Result<(), String> {
         let [creates, follow_ups, views] = &mut self.windows;
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_hundred_and_first_in_an_hour_is_refused_until_the_first_has_left() {
-        let mut limits = Limits::default();
+        let mut limits = SimLimits::default();
         for n in 0..100 {
             assert_eq!(limits.take(RateLimited::Views, at(n * 1000)), Ok(()));
         }
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn every_third_refusal_says_a_date_that_is_late_enough() {
-        let mut limits = Limits::default();
+        let mut limits = SimLimits::default();
         for _ in 0..100 {
             limits.take(RateLimited::FollowUp, at(1)).expect("free");
         }
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_refusal_does_not_make_the_wait_longer() {
-        let mut limits = Limits::default();
+        let mut limits = SimLimits::default();
         for _ in 0..100 {
             limits.take(RateLimited::Create, at(0)).expect("free");
         }

@@ -9,9 +9,7 @@
 //! clock. `speed` shortens the jobs' lives alone, all of their lengths alike. A prompt may steer its own run with words
 //! like `[sim:fail]` or `[sim:seconds=3]`; the table of them heads `directives`.
 
-mod broken;
-mod directives;
-mod draw;
+mod bad_bodies;
 mod faults;
 mod http;
 mod jobs;
@@ -19,12 +17,14 @@ mod limits;
 mod pages;
 mod paths;
 mod population;
+mod prompt_directives;
 mod reply;
+mod rng;
 mod service;
 mod views;
 mod world;
 
-pub use faults::{Fault, FaultKind, RetryAfter};
+pub use faults::{Fault, FaultKind, SimRetryAfter};
 pub use world::{SeededChange, SeededJob};
 
 use crate::model::Time;

@@ -4,8 +4,8 @@
 //! are new or vanish. Days count from the first of a month, so that a restart in the same month tells the same past.
 //! Which range and which rows of it are wanted is `views`' matter.
 
-use super::draw::{Draw, mix};
 use super::paths::paths;
+use super::rng::{SeededRng, mix};
 use crate::model::Time;
 use chrono::{Datelike, Days, NaiveDate, Timelike};
 
@@ -22,24 +22,24 @@ const DAY: [u64; 24] = [25, 22, 20, 20, 22, 26, 32, 42, 52, 58, 60, 58, 55, 58, 
 /// A site with its pages. About a hundred bytes a page; the counts themselves are not stored.
 #[derive(Debug)]
 pub(super) struct Site {
-    pages: Vec<Page>,
+    pages: Vec<SimPage>,
     epoch: NaiveDate,
     first_day: NaiveDate,
 }
 
 #[derive(Debug)]
-struct Page {
+struct SimPage {
     path: Box<str>,
     seed: u64,
     /// Views on a mean day, in thousandths.
     mean: u32,
     /// Lean towards AI, in thousandths added to the site's share.
     lean: i64,
-    trend: Trend,
+    trend: PageTrend,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Trend {
+enum PageTrend {
     Steady,
     Rising,
     Falling,
@@ -84,7 +84,7 @@ impl Site {
         let today = now.date_naive();
         let first_day = today.checked_sub_days(Days::new(HISTORY - 1)).unwrap_or(today);
         let epoch = first_day.with_day(1).unwrap_or(first_day);
-        let pages = paths(seed, count).into_iter().zip(1_u32..).map(|(path, rank)| Page::new(seed, path, rank));
+        let pages = paths(seed, count).into_iter().zip(1_u32..).map(|(path, rank)| SimPage::new(seed, path, rank));
         Self { pages: pages.collect(), epoch, first_day }
     }
 
@@ -121,20 +121,20 @@ impl Site {
     }
 }
 
-impl Page {
+impl SimPage {
     fn new(seed: u64, path: Box<str>, rank: u32) -> Self {
-        let mut draw = Draw::new(seed, (6 << 32) + u64::from(rank));
+        let mut draw = SeededRng::new(seed, (6 << 32) + u64::from(rank));
         // The long tail: the mean falls with the rank to the power of 1.5.
         let from_top = u64::from(rank) + 6;
         let mean = 35_000_000_000 / from_top.saturating_pow(3).saturating_mul(1_000_000).isqrt().max(1);
         let is_known = rank <= 12;
         let mean = mean * u64::from(if is_known { draw.between(960, 1040) } else { draw.between(650, 1400) }) / 1000;
         let trend = match if is_known { 0 } else { draw.between(0, 99) } {
-            0..52 => Trend::Steady,
-            52..68 => Trend::Rising,
-            68..82 => Trend::Falling,
-            82..92 => Trend::Born(i64::from(draw.between(12, 146))),
-            _ => Trend::Gone(i64::from(draw.between(50, 146))),
+            0..52 => PageTrend::Steady,
+            52..68 => PageTrend::Rising,
+            68..82 => PageTrend::Falling,
+            82..92 => PageTrend::Born(i64::from(draw.between(12, 146))),
+            _ => PageTrend::Gone(i64::from(draw.between(50, 146))),
         };
         let lean = i64::from(draw.between(0, 160)) - 80 + lean_of(&path);
         Self { path, seed: draw.next(), mean: u32::try_from(mean).unwrap_or(u32::MAX), lean, trend }
@@ -157,7 +157,7 @@ impl Page {
     }
 }
 
-impl Trend {
+impl PageTrend {
     /// In thousandths of the mean.
     fn factor(self, day: i64) -> u64 {
         let thousandths = match self {

@@ -2,7 +2,7 @@
 //!
 //! The words are data: `assets/demo/pages.txt`. How often each page is read is `pages`' matter.
 
-use super::draw::Draw;
+use super::rng::SeededRng;
 
 const WORDS: &str = include_str!("../../assets/demo/pages.txt");
 const PATHS: u64 = 4 << 32;
@@ -13,7 +13,7 @@ pub(super) fn paths(seed: u64, count: u32) -> Vec<Box<str>> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let mut paths: Vec<Box<str>> = section("top").take(count).map(Box::from).collect();
     let mut site = whole_site();
-    Draw::new(seed, PATHS).shuffle(&mut site);
+    SeededRng::new(seed, PATHS).shuffle(&mut site);
     let editions = std::iter::once("").chain(section("locales"));
     for edition in editions {
         let left = count.saturating_sub(paths.len());

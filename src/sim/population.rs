@@ -3,9 +3,9 @@
 //!
 //! Their prompts are data: `assets/demo/prompts.txt`. How a job lives on from there is `jobs` and `world`.
 
-use super::directives::Outcome;
-use super::draw::Draw;
-use super::jobs::{Link, Run, SimJob, branch, new_id};
+use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id};
+use super::prompt_directives::RunOutcome;
+use super::rng::SeededRng;
 use crate::model::Time;
 use chrono::TimeDelta;
 
@@ -28,22 +28,22 @@ pub(super) struct Seed {
 }
 
 /// A job in the making: times are lengths before the start, except those of `Working`.
-struct Sketch {
-    state: State,
+struct SeedJob {
+    state: SeedState,
     /// How long ago it finished, or, at work, how long it has been.
     age: TimeDelta,
     seen: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Working { left: TimeDelta, ending: Ending },
-    Finished(Ending),
-    Archived(Ending),
+enum SeedState {
+    Working { left: TimeDelta, ending: SeedEnding },
+    Finished(SeedEnding),
+    Archived(SeedEnding),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
+enum SeedEnding {
     PullRequest,
     LatePullRequest,
     Nothing,
@@ -60,53 +60,53 @@ pub(super) fn populate(
     now: Time,
     scaled: impl Fn(TimeDelta) -> TimeDelta,
 ) -> Vec<(SimJob, Seed)> {
-    let mut draw = Draw::new(seed, POPULATION);
+    let mut draw = SeededRng::new(seed, POPULATION);
     let working = count.div_ceil(4).min(6);
-    let mut sketches: Vec<Sketch> = at_work(working, &mut draw, scaled);
+    let mut sketches: Vec<SeedJob> = at_work(working, &mut draw, scaled);
     sketches.extend(finished(count - working, &mut draw));
     let mut jobs: Vec<(SimJob, Seed)> =
         sketches.iter().zip(prompts(count)).map(|(sketch, text)| make(sketch, text, now, &mut draw)).collect();
     jobs.sort_by_key(|(job, _)| job.created_at);
     for ((job, _), number) in jobs.iter_mut().filter(|(job, _)| job.link.is_some()).zip(first_pr..) {
-        job.link = job.link.map(|link| Link { number, ..link });
+        job.link = job.link.map(|link| SimPullRequest { number, ..link });
     }
     jobs
 }
 
-fn at_work(count: u32, draw: &mut Draw, scaled: impl Fn(TimeDelta) -> TimeDelta) -> Vec<Sketch> {
-    const ENDINGS: [Ending; 6] = [
-        Ending::PullRequest,
-        Ending::LatePullRequest,
-        Ending::Nothing,
-        Ending::Failure,
-        Ending::PullRequest,
-        Ending::LatePullRequest,
+fn at_work(count: u32, draw: &mut SeededRng, scaled: impl Fn(TimeDelta) -> TimeDelta) -> Vec<SeedJob> {
+    const ENDINGS: [SeedEnding; 6] = [
+        SeedEnding::PullRequest,
+        SeedEnding::LatePullRequest,
+        SeedEnding::Nothing,
+        SeedEnding::Failure,
+        SeedEnding::PullRequest,
+        SeedEnding::LatePullRequest,
     ];
     let take = usize::try_from(count).unwrap_or(0);
     let mut list = Vec::new();
     for (left, ending) in STAGGER.into_iter().zip(ENDINGS).take(take) {
         let left = scaled(TimeDelta::milliseconds(i64::from(left) * 1000 + i64::from(draw.between(0, 2500))));
         let age = TimeDelta::seconds(i64::from(draw.between(25, 320)));
-        list.push(Sketch { state: State::Working { left, ending }, age, seen: true });
+        list.push(SeedJob { state: SeedState::Working { left, ending }, age, seen: true });
     }
     list
 }
 
-fn finished(count: u32, draw: &mut Draw) -> Vec<Sketch> {
-    use Ending::{Failure, LatePullRequest, Nothing, PullRequest, Reviewing};
-    const STATES: [State; 12] = [
-        State::Finished(PullRequest),
-        State::Finished(Failure),
-        State::Finished(PullRequest),
-        State::Finished(Nothing),
-        State::Finished(Reviewing),
-        State::Finished(PullRequest),
-        State::Finished(LatePullRequest),
-        State::Archived(PullRequest),
-        State::Finished(Failure),
-        State::Finished(PullRequest),
-        State::Archived(Nothing),
-        State::Finished(PullRequest),
+fn finished(count: u32, draw: &mut SeededRng) -> Vec<SeedJob> {
+    use SeedEnding::{Failure, LatePullRequest, Nothing, PullRequest, Reviewing};
+    const STATES: [SeedState; 12] = [
+        SeedState::Finished(PullRequest),
+        SeedState::Finished(Failure),
+        SeedState::Finished(PullRequest),
+        SeedState::Finished(Nothing),
+        SeedState::Finished(Reviewing),
+        SeedState::Finished(PullRequest),
+        SeedState::Finished(LatePullRequest),
+        SeedState::Archived(PullRequest),
+        SeedState::Finished(Failure),
+        SeedState::Finished(PullRequest),
+        SeedState::Archived(Nothing),
+        SeedState::Finished(PullRequest),
     ];
     let mut list = Vec::new();
     let mut minutes = 4_u32;
@@ -115,9 +115,9 @@ fn finished(count: u32, draw: &mut Draw) -> Vec<Sketch> {
         minutes = minutes.saturating_mul(draw.between(150, 185)) / 100;
         let age = TimeDelta::seconds(i64::from(age) * 60 + i64::from(draw.between(0, 59)));
         // One word that nobody knows is enough.
-        let is_second_word = n >= 12 && *state == State::Finished(Reviewing);
-        let state = if is_second_word { State::Finished(PullRequest) } else { *state };
-        list.push(Sketch { state, age, seen: n > 2 });
+        let is_second_word = n >= 12 && *state == SeedState::Finished(Reviewing);
+        let state = if is_second_word { SeedState::Finished(PullRequest) } else { *state };
+        list.push(SeedJob { state, age, seen: n > 2 });
     }
     list
 }
@@ -144,38 +144,38 @@ fn prompts(count: u32) -> impl Iterator<Item = Text> {
     })
 }
 
-fn make(sketch: &Sketch, text: Text, now: Time, draw: &mut Draw) -> (SimJob, Seed) {
+fn make(sketch: &SeedJob, text: Text, now: Time, draw: &mut SeededRng) -> (SimJob, Seed) {
     let (ending, ends) = match sketch.state {
-        State::Working { left, ending } => (ending, now + left),
-        State::Finished(ending) | State::Archived(ending) => (ending, now - sketch.age),
+        SeedState::Working { left, ending } => (ending, now + left),
+        SeedState::Finished(ending) | SeedState::Archived(ending) => (ending, now - sketch.age),
     };
     let worked = TimeDelta::seconds(i64::from(draw.between(40, 460)));
-    let last_began = if matches!(sketch.state, State::Working { .. }) { now - sketch.age } else { ends - worked };
+    let last_began = if matches!(sketch.state, SeedState::Working { .. }) { now - sketch.age } else { ends - worked };
     // A follow-up only makes sense after a run that made a pull request.
-    let has_pr = matches!(ending, Ending::PullRequest | Ending::LatePullRequest);
+    let has_pr = matches!(ending, SeedEnding::PullRequest | SeedEnding::LatePullRequest);
     let follow_ups = if has_pr { text.follow_ups.clone() } else { Vec::new() };
     let pause = TimeDelta::seconds(i64::from(draw.between(120, 2400)));
     let first_run = TimeDelta::seconds(i64::from(draw.between(60, 420)));
     let first_run_ended = (!follow_ups.is_empty()).then(|| last_began - pause);
     let created_at = first_run_ended.map_or(last_began, |ended| ended - first_run);
     let late = match ending {
-        Ending::LatePullRequest if first_run_ended.is_none() => TimeDelta::seconds(i64::from(draw.between(4, 9))),
+        SeedEnding::LatePullRequest if first_run_ended.is_none() => TimeDelta::seconds(i64::from(draw.between(4, 9))),
         _ => TimeDelta::zero(),
     };
-    let archived = matches!(sketch.state, State::Archived(_)).then(|| ends + sketch.age / 2);
+    let archived = matches!(sketch.state, SeedState::Archived(_)).then(|| ends + sketch.age / 2);
     let outcome = match ending {
-        Ending::PullRequest | Ending::LatePullRequest => Outcome::PullRequest { late },
-        Ending::Nothing => Outcome::NoPullRequest,
-        Ending::Failure => Outcome::Failed,
-        Ending::Reviewing => Outcome::Word("reviewing".to_owned()),
+        SeedEnding::PullRequest | SeedEnding::LatePullRequest => RunOutcome::PullRequest { late },
+        SeedEnding::Nothing => RunOutcome::NoPullRequest,
+        SeedEnding::Failure => RunOutcome::Failed,
+        SeedEnding::Reviewing => RunOutcome::Word("reviewing".to_owned()),
     };
     let job = SimJob {
         id: new_id(created_at, draw),
         git_ref: branch(&text.prompt),
         model: if draw.chance(700) { "sonnet" } else { "opus" },
         created_at,
-        run: Run { ends, outcome, archived },
-        link: has_pr.then(|| Link { number: 0, from: first_run_ended.unwrap_or(ends + late) }),
+        run: SimRun { ends, outcome, archived },
+        link: has_pr.then(|| SimPullRequest { number: 0, from: first_run_ended.unwrap_or(ends + late) }),
     };
     let follow_up_at = follow_ups.iter().map(|_| last_began).collect();
     let Text { prompt, is_variation, .. } = text;

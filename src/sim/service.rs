@@ -3,13 +3,13 @@
 //! Holds the world, the limits and the faults each behind a lock of its own; none is held while another is taken.
 
 use super::SimOptions;
-use super::draw::Draw;
 use super::faults::{Fault, Faults, Struck};
-use super::limits::Limits;
+use super::limits::SimLimits;
 use super::pages::Site;
 use super::reply::Reply;
-use super::views::{Parameters, Views};
-use super::world::{SeededJob, World};
+use super::rng::SeededRng;
+use super::views::{Parameters, SimViews};
+use super::world::{SeededJob, SimWorld};
 use crate::api::wire::JobBody;
 use crate::model::Time;
 use crate::model::ledger::RateLimited;
@@ -29,10 +29,10 @@ const KEYS: u64 = 7 << 32;
 /// The state of a running simulator.
 #[derive(Debug)]
 pub(super) struct Service {
-    pub(super) keys: Keys,
-    world: Mutex<World>,
-    views: Views,
-    limits: Mutex<Limits>,
+    pub(super) keys: SimKeys,
+    world: Mutex<SimWorld>,
+    views: SimViews,
+    limits: Mutex<SimLimits>,
     faults: Mutex<Faults>,
     requests: Counters,
     carried_out: Counters,
@@ -42,7 +42,7 @@ pub(super) struct Service {
 
 /// The keys of the simulated project, the same for the same seed.
 #[derive(Debug)]
-pub(super) struct Keys {
+pub(super) struct SimKeys {
     /// May do all.
     pub(super) write: String,
     /// May only read.
@@ -51,7 +51,7 @@ pub(super) struct Keys {
 
 /// One request, read.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct SimRequest {
     pub(super) operation: Operation,
     pub(super) authorization: Option<String>,
     pub(super) is_json: bool,
@@ -89,15 +89,15 @@ impl Service {
     /// A world that begins now.
     pub(super) fn new(options: &SimOptions) -> Self {
         let now = Utc::now();
-        let mut draw = Draw::new(options.seed, KEYS);
+        let mut draw = SeededRng::new(options.seed, KEYS);
         let (high, low) = (draw.next(), draw.next());
         Self {
-            keys: Keys {
+            keys: SimKeys {
                 write: format!("mint_sim_{high:016x}{low:016x}"),
                 read: format!("mint_sim_read_{low:016x}{high:016x}"),
             },
-            world: Mutex::new(World::new(options, now)),
-            views: Views::new(Site::new(options.seed, options.pages, now)),
+            world: Mutex::new(SimWorld::new(options, now)),
+            views: SimViews::new(Site::new(options.seed, options.pages, now)),
             limits: Mutex::default(),
             faults: Mutex::new(Faults::new(options.seed, options.faults.clone())),
             requests: Counters::default(),
@@ -144,7 +144,7 @@ impl Service {
     }
 
     /// Answers a request as api.md says. The key comes first, then the project, the limit, the request itself.
-    pub(super) fn answer(&self, call: &Call) -> Reply {
+    pub(super) fn answer(&self, call: &SimRequest) -> Reply {
         let now = self.now();
         let answered = self.admit(call, now).and_then(|()| self.carry_out(call, now));
         if answered.is_ok() {
@@ -153,7 +153,7 @@ impl Service {
         answered.unwrap_or_else(|refused| refused)
     }
 
-    fn admit(&self, call: &Call, now: Time) -> Result<(), Reply> {
+    fn admit(&self, call: &SimRequest, now: Time) -> Result<(), Reply> {
         let refused = |status, why: &str| Err(Reply::error(status, why, Vec::new()));
         let is_write = matches!(call.operation, Operation::Create | Operation::FollowUp);
         match call.authorization.as_deref().and_then(bearer) {
@@ -185,7 +185,7 @@ impl Service {
         self.views.page(query, self.now())
     }
 
-    fn carry_out(&self, call: &Call, now: Time) -> Result<Reply, Reply> {
+    fn carry_out(&self, call: &SimRequest, now: Time) -> Result<Reply, Reply> {
         match call.operation {
             Operation::Create => {
                 let prompt = read_prompt(call)?;
@@ -212,7 +212,7 @@ fn found(job: Option<JobBody>) -> Result<Reply, Reply> {
         .ok_or_else(|| Reply::error(StatusCode::NOT_FOUND, "Job not found", Vec::new()))
 }
 
-fn read_prompt(call: &Call) -> Result<String, Reply> {
+fn read_prompt(call: &SimRequest) -> Result<String, Reply> {
     let refused = |why: &str| Reply::error(StatusCode::BAD_REQUEST, why, Vec::new());
     if !call.is_json {
         return Err(refused("The body must be JSON: send Content-Type: application/json"));

@@ -24,7 +24,7 @@ pub(super) struct Parameters {
 
 /// What is wanted, days from `from` up to, not including, `before`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct SimViewsQuery {
     pub(super) from: NaiveDate,
     pub(super) before: NaiveDate,
     pub(super) limit: usize,
@@ -33,7 +33,7 @@ pub(super) struct Wanted {
 
 impl Parameters {
     /// Everything that is wrong with them at once, each in a sentence.
-    pub(super) fn read(&self) -> Result<Wanted, Vec<DetailBody>> {
+    pub(super) fn read(&self) -> Result<SimViewsQuery, Vec<DetailBody>> {
         let from = read_moment("dateFrom", self.date_from.as_deref());
         let to = read_moment("dateTo", self.date_to.as_deref());
         let limit = read_number("limit", self.limit.as_deref(), LIMIT_DEFAULT, LIMIT_MIN, LIMIT_MAX);
@@ -47,7 +47,7 @@ impl Parameters {
                 // Views are kept by the day: one that has begun before dateTo is within.
                 let is_midnight = to.time() == NaiveTime::MIN;
                 let before = if is_midnight { Some(to.date()) } else { to.date().succ_opt() };
-                Ok(Wanted { from: from.date(), before: before.unwrap_or(NaiveDate::MAX), limit, offset })
+                Ok(SimViewsQuery { from: from.date(), before: before.unwrap_or(NaiveDate::MAX), limit, offset })
             }
             (from, to, limit, offset, wrong_way) => {
                 let found = [from.err(), to.err(), limit.err(), offset.err(), wrong_way];
@@ -82,13 +82,13 @@ fn read_number(name: &str, value: Option<&str>, default: u32, low: u32, high: u3
 
 /// The site's views, with the last ranking kept: who loads all rows asks for the same one page after page.
 #[derive(Debug)]
-pub(super) struct Views {
+pub(super) struct SimViews {
     site: Site,
-    last: Mutex<Option<(Key, Arc<Ranking>)>>,
+    last: Mutex<Option<(RankingKey, Arc<Ranking>)>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Key {
+struct RankingKey {
     from: NaiveDate,
     before: NaiveDate,
     minute: i64,
@@ -98,24 +98,24 @@ struct Key {
 #[derive(Debug)]
 struct Ranking {
     totals: Sum,
-    rows: Vec<Row>,
+    rows: Vec<SimViewsRow>,
 }
 
 /// A page by its place in the site; its views in a form that 25,000 of them can be kept in.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct SimViewsRow {
     place: u32,
     human: u32,
     ai: u32,
 }
 
-impl Views {
+impl SimViews {
     pub(super) fn new(site: Site) -> Self {
         Self { site, last: Mutex::new(None) }
     }
 
     /// One page of rows with the totals of the whole range.
-    pub(super) fn answer(&self, wanted: Wanted, now: Time) -> ViewsBody {
+    pub(super) fn answer(&self, wanted: SimViewsQuery, now: Time) -> ViewsBody {
         let ranking = self.ranking(wanted, now);
         let rows = ranking.rows.iter().skip(wanted.offset).take(wanted.limit);
         let views = rows.map(|row| PageBody {
@@ -133,7 +133,7 @@ impl Views {
     pub(super) fn page(&self, query: ViewsQuery, now: Time) -> ViewsPage {
         let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let (from, before) = (query.range.from(), query.range.wire_to());
-        let wanted = Wanted { from, before, limit: number(query.limit.into()), offset: number(query.offset()) };
+        let wanted = SimViewsQuery { from, before, limit: number(query.limit.into()), offset: number(query.offset()) };
         let answer = self.answer(wanted, now);
         let rows = answer.views.into_iter();
         ViewsPage {
@@ -143,8 +143,8 @@ impl Views {
         }
     }
 
-    fn ranking(&self, wanted: Wanted, now: Time) -> Arc<Ranking> {
-        let key = Key { from: wanted.from, before: wanted.before, minute: now.timestamp().div_euclid(60) };
+    fn ranking(&self, wanted: SimViewsQuery, now: Time) -> Arc<Ranking> {
+        let key = RankingKey { from: wanted.from, before: wanted.before, minute: now.timestamp().div_euclid(60) };
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, ranking)) = last.as_ref()
             && *of == key
@@ -159,19 +159,19 @@ impl Views {
 }
 
 impl Ranking {
-    fn new(site: &Site, wanted: Wanted, now: Time) -> Self {
+    fn new(site: &Site, wanted: SimViewsQuery, now: Time) -> Self {
         let days = site.days(wanted.from, wanted.before, now);
         let mut totals = Sum::default();
         let mut rows = Vec::new();
         for (sum, place) in site.sums(&days).zip(0_u32..).filter(|(sum, _)| sum.total() > 0) {
             let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-            let row = Row { place, human: small(sum.human), ai: small(sum.ai) };
+            let row = SimViewsRow { place, human: small(sum.human), ai: small(sum.ai) };
             totals.human += u64::from(row.human);
             totals.ai += u64::from(row.ai);
             rows.push(row);
         }
         rows.sort_unstable_by(|a, b| {
-            let total = |row: &Row| u64::from(row.human) + u64::from(row.ai);
+            let total = |row: &SimViewsRow| u64::from(row.human) + u64::from(row.ai);
             total(b).cmp(&total(a)).then_with(|| site.path(a.place).cmp(site.path(b.place)))
         });
         Self { totals, rows }

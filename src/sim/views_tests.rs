@@ -10,7 +10,7 @@ fn parameters(from: &str, to: &str, limit: &str, offset: &str) -> Parameters {
     Parameters { date_from: text(from), date_to: text(to), limit: text(limit), offset: text(offset) }
 }
 
-fn wanted(from: &str, to: &str) -> Wanted {
+fn wanted(from: &str, to: &str) -> SimViewsQuery {
     parameters(from, to, "", "").read().expect("good parameters")
 }
 
@@ -48,8 +48,8 @@ fn everything_that_is_wrong_is_said_at_once() {
 }
 
 /// Pages to the end; gives totals, rows, and how many requests it took.
-fn load_all(views: &Views, limit: usize) -> (CountsBody, Vec<PageBody>, usize) {
-    let mut wanted = Wanted { limit, ..wanted("2026-11-14", "2026-11-21") };
+fn load_all(views: &SimViews, limit: usize) -> (CountsBody, Vec<PageBody>, usize) {
+    let mut wanted = SimViewsQuery { limit, ..wanted("2026-11-14", "2026-11-21") };
     let mut rows = Vec::new();
     for requests in 1.. {
         let answer = views.answer(wanted, now());
@@ -65,7 +65,7 @@ fn load_all(views: &Views, limit: usize) -> (CountsBody, Vec<PageBody>, usize) {
 
 #[test]
 fn the_totals_are_the_sum_of_all_rows_whatever_the_page_size() {
-    let views = Views::new(Site::new(7, 300, now()));
+    let views = SimViews::new(Site::new(7, 300, now()));
     for limit in [1, 50, 250] {
         let (totals, rows, requests) = load_all(&views, limit);
         let sum = |of: fn(&CountsBody) -> u64| rows.iter().map(|row| of(&row.counts)).sum::<u64>();
@@ -79,7 +79,7 @@ fn the_totals_are_the_sum_of_all_rows_whatever_the_page_size() {
 
 #[test]
 fn rows_come_in_order_and_pages_that_nobody_read_are_not_among_them() {
-    let views = Views::new(Site::new(7, 300, now()));
+    let views = SimViews::new(Site::new(7, 300, now()));
     let (_, rows, _) = load_all(&views, 250);
     let in_order = |a: &PageBody, b: &PageBody| (b.counts.total, &a.path) < (a.counts.total, &b.path);
     assert!(rows.is_sorted_by(in_order));
@@ -89,16 +89,16 @@ fn rows_come_in_order_and_pages_that_nobody_read_are_not_among_them() {
 
 #[test]
 fn an_offset_behind_the_end_has_no_rows_and_still_the_totals() {
-    let views = Views::new(Site::new(7, 300, now()));
+    let views = SimViews::new(Site::new(7, 300, now()));
     let whole = views.answer(wanted("2026-11-14", "2026-11-21"), now());
-    let behind = views.answer(Wanted { offset: 300, ..wanted("2026-11-14", "2026-11-21") }, now());
+    let behind = views.answer(SimViewsQuery { offset: 300, ..wanted("2026-11-14", "2026-11-21") }, now());
     assert_eq!((behind.views.len(), behind.has_more, behind.totals.total), (0, false, whole.totals.total));
 }
 
 #[test]
 fn what_is_kept_from_the_last_request_is_never_given_for_another_range_or_minute() {
-    let views = Views::new(Site::new(7, 300, now()));
-    let ask = |views: &Views, from: &str, now: Time| views.answer(wanted(from, "2026-11-21"), now).totals.total;
+    let views = SimViews::new(Site::new(7, 300, now()));
+    let ask = |views: &SimViews, from: &str, now: Time| views.answer(wanted(from, "2026-11-21"), now).totals.total;
     let (week, today) = (ask(&views, "2026-11-14", now()), ask(&views, "2026-11-20", now()));
     assert!(today < week);
     let later = now() + chrono::TimeDelta::minutes(30);

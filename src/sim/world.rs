@@ -4,10 +4,10 @@
 //! there from the start in `population`; who may ask, and how often, is decided in `http` and `limits`.
 
 use super::SimOptions;
-use super::directives::{Directives, Outcome};
-use super::draw::Draw;
-use super::jobs::{Link, Run, SimJob, branch, new_id, pull_request};
+use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, pull_request};
 use super::population::{Seed, populate};
+use super::prompt_directives::{Directives, RunOutcome};
+use super::rng::SeededRng;
 use crate::api::wire::JobBody;
 use crate::model::Time;
 use chrono::TimeDelta;
@@ -53,7 +53,7 @@ pub struct SeededChange {
 
 /// All jobs of the simulated project.
 #[derive(Debug)]
-pub(super) struct World {
+pub(super) struct SimWorld {
     seed: u64,
     speed: f64,
     jobs: Vec<SimJob>,
@@ -65,7 +65,7 @@ pub(super) struct World {
     received: Vec<(String, String)>,
 }
 
-impl World {
+impl SimWorld {
     /// A world with its seeded population, whose past ends at `now`.
     pub(super) fn new(options: &SimOptions, now: Time) -> Self {
         let first_pr = 1400;
@@ -91,7 +91,7 @@ impl World {
     /// Makes a job and sets it to work.
     pub(super) fn create(&mut self, prompt: &str, now: Time) -> JobBody {
         self.created += 1;
-        let mut draw = Draw::new(self.seed, IDS + self.created);
+        let mut draw = SeededRng::new(self.seed, IDS + self.created);
         let plan = self.plan(prompt, false);
         let (run, late) = self.start(plan, now);
         let mut job = SimJob {
@@ -147,52 +147,53 @@ impl World {
         self.jobs.iter().zip(&self.seeds).map(|(job, seed)| seeded_job(job, seed, now)).collect()
     }
 
-    fn open_pull_request(&mut self, from: Time) -> Link {
+    fn open_pull_request(&mut self, from: Time) -> SimPullRequest {
         let number = self.next_pr;
         self.next_pr += 1;
-        Link { number, from }
+        SimPullRequest { number, from }
     }
 
-    fn plan(&mut self, prompt: &str, is_follow_up: bool) -> Plan {
+    fn plan(&mut self, prompt: &str, is_follow_up: bool) -> RunPlan {
         self.runs += 1;
-        let mut draw = Draw::new(self.seed, RUNS + self.runs);
-        let luck = if is_follow_up { Plan::follow_up(&mut draw) } else { Plan::new_job(&mut draw, self.runs == 1) };
+        let mut draw = SeededRng::new(self.seed, RUNS + self.runs);
+        let luck =
+            if is_follow_up { RunPlan::follow_up(&mut draw) } else { RunPlan::new_job(&mut draw, self.runs == 1) };
         match Directives::parse(prompt) {
             None => luck,
-            Some(asked) => Plan {
+            Some(asked) => RunPlan {
                 work: asked.work.unwrap_or(luck.work),
-                outcome: asked.outcome.unwrap_or(Outcome::PullRequest { late: TimeDelta::zero() }),
+                outcome: asked.outcome.unwrap_or(RunOutcome::PullRequest { late: TimeDelta::zero() }),
                 archive_after: asked.archive_after,
             },
         }
     }
 
     /// A plan set in time, and how long after its end a pull request shows.
-    fn start(&self, plan: Plan, now: Time) -> (Run, Option<TimeDelta>) {
+    fn start(&self, plan: RunPlan, now: Time) -> (SimRun, Option<TimeDelta>) {
         let ends = now + scaled(plan.work, self.speed);
         let archived = plan.archive_after.map(|after| ends + scaled(after, self.speed));
         let late = match plan.outcome {
-            Outcome::PullRequest { late } => Some(scaled(late, self.speed)),
+            RunOutcome::PullRequest { late } => Some(scaled(late, self.speed)),
             _ => None,
         };
-        (Run { ends, outcome: plan.outcome, archived }, late)
+        (SimRun { ends, outcome: plan.outcome, archived }, late)
     }
 }
 
 /// What a run is to become; durations at speed 1.
 #[derive(Debug)]
-struct Plan {
+struct RunPlan {
     work: TimeDelta,
-    outcome: Outcome,
+    outcome: RunOutcome,
     archive_after: Option<TimeDelta>,
 }
 
-impl Plan {
+impl RunPlan {
     /// A new job works 20 s to 8 min. The first of all is quick and goes well: somebody looks at it.
-    fn new_job(draw: &mut Draw, is_first: bool) -> Self {
+    fn new_job(draw: &mut SeededRng, is_first: bool) -> Self {
         if is_first {
             let work = seconds(draw.between(20, 30));
-            return Self { work, outcome: Outcome::PullRequest { late: seconds(3) }, archive_after: None };
+            return Self { work, outcome: RunOutcome::PullRequest { late: seconds(3) }, archive_after: None };
         }
         let (low, high) = match draw.between(0, 99) {
             0..35 => (20, 60),
@@ -203,20 +204,20 @@ impl Plan {
     }
 
     /// A follow-up works 15 to 120 s.
-    fn follow_up(draw: &mut Draw) -> Self {
+    fn follow_up(draw: &mut SeededRng) -> Self {
         Self { work: seconds(draw.between(15, 120)), ..Self::ending(draw) }
     }
 
-    fn ending(draw: &mut Draw) -> Self {
+    fn ending(draw: &mut SeededRng) -> Self {
         let outcome = match draw.between(0, 99) {
             0..76 => {
                 let is_late = draw.chance(250);
-                Outcome::PullRequest { late: if is_late { seconds(draw.between(2, 20)) } else { TimeDelta::zero() } }
+                RunOutcome::PullRequest { late: if is_late { seconds(draw.between(2, 20)) } else { TimeDelta::zero() } }
             }
-            76..89 => Outcome::NoPullRequest,
-            _ => Outcome::Failed,
+            76..89 => RunOutcome::NoPullRequest,
+            _ => RunOutcome::Failed,
         };
-        let is_archived = outcome != Outcome::Failed && draw.chance(100);
+        let is_archived = outcome != RunOutcome::Failed && draw.chance(100);
         let archive_after = is_archived.then(|| seconds(draw.between(300, 1800)));
         Self { work: TimeDelta::zero(), outcome, archive_after }
     }

@@ -5,11 +5,11 @@ fn at(seconds: i64) -> Time {
     Time::from_timestamp(1_795_000_000 + seconds, 0).expect("in range")
 }
 
-fn world(options: &SimOptions) -> World {
-    World::new(options, at(0))
+fn world(options: &SimOptions) -> SimWorld {
+    SimWorld::new(options, at(0))
 }
 
-fn status(world: &World, id: &str, now: Time) -> String {
+fn status(world: &SimWorld, id: &str, now: Time) -> String {
     world.job(id, now).expect("a known job").status
 }
 

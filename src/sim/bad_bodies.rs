@@ -2,7 +2,7 @@
 //!
 //! Whether a fault strikes is decided in `faults`.
 
-use super::faults::{FaultKind, RetryAfter};
+use super::faults::{FaultKind, SimRetryAfter};
 use super::limits::as_date;
 use super::reply::{Reply, refusal};
 use crate::model::Time;
@@ -125,12 +125,12 @@ fn page(status: StatusCode, html: &'static str) -> Response {
     response
 }
 
-fn too_many(retry_after: RetryAfter, now: Time) -> Response {
+fn too_many(retry_after: SimRetryAfter, now: Time) -> Response {
     let mut response = refusal(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded");
     let value = match retry_after {
-        RetryAfter::Seconds(seconds) => Some(seconds.to_string()),
-        RetryAfter::Date => Some(as_date(now + TimeDelta::minutes(1))),
-        RetryAfter::Absent => None,
+        SimRetryAfter::Seconds(seconds) => Some(seconds.to_string()),
+        SimRetryAfter::Date => Some(as_date(now + TimeDelta::minutes(1))),
+        SimRetryAfter::Absent => None,
     };
     if let Some(value) = value.and_then(|value| HeaderValue::from_str(&value).ok()) {
         response.headers_mut().insert(header::RETRY_AFTER, value);

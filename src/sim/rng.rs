@@ -5,7 +5,7 @@
 
 /// A stream of numbers.
 #[derive(Debug, Clone)]
-pub(super) struct Draw(u64);
+pub(super) struct SeededRng(u64);
 
 /// One step of the finalizer of splitmix64: neighbours in, strangers out.
 pub(super) fn mix(n: u64) -> u64 {
@@ -15,7 +15,7 @@ pub(super) fn mix(n: u64) -> u64 {
     n ^ (n >> 31)
 }
 
-impl Draw {
+impl SeededRng {
     /// The stream number `stream` of a seed; streams don't disturb each other.
     pub(super) fn new(seed: u64, stream: u64) -> Self {
         Self(mix(seed) ^ mix(!stream))
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn a_seed_repeats_itself_and_another_does_not() {
         let take = |seed, stream| {
-            let mut draw = Draw::new(seed, stream);
+            let mut draw = SeededRng::new(seed, stream);
             [draw.next(), draw.next(), draw.next()]
         };
         assert_eq!(take(7, 1), take(7, 1));
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn both_ends_of_a_span_are_drawn_and_nothing_beyond() {
-        let mut draw = Draw::new(1, 1);
+        let mut draw = SeededRng::new(1, 1);
         let drawn: Vec<u32> = (0..500).map(|_| draw.between(3, 6)).collect();
         assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&3), Some(&6)));
         assert!((0..500).all(|_| draw.unit() < 1.0));

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// How a run ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum RunOutcome {
     /// Completed; the link comes this long after the end.
     PullRequest { late: TimeDelta },
     /// Completed, no files changed.
@@ -32,7 +32,7 @@ pub(super) enum Outcome {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Directives {
     pub(super) work: Option<TimeDelta>,
-    pub(super) outcome: Option<Outcome>,
+    pub(super) outcome: Option<RunOutcome>,
     pub(super) archive_after: Option<TimeDelta>,
 }
 
@@ -52,12 +52,12 @@ impl Directives {
         let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
         match name {
             "seconds" => self.work = seconds(value),
-            "pr" => self.outcome = Some(Outcome::PullRequest { late: TimeDelta::zero() }),
-            "no-pr" => self.outcome = Some(Outcome::NoPullRequest),
-            "fail" => self.outcome = Some(Outcome::Failed),
-            "status" => self.outcome = Some(Outcome::Word(value.to_owned())),
+            "pr" => self.outcome = Some(RunOutcome::PullRequest { late: TimeDelta::zero() }),
+            "no-pr" => self.outcome = Some(RunOutcome::NoPullRequest),
+            "fail" => self.outcome = Some(RunOutcome::Failed),
+            "status" => self.outcome = Some(RunOutcome::Word(value.to_owned())),
             "late-link" => {
-                self.outcome = Some(Outcome::PullRequest { late: seconds(value).unwrap_or_default() });
+                self.outcome = Some(RunOutcome::PullRequest { late: seconds(value).unwrap_or_default() });
             }
             "archive" => self.archive_after = Some(seconds(value).unwrap_or_default()),
             _ => return false,
@@ -96,7 +96,7 @@ mod tests {
     fn directives_are_read_from_anywhere_in_the_prompt() {
         let asked = Directives::parse("a [sim:seconds=0.5] b [sim:status=reviewing][sim:archive=60]").expect("some");
         assert_eq!(asked.work, Some(TimeDelta::milliseconds(500)));
-        assert_eq!(asked.outcome, Some(Outcome::Word("reviewing".to_owned())));
+        assert_eq!(asked.outcome, Some(RunOutcome::Word("reviewing".to_owned())));
         assert_eq!(asked.archive_after, Some(TimeDelta::seconds(60)));
     }
 
