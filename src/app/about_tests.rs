@@ -1,7 +1,7 @@
 use super::*;
+use crate::app::dialog::{ConfirmAction, Dialog};
+use crate::app::finish_alerts::tests::{app, press};
 use crate::app::jobs::tests::row;
-use crate::app::overlay::{Consequence, Overlay};
-use crate::app::signals::tests::{app, press};
 use crate::app::{Msg, Pane};
 use crate::model::impact::PageViews;
 use crate::model::job::Status;
@@ -80,12 +80,12 @@ fn the_key_asks_for_what_is_over_and_not_known() {
         let key = Msg::Input(crossterm::event::Event::Key(crossterm::event::KeyCode::Char('a').into()));
         // What the price depends on may be read first.
         for effect in app.update(key, day(0)) {
-            if let Effect::Recall(range) = effect {
-                app.update(Msg::Recalled { range, recalled: Ok(Default::default()) }, day(0));
+            if let Effect::LoadCached(range) = effect {
+                app.update(Msg::CachedReport { range, recalled: Ok(Default::default()) }, day(0));
             }
         }
-        let Some(Overlay::Question(question)) = app.overlays.pop() else { panic!("no question in {pane:?}") };
-        let Consequence::LoadAll(orders) = question.yes else { panic!("{:?}", question.yes) };
+        let Some(Dialog::Question(question)) = app.dialogs.pop() else { panic!("no question in {pane:?}") };
+        let ConfirmAction::LoadAll(orders) = question.yes else { panic!("{:?}", question.yes) };
         let ranges: Vec<String> = orders.iter().map(|order| order.range.to_string()).collect();
         assert_eq!(ranges, ["2026-10-14 … 2026-10-20", "2026-10-23 … 2026-10-29"]);
     }
@@ -102,7 +102,7 @@ fn what_can_not_be_asked_for_is_said() {
         whole(&mut pages[0].before);
         app.update(Msg::About { job: JobKey(1), result: Ok(pages) }, day(0));
         app.update(Msg::Input(crossterm::event::Event::Key(crossterm::event::KeyCode::Char('a').into())), day(0));
-        assert!(app.overlays.is_empty());
+        assert!(app.dialogs.is_empty());
         notice(&app).to_owned()
     };
     assert_eq!(said(None), "Nothing to ask for yet: the days after begin once it has finished.");

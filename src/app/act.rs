@@ -1,20 +1,20 @@
 //! What the actions of the key table do, by the layer that is on top.
 
+use super::dialog::{ConfirmAction, Dialog, InputDialog, InputField, InputValue};
 use super::help::Help;
 use super::keymap::{Action, Context};
-use super::overlay::{Ask, Consequence, Overlay, Value, Wanted};
 use super::picker::Picking;
 use super::scroll::Scroll;
 use super::views::calendar::Calendar;
-use super::{App, Effect, Overwrite, Pane, Record, Screen, Tone};
+use super::{App, Effect, Overwrite, Pane, Screen, Severity, StoreState};
 use crate::model::Time;
 
 impl App {
     pub(super) fn act(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         match action {
-            Action::ShowJobs => self.turn_to(Screen::Jobs, now, effects),
-            Action::ShowViews => self.turn_to(Screen::Views, now, effects),
-            Action::ShowLog => self.turn_to(Screen::Log, now, effects),
+            Action::ShowJobs => self.switch_screen(Screen::Jobs, now, effects),
+            Action::ShowViews => self.switch_screen(Screen::Views, now, effects),
+            Action::ShowLog => self.switch_screen(Screen::Log, now, effects),
             Action::Help => self.show_help(),
             Action::Palette => self.open_palette(),
             Action::Profiles => self.open_profiles(now),
@@ -27,7 +27,7 @@ impl App {
             Action::Suspend => effects.push(Effect::Suspend),
             Action::Close => self.close_topmost(now, effects),
             Action::Interrupt if self.has_layer() && !self.asks_to_quit() => self.close_topmost(now, effects),
-            Action::Quit if !self.overlays.is_empty() => self.close(now, effects),
+            Action::Quit if !self.dialogs.is_empty() => self.close(now, effects),
             Action::Quit if self.has_dialog() => self.close_topmost(now, effects),
             Action::Interrupt | Action::Quit => self.quit(effects),
             Action::Down => self.scroll(Scroll::By(1)),
@@ -49,14 +49,14 @@ impl App {
             }
             Action::Send if self.asks_before_sending() => {}
             Action::Send => self.send(effects),
-            Action::Confirm => match self.overlays.last() {
-                Some(Overlay::Picker(_)) => self.take_picked(now),
-                Some(Overlay::Palette(_)) => self.take_choice(now, effects),
-                Some(Overlay::Batch(_)) => self.go_on_with_batch(effects),
-                Some(Overlay::Calendar(_)) => self.take_range(now, effects),
-                Some(Overlay::Export(_)) => self.export_views(now, effects),
-                Some(Overlay::Kept(_)) => self.show_kept(effects),
-                Some(Overlay::Profiles(_)) => self.take_profile(effects),
+            Action::Confirm => match self.dialogs.last() {
+                Some(Dialog::Picker(_)) => self.take_picked(now),
+                Some(Dialog::Palette(_)) => self.take_choice(now, effects),
+                Some(Dialog::Batch(_)) => self.go_on_with_batch(effects),
+                Some(Dialog::Calendar(_)) => self.take_range(now, effects),
+                Some(Dialog::Export(_)) => self.export_views(now, effects),
+                Some(Dialog::Kept(_)) => self.show_kept(effects),
+                Some(Dialog::Profiles(_)) => self.take_profile(effects),
                 _ => self.confirm(now, effects),
             },
             Action::Yes => self.yes(now, effects),
@@ -66,12 +66,12 @@ impl App {
             Action::NextBlank => self.next_blank(now),
             Action::DeleteDraft => self.ask_to_delete_draft(),
             Action::ReadFile => self.ask_for_file(),
-            Action::SendAgain | Action::EditPrompt | Action::LinkJob | Action::LookAtJob | Action::LetGo => {
+            Action::SendAgain | Action::EditPrompt | Action::LinkJob | Action::CheckJob | Action::Discard => {
                 self.resolve_by(action, now, effects);
             }
             Action::CopyMain => self.copy_main(now, effects),
-            Action::Open if matches!(self.overlays.last(), Some(Overlay::Card(_))) => self.go_to_card_job(now, effects),
-            action if matches!(self.overlays.last(), Some(Overlay::AllJobs(_))) => {
+            Action::Open if matches!(self.dialogs.last(), Some(Dialog::Card(_))) => self.go_to_card_job(now, effects),
+            action if matches!(self.dialogs.last(), Some(Dialog::AllJobs(_))) => {
                 self.act_on_all_jobs(action, now, effects);
             }
             Action::Refresh => self.refresh(now, effects),
@@ -105,7 +105,7 @@ impl App {
             Action::MarkDone => self.mark_done(now, effects),
             Action::Undo => self.take_back(now, effects),
             Action::FoldDismissed => self.jobs.toggle_dismissed(),
-            Action::Track if self.record == Record::Read => self.ask(Wanted::TrackId, ""),
+            Action::Track if self.store == StoreState::Read => self.ask(InputField::TrackId, ""),
             Action::Resolve => self.open_resolve(now),
             Action::Drafts => self.open_drafts(now),
             Action::Batch => self.open_batch(now),
@@ -142,7 +142,7 @@ impl App {
 
     /// Whether a dialog is open, or the detail of a job in place of the list. Marks and filters are no dialogs.
     pub(super) fn has_dialog(&self) -> bool {
-        !self.overlays.is_empty() || (self.pane == Pane::Detail && !self.geometry().shows_both())
+        !self.dialogs.is_empty() || (self.pane == Pane::Detail && !self.geometry().shows_both())
     }
 
     /// Whether Esc has something to close, clear or stop.
@@ -155,17 +155,17 @@ impl App {
             Screen::Welcome => self.welcome.as_ref().is_some_and(|welcome| welcome.is_busy()),
             Screen::Log => false,
         };
-        !self.overlays.is_empty() || self.pane == Pane::Detail || narrowed
+        !self.dialogs.is_empty() || self.pane == Pane::Detail || narrowed
     }
 
     /// Closes the topmost layer; marks and the filter lie under the detail. Does nothing at the root.
     fn close_topmost(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let jobs = self.screen == Screen::Jobs;
-        match self.overlays.last().map(Overlay::context) {
+        match self.dialogs.last().map(Dialog::context) {
             Some(Context::Filter | Context::Help) if self.help_on_top().is_some_and(|help| help.step_back()) => {}
             Some(Context::Welcome | Context::WelcomeText) => self.step_back_on_welcome(),
             Some(Context::Filter) => {
-                self.overlays.pop();
+                self.dialogs.pop();
                 self.clear_filter();
             }
             Some(Context::Calendar | Context::CalendarLine)
@@ -188,67 +188,67 @@ impl App {
     }
 
     fn yes(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Overlay::Question(question)) = self.overlays.pop() else { return };
+        let Some(Dialog::Question(question)) = self.dialogs.pop() else { return };
         match question.yes {
-            Consequence::Resolve(prompt, resolution) => {
-                self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Resolve(_)));
+            ConfirmAction::Resolve(prompt, resolution) => {
+                self.dialogs.pop_if(|overlay| matches!(overlay, Dialog::Resolve(_)));
                 effects.push(Effect::Resolve(prompt, resolution));
             }
-            Consequence::DeleteDraft(slot) => self.delete_draft(slot, effects),
-            Consequence::OpenDraft(slot) => self.open_draft(slot, now),
-            Consequence::BeginAbout(pages) => self.begin_about_others(pages, now, effects),
-            Consequence::Bulk(bulk, targets) => self.carry_out(bulk, targets.keys, now, effects),
-            Consequence::LoadAll(orders) => self.load_in_turn(orders, effects),
-            Consequence::LoadTotals(ranges) => self.load_totals(ranges, effects),
-            Consequence::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),
-            Consequence::Quit => self.leave(effects),
-            Consequence::Overwrite(file) => effects.push(Effect::WriteFile(file, Overwrite::Yes)),
-            Consequence::ReplaceFilter(filter) => effects.push(Effect::SaveFilter { filter, replace: true }),
+            ConfirmAction::DeleteDraft(slot) => self.delete_draft(slot, effects),
+            ConfirmAction::OpenDraft(slot) => self.open_draft(slot, now),
+            ConfirmAction::BeginAbout(pages) => self.begin_about_others(pages, now, effects),
+            ConfirmAction::Bulk(bulk, targets) => self.carry_out(bulk, targets.keys, now, effects),
+            ConfirmAction::LoadAll(orders) => self.load_in_turn(orders, effects),
+            ConfirmAction::LoadTotals(ranges) => self.load_totals(ranges, effects),
+            ConfirmAction::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),
+            ConfirmAction::Quit => self.leave(effects),
+            ConfirmAction::Overwrite(file) => effects.push(Effect::WriteFile(file, Overwrite::Yes)),
+            ConfirmAction::ReplaceFilter(filter) => effects.push(Effect::SaveFilter { filter, replace: true }),
         }
     }
 
     fn show_help(&mut self) {
         let contexts = self.contexts().to_vec();
-        if matches!(self.overlays.last(), Some(Overlay::Help(_))) {
-            self.overlays.pop();
+        if matches!(self.dialogs.last(), Some(Dialog::Help(_))) {
+            self.dialogs.pop();
         } else {
-            self.overlays.push(Overlay::Help(Box::new(Help::new(contexts))));
+            self.dialogs.push(Dialog::Help(Box::new(Help::new(contexts))));
         }
     }
 
-    pub(super) fn ask(&mut self, wanted: Wanted, text: &str) {
-        self.overlays.push(Overlay::Ask(Box::new(Ask::new(wanted, text))));
+    pub(super) fn ask(&mut self, wanted: InputField, text: &str) {
+        self.dialogs.push(Dialog::Ask(Box::new(InputDialog::new(wanted, text))));
     }
 
     fn confirm(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if matches!(self.overlays.last(), Some(Overlay::Filter(_))) {
-            self.overlays.pop();
+        if matches!(self.dialogs.last(), Some(Dialog::Filter(_))) {
+            self.dialogs.pop();
             return;
         }
         if let Some(help) = self.help_on_top() {
             help.keep();
         }
-        let Some(Overlay::Ask(ask)) = self.overlays.last() else { return };
+        let Some(Dialog::Ask(ask)) = self.dialogs.last() else { return };
         // What is wrong with the value stands below it already.
         let Ok(value) = ask.value() else { return };
         let wanted = ask.wanted.clone();
-        if let (Wanted::LinkId(prompt), Value::Id(id)) = (&wanted, &value) {
+        if let (InputField::LinkId(prompt), InputValue::Id(id)) = (&wanted, &value) {
             self.check_link(*prompt, id.clone(), effects);
             return;
         }
-        self.overlays.pop();
+        self.dialogs.pop();
         let effect = match (wanted, value) {
-            (Wanted::TrackId, Value::Ids(ids)) => {
+            (InputField::TrackId, InputValue::Ids(ids)) => {
                 self.track(ids, now, effects);
                 None
             }
-            (Wanted::PromptsFile, Value::Text(file)) => {
+            (InputField::PromptsFile, InputValue::Text(file)) => {
                 self.read_file(&file, effects);
                 None
             }
-            (Wanted::FilterName, Value::Text(name)) => self.save_filter(&name),
-            (Wanted::Page, Value::Number(page)) => self.views.jump(page),
-            (Wanted::PageSize, Value::Number(limit)) => self.views.set_limit(limit),
+            (InputField::FilterName, InputValue::Text(name)) => self.save_filter(&name),
+            (InputField::Page, InputValue::Number(page)) => self.views.jump(page),
+            (InputField::PageSize, InputValue::Number(limit)) => self.views.set_limit(limit),
             (wanted, value) => {
                 self.confirm_local(wanted, value, now, effects);
                 None
@@ -272,14 +272,14 @@ impl App {
     }
 
     fn copy_main(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let copy = match (self.overlays.last(), self.screen) {
-            (Some(Overlay::Editor(editor)), _) => Some(("the text".to_owned(), editor.input.text())),
-            (Some(Overlay::Resolve(resolve)), _) => Some(("the prompt".to_owned(), resolve.prompt.text.clone())),
-            (Some(Overlay::AllJobs(_)), _) => {
+        let copy = match (self.dialogs.last(), self.screen) {
+            (Some(Dialog::Editor(editor)), _) => Some(("the text".to_owned(), editor.input.text())),
+            (Some(Dialog::Resolve(resolve)), _) => Some(("the prompt".to_owned(), resolve.prompt.text.clone())),
+            (Some(Dialog::AllJobs(_)), _) => {
                 self.copy_links(now, effects);
                 None
             }
-            (Some(Overlay::Card(card)), _) => Some((format!("the path {}", card.path), card.path.to_string())),
+            (Some(Dialog::Card(card)), _) => Some((format!("the path {}", card.path), card.path.to_string())),
             (Some(_), _) => None,
             (None, Screen::Jobs) => {
                 self.copy_links(now, effects);
@@ -298,9 +298,9 @@ impl App {
             Screen::Jobs => match self.jobs.selected() {
                 Some(row) if row.id.is_some() => {
                     effects.push(Effect::Refresh(row.key));
-                    self.say(Tone::Info, "Asking the service about this job…", now);
+                    self.notify(Severity::Info, "Asking the service about this job…", now);
                 }
-                Some(_) => self.say(Tone::Info, "This job has no id, so there is nothing to ask for.", now),
+                Some(_) => self.notify(Severity::Info, "This job has no id, so there is nothing to ask for.", now),
                 None => {}
             },
             Screen::Views => self.refresh_views(now, effects),

@@ -2,11 +2,11 @@
 //! how old what is known of the others is, is said. What is kept on this computer (titles, tags, notes, what is put away) is
 //! changed from here as on the jobs screen; what needs the service leads to the job's own profile.
 
-use super::filter::Filter;
+use super::dialog::Dialog;
+use super::filter::JobFilter;
 use super::jobs::JobList;
 use super::keymap::{Action, Context};
-use super::overlay::Overlay;
-use super::{App, Effect, JobsOfAll, Tone};
+use super::{AllProfilesJobs, App, Effect, Severity};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
@@ -70,22 +70,22 @@ impl AllJobs {
     /// Shows what passes the saved filter and what is typed only.
     pub(super) fn set_filter(&mut self, saved: &str, typed: &str) {
         typed.clone_into(&mut self.filter);
-        self.list.set_filter(Filter::parse(&format!("{saved} {typed}")));
+        self.list.set_filter(JobFilter::parse(&format!("{saved} {typed}")));
     }
 }
 
 impl App {
     /// The list of the jobs of all profiles, while it is open.
     pub fn all_jobs(&self) -> Option<&AllJobs> {
-        self.overlays.iter().rev().find_map(|overlay| match overlay {
-            Overlay::AllJobs(open) => Some(open.as_ref()),
+        self.dialogs.iter().rev().find_map(|overlay| match overlay {
+            Dialog::AllJobs(open) => Some(open.as_ref()),
             _ => None,
         })
     }
 
     pub(super) fn all_jobs_mut(&mut self) -> Option<&mut AllJobs> {
-        self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
-            Overlay::AllJobs(open) => Some(open.as_mut()),
+        self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+            Dialog::AllJobs(open) => Some(open.as_mut()),
             _ => None,
         })
     }
@@ -96,8 +96,8 @@ impl App {
     }
 
     pub(super) fn listed_mut(&mut self) -> &mut JobList {
-        let open = self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
-            Overlay::AllJobs(open) => Some(&mut open.list),
+        let open = self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+            Dialog::AllJobs(open) => Some(&mut open.list),
             _ => None,
         });
         open.unwrap_or(&mut self.jobs)
@@ -105,8 +105,12 @@ impl App {
 
     /// The key that lists the jobs of all profiles.
     pub(super) fn open_all_jobs(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if self.start.profiles.len() < 2 {
-            return self.say(Tone::Info, "There is no other profile: [profiles.NAME] in config.toml makes one.", now);
+        if self.config.profiles.len() < 2 {
+            return self.notify(
+                Severity::Info,
+                "There is no other profile: [profiles.NAME] in config.toml makes one.",
+                now,
+            );
         }
         let begin = self.jobs.selected().map(|row| row.key);
         self.begin_all_jobs(begin, effects);
@@ -115,15 +119,15 @@ impl App {
     /// The saved filter of the jobs holds in it as well.
     fn begin_all_jobs(&mut self, begin: Option<JobKey>, effects: &mut Vec<Effect>) {
         effects.push(self.list_all_jobs());
-        self.overlays.push(Overlay::AllJobs(Box::new(AllJobs::new(begin))));
+        self.dialogs.push(Dialog::AllJobs(Box::new(AllJobs::new(begin))));
         self.filter_all_jobs("");
     }
 
     /// Where the configuration wants the list at the start: it opens, unless something was typed already.
     pub(super) fn begin_with_all_jobs(&mut self, effects: &mut Vec<Effect>) {
-        if std::mem::take(&mut self.start.all_profiles)
-            && self.start.profiles.len() > 1
-            && self.overlays.is_empty()
+        if std::mem::take(&mut self.config.all_profiles)
+            && self.config.profiles.len() > 1
+            && self.dialogs.is_empty()
             && !self.has_typed_ahead()
         {
             // Nobody has chosen a job yet: what needs the user most comes first.
@@ -134,9 +138,9 @@ impl App {
     /// The places of all profiles in the order in which they are preferred for what they share: the present one, the
     /// default one, then those with a key; the present one is known to work.
     fn preferred(&self) -> Vec<usize> {
-        let mut places: Vec<usize> = (0..self.start.profiles.len()).collect();
-        let lacks = |at: usize| self.start.profiles.get(at).is_none_or(|profile| profile.lacks.is_some());
-        let start = &self.start;
+        let mut places: Vec<usize> = (0..self.config.profiles.len()).collect();
+        let lacks = |at: usize| self.config.profiles.get(at).is_none_or(|profile| profile.lacks.is_some());
+        let start = &self.config;
         places.sort_by_key(|&at| (at != start.current, lacks(at), Some(at) != start.default));
         places
     }
@@ -144,7 +148,7 @@ impl App {
     /// The places of the profiles of the same project as this one, itself among them, the preferred ones first.
     fn sharing(&self, profile: usize) -> Vec<usize> {
         let project = |at: usize| {
-            let scope = self.start.profiles.get(at)?.scope.as_ref()?;
+            let scope = self.config.profiles.get(at)?.scope.as_ref()?;
             Some((&scope.base_url, &scope.project))
         };
         self.preferred().into_iter().filter(|&at| project(at) == project(profile)).collect()
@@ -153,9 +157,9 @@ impl App {
     /// Whose a job is that is listed under this profile: the present one's, else the default one's, else of each that
     /// shares its project.
     pub fn owners(&self, profile: usize) -> String {
-        let is_sure = [Some(self.start.current), self.start.default].contains(&Some(profile));
+        let is_sure = [Some(self.config.current), self.config.default].contains(&Some(profile));
         let places = if is_sure { vec![profile] } else { self.sharing(profile) };
-        let names = places.into_iter().filter_map(|at| self.start.profiles.get(at));
+        let names = places.into_iter().filter_map(|at| self.config.profiles.get(at));
         names.map(|profile| profile.name.to_string()).collect::<Vec<_>>().join(", ")
     }
 
@@ -163,7 +167,7 @@ impl App {
     fn all_scopes(&self) -> Vec<(usize, Scope)> {
         let mut scopes: Vec<(usize, Scope)> = Vec::new();
         for at in self.preferred() {
-            let Some(scope) = self.start.profiles.get(at).and_then(|profile| profile.scope.clone()) else { continue };
+            let Some(scope) = self.config.profiles.get(at).and_then(|profile| profile.scope.clone()) else { continue };
             let is_listed =
                 scopes.iter().any(|(_, other)| (&other.base_url, &other.project) == (&scope.base_url, &scope.project));
             if !is_listed {
@@ -195,16 +199,16 @@ impl App {
     }
 
     /// The record was read.
-    pub(super) fn all_jobs_listed(&mut self, result: Result<JobsOfAll, Failure>, now: Time) {
-        let (rows, current) = (self.geometry().all_jobs_rows(), self.start.current);
+    pub(super) fn all_jobs_listed(&mut self, result: Result<AllProfilesJobs, Failure>, now: Time) {
+        let (rows, current) = (self.geometry().all_jobs_rows(), self.config.current);
         let others = result
             .iter()
             .flat_map(|read| &read.jobs)
             .filter(|(profile, _)| *profile != current)
             .map(|(_, row)| row.key);
-        self.elsewhere.extend(others);
+        self.other_profile_jobs.extend(others);
         let Some(open) = self.all_jobs_mut() else { return };
-        let read = result.map(|JobsOfAll { jobs, left_out }| {
+        let read = result.map(|AllProfilesJobs { jobs, left_out }| {
             open.left_out = left_out;
             open.profiles = jobs.iter().map(|(profile, row)| (row.key, *profile)).collect();
             open.list.replace(jobs.into_iter().map(|(_, row)| row).collect());
@@ -220,7 +224,7 @@ impl App {
 
     /// A row of the present profile came, or one that was changed here, whose profile is known.
     pub(super) fn put_among_all(&mut self, row: &Job) {
-        let current = self.start.current;
+        let current = self.config.current;
         if let Some(open) = self.all_jobs_mut().filter(|open| open.is_read()) {
             open.profiles.entry(row.key).or_insert(current);
             let changed = open.list.upsert(row.clone());
@@ -230,7 +234,7 @@ impl App {
 
     /// Rows were changed here: those of other profiles do not belong in the present one's list.
     pub(super) fn changed_here(&mut self, row: Job) {
-        if self.elsewhere.contains(&row.key) {
+        if self.other_profile_jobs.contains(&row.key) {
             self.put_among_all(&row);
         } else {
             self.put(row);
@@ -239,7 +243,7 @@ impl App {
 
     /// Some of the present profile's jobs were let go of.
     pub(super) fn prune_among_all(&mut self, left: &RemainingJobs) {
-        let current = self.start.current;
+        let current = self.config.current;
         if let Some(open) = self.all_jobs_mut() {
             let AllJobs { list, profiles, .. } = open;
             list.retain(|key| profiles.get(&key) != Some(&current) || left.has(key));
@@ -272,8 +276,8 @@ impl App {
     /// Enter: to the job, on its own profile.
     fn go_to_any_job(&mut self, effects: &mut Vec<Effect>) {
         let Some((profile, key)) = self.any_job() else { return };
-        self.overlays.pop();
-        if profile == self.start.current {
+        self.dialogs.pop();
+        if profile == self.config.current {
             self.screen = super::Screen::Jobs;
             self.jobs.select(key);
         } else {
@@ -285,14 +289,14 @@ impl App {
     fn go_on_with_any_job(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         let Some((profile, _)) = self.any_job() else { return };
         if self.acts_on_marks() {
-            let jobs = self.told(Context::AllJobs, Action::Close);
+            let jobs = self.key_label(Context::AllJobs, Action::Close);
             let text = format!("From this list one job at a time: {jobs} takes the marks away.");
-            return self.say(Tone::Info, &text, now);
+            return self.notify(Severity::Info, &text, now);
         }
-        if profile != self.start.current {
-            let (what, enter) = (self.told(Context::Jobs, action), self.told(Context::AllJobs, Action::Open));
+        if profile != self.config.current {
+            let (what, enter) = (self.key_label(Context::Jobs, action), self.key_label(Context::AllJobs, Action::Open));
             let text = format!("{enter} turns to {} first, where {what} does it.", self.owners(profile));
-            return self.say(Tone::Info, &text, now);
+            return self.notify(Severity::Info, &text, now);
         }
         self.go_to_any_job(effects);
         match action {
@@ -307,8 +311,8 @@ impl App {
 mod tests {
     use super::*;
     use crate::app::jobs::tests::{at, row};
-    use crate::app::profiles::Profile;
-    use crate::app::{Msg, Start};
+    use crate::app::profiles::ProfileEntry;
+    use crate::app::{AppConfig, Msg};
     use crate::model::change::LocalChange;
     use crate::model::endpoint::ApiKey;
     use crate::model::engine_event::EngineEvent;
@@ -322,12 +326,12 @@ mod tests {
         Scope { base_url: "https://api.example.com".into(), project: project.into(), organization: None }
     }
 
-    fn profile(name: &str, project: &str) -> Profile {
-        Profile { name: CleanText::line(name), scope: Some(scope(project)), lacks: None }
+    fn profile(name: &str, project: &str) -> ProfileEntry {
+        ProfileEntry { name: CleanText::line(name), scope: Some(scope(project)), lacks: None }
     }
 
-    fn of_all(jobs: Vec<(usize, Job)>) -> JobsOfAll {
-        JobsOfAll { jobs, left_out: 0 }
+    fn of_all(jobs: Vec<(usize, Job)>) -> AllProfilesJobs {
+        AllProfilesJobs { jobs, left_out: 0 }
     }
 
     fn press(app: &mut App, code: KeyCode) -> Vec<Effect> {
@@ -345,9 +349,10 @@ mod tests {
     fn begun(filters: Vec<crate::app::SavedFilter>) -> App {
         let profiles = vec![profile("same", "a"), profile("a", "a"), profile("b", "b")];
         let utc = FixedOffset::east_opt(0).expect("UTC");
-        let start = Start { size: (120, 40), profiles, current: 1, filters, ..Start::new(scope("a"), utc) };
+        let start = AppConfig { size: (120, 40), profiles, current: 1, filters, ..AppConfig::new(scope("a"), utc) };
         let (mut app, _) = App::new(start, at(0));
-        let known = crate::app::Known { jobs: vec![row(1, Status::Active)], ..crate::app::Known::default() };
+        let known =
+            crate::app::InitialData { jobs: vec![row(1, Status::Active)], ..crate::app::InitialData::default() };
         app.update(Msg::Loaded(Ok(Box::new(known))), at(0));
         let effects = press(&mut app, KeyCode::Char('A'));
         assert_eq!(effects, [Effect::ListAllJobs(vec![(1, scope("a")), (2, scope("b"))])], "each project once");
@@ -359,8 +364,8 @@ mod tests {
     }
 
     fn order(app: &App) -> Vec<i64> {
-        match app.overlays.last() {
-            Some(Overlay::AllJobs(open)) => open.list.shown_rows().map(|row| row.key.0).collect(),
+        match app.dialogs.last() {
+            Some(Dialog::AllJobs(open)) => open.list.shown_rows().map(|row| row.key.0).collect(),
             other => panic!("no list: {other:?}"),
         }
     }
@@ -374,9 +379,10 @@ mod tests {
         assert_eq!(selected(&begun(Vec::new())), Some(1));
         let profiles = vec![profile("a", "a"), profile("b", "b")];
         let utc = FixedOffset::east_opt(0).expect("UTC");
-        let start = Start { size: (120, 40), profiles, all_profiles: true, ..Start::new(scope("a"), utc) };
+        let start = AppConfig { size: (120, 40), profiles, all_profiles: true, ..AppConfig::new(scope("a"), utc) };
         let (mut app, _) = App::new(start, at(0));
-        let known = crate::app::Known { jobs: vec![row(1, Status::Active)], ..crate::app::Known::default() };
+        let known =
+            crate::app::InitialData { jobs: vec![row(1, Status::Active)], ..crate::app::InitialData::default() };
         app.update(Msg::Loaded(Ok(Box::new(known))), at(0));
         let jobs = vec![(0, row(1, Status::Active)), (1, row(2, Status::Failed))];
         app.update(Msg::AllJobs(Ok(of_all(jobs))), at(1));
@@ -419,7 +425,7 @@ mod tests {
         press(&mut app, KeyCode::Char('j'));
         app.update(Msg::AllJobs(Ok(of_all(vec![(2, row(3, Status::Active))]))), at(1001));
         assert!(
-            matches!(app.overlays.last(), Some(Overlay::AllJobs(open)) if open.list.selected().is_some_and(|row| row.key == JobKey(3)))
+            matches!(app.dialogs.last(), Some(Dialog::AllJobs(open)) if open.list.selected().is_some_and(|row| row.key == JobKey(3)))
         );
     }
 
@@ -474,7 +480,7 @@ mod tests {
         typed(&mut app, "sS");
         assert_eq!(order(&app), [1, 2, 3], "by age, the oldest first");
         press(&mut app, KeyCode::Esc);
-        assert!(app.overlays.is_empty());
+        assert!(app.dialogs.is_empty());
     }
 
     #[test]
@@ -490,9 +496,9 @@ mod tests {
         let mut app = opened();
         assert_eq!(typed(&mut app, "f"), []);
         let said = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
-        assert!(said.contains("Enter turns to b first") && matches!(app.overlays.last(), Some(Overlay::AllJobs(_))));
+        assert!(said.contains("Enter turns to b first") && matches!(app.dialogs.last(), Some(Dialog::AllJobs(_))));
         typed(&mut app, "Gf");
-        assert!(app.overlays.last().and_then(Overlay::as_editor).is_some(), "the present profile's job");
+        assert!(app.dialogs.last().and_then(Dialog::as_editor).is_some(), "the present profile's job");
     }
 
     #[test]
@@ -512,16 +518,16 @@ mod tests {
     #[test]
     fn the_configuration_may_begin_with_it_once() {
         let utc = FixedOffset::east_opt(0).expect("UTC");
-        let begun = |profiles: Vec<Profile>| {
-            let start = Start { size: (120, 40), profiles, all_profiles: true, ..Start::new(scope("a"), utc) };
+        let begun = |profiles: Vec<ProfileEntry>| {
+            let start = AppConfig { size: (120, 40), profiles, all_profiles: true, ..AppConfig::new(scope("a"), utc) };
             let (mut app, _) = App::new(start, at(0));
             app.update(Msg::Loaded(Ok(Box::default())), at(0));
             app
         };
         let app = begun(vec![profile("a", "a"), profile("b", "b")]);
-        assert!(matches!(app.overlays.last(), Some(Overlay::AllJobs(_))) && !app.start.all_profiles);
+        assert!(matches!(app.dialogs.last(), Some(Dialog::AllJobs(_))) && !app.config.all_profiles);
         let app = begun(vec![profile("a", "a")]);
-        assert!(app.overlays.is_empty() && app.notice.is_none(), "there is only one");
+        assert!(app.dialogs.is_empty() && app.notice.is_none(), "there is only one");
     }
 
     #[test]
@@ -532,8 +538,11 @@ mod tests {
         app.update(Msg::ProfileKey(2, Ok(key())), at(1001));
         app.update(Msg::KeyTried(2, Ok((key(), None))), at(1002));
         let jobs = vec![row(3, Status::Active), row(2, Status::Failed)];
-        app.update(Msg::Loaded(Ok(Box::new(crate::app::Known { jobs, ..crate::app::Known::default() }))), at(1003));
-        assert_eq!(app.start.profile.as_str(), "b");
+        app.update(
+            Msg::Loaded(Ok(Box::new(crate::app::InitialData { jobs, ..crate::app::InitialData::default() }))),
+            at(1003),
+        );
+        assert_eq!(app.config.profile.as_str(), "b");
         assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(2)));
     }
 
@@ -543,7 +552,7 @@ mod tests {
         none.lacks = Some(CleanText::line("It has no key of its own."));
         let profiles = vec![none, profile("bad", "shared"), profile("good", "shared"), profile("here", "a")];
         let utc = FixedOffset::east_opt(0).expect("UTC");
-        let start = Start { size: (120, 40), profiles, current: 3, default, ..Start::new(scope("a"), utc) };
+        let start = AppConfig { size: (120, 40), profiles, current: 3, default, ..AppConfig::new(scope("a"), utc) };
         let (mut app, _) = App::new(start, at(0));
         app.update(Msg::Loaded(Ok(Box::default())), at(0));
         press(&mut app, KeyCode::Char('A'));
@@ -571,8 +580,11 @@ mod tests {
         assert_eq!(app.update(Msg::ProfileKey(2, Ok(key())), at(1002)), [Effect::TryProfileKey(2, key())]);
         app.update(Msg::KeyTried(2, Ok((key(), None))), at(1003));
         let jobs = vec![row(8, Status::Active), row(9, Status::Active)];
-        app.update(Msg::Loaded(Ok(Box::new(crate::app::Known { jobs, ..crate::app::Known::default() }))), at(1004));
-        assert_eq!(app.start.profile.as_str(), "good");
+        app.update(
+            Msg::Loaded(Ok(Box::new(crate::app::InitialData { jobs, ..crate::app::InitialData::default() }))),
+            at(1004),
+        );
+        assert_eq!(app.config.profile.as_str(), "good");
         assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(9)));
     }
 
@@ -585,10 +597,10 @@ mod tests {
         let refused = Failure::new(crate::model::failure::FailureKind::KeyRefused, "The key is not accepted.");
         assert_eq!(app.update(Msg::KeyTried(1, Err(refused)), at(1002)), [], "no second request unasked");
         assert!(
-            matches!(app.overlays.last(), Some(Overlay::Profiles(open))
+            matches!(app.dialogs.last(), Some(Dialog::Profiles(open))
                 if open.said.as_ref().is_some_and(|said| said.as_str().contains("Enter tries good"))),
             "{:?}",
-            app.overlays.last()
+            app.dialogs.last()
         );
         assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(2)]);
     }
@@ -598,7 +610,7 @@ mod tests {
         let mut app = opened();
         press(&mut app, KeyCode::Char('G'));
         assert_eq!(press(&mut app, KeyCode::Enter).len(), 0);
-        assert!(app.overlays.is_empty());
+        assert!(app.dialogs.is_empty());
         assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(1)));
     }
 }

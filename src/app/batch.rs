@@ -1,12 +1,12 @@
 //! Many new jobs at once: prompts are typed, pasted or read from a file, looked over with what they would cost, and
 //! queued on disk. Who sends them when is the engine's business.
 
-use super::editor::Saved;
+use super::dialog::{Dialog, InputDialog, InputField};
+use super::editor::DraftState;
 use super::keymap::{Action, Context};
-use super::overlay::{Ask, Overlay, Wanted};
 use super::scroll;
 use super::text_input::TextInput;
-use super::{App, Effect, Record, SubmitError, Tone, format};
+use super::{App, Effect, Severity, StoreState, SubmitError, format};
 use crate::model::Time;
 use crate::model::batch;
 use crate::model::failure::Failure;
@@ -21,19 +21,19 @@ const TITLE: usize = 200;
 
 /// The layer.
 #[derive(Debug)]
-pub struct Batch {
+pub struct BatchDialog {
     /// Prompts as typed or pasted.
     pub input: TextInput,
     /// Whether they are on disk as a draft.
-    pub saved: Saved,
-    pub step: Step,
+    pub saved: DraftState,
+    pub step: BatchStep,
     /// What is wrong with them.
     pub message: Option<CleanText>,
 }
 
 /// How far it is.
 #[derive(Debug)]
-pub enum Step {
+pub enum BatchStep {
     Writing,
     /// This file is being read.
     Reading(CleanText),
@@ -94,36 +94,36 @@ pub fn price(jobs: usize, ahead: usize, budget: Budget, now: Time, offset: Fixed
 
 impl App {
     pub(super) fn open_batch(&mut self, now: Time) {
-        if self.record != Record::Read {
+        if self.store != StoreState::Read {
             return;
         }
         let text = self.drafts.get(&DraftSlot::Batch).cloned().unwrap_or_default();
         if !text.trim().is_empty() {
-            self.say(Tone::Info, "Your prompts are back.", now);
+            self.notify(Severity::Info, "Your prompts are back.", now);
         }
         let input = TextInput::block(&text);
-        let batch = Batch { input, saved: Saved::Unchanged, step: Step::Writing, message: None };
-        self.overlays.push(Overlay::Batch(Box::new(batch)));
+        let batch = BatchDialog { input, saved: DraftState::Unchanged, step: BatchStep::Writing, message: None };
+        self.dialogs.push(Dialog::Batch(Box::new(batch)));
     }
 
-    fn batch(&mut self) -> Option<&mut Batch> {
-        self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
-            Overlay::Batch(batch) => Some(batch.as_mut()),
+    fn batch(&mut self) -> Option<&mut BatchDialog> {
+        self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+            Dialog::Batch(batch) => Some(batch.as_mut()),
             _ => None,
         })
     }
 
     /// Back to the text from a step further on; else the layer closes and its text is kept as a draft.
     pub(super) fn close_batch(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Overlay::Batch(batch)) = self.overlays.last_mut() else { return };
+        let Some(Dialog::Batch(batch)) = self.dialogs.last_mut() else { return };
         match batch.step {
-            Step::Reading(_) | Step::Preview(_) => batch.step = Step::Writing,
-            Step::Writing => {
+            BatchStep::Reading(_) | BatchStep::Preview(_) => batch.step = BatchStep::Writing,
+            BatchStep::Writing => {
                 if self.keep_batch_text(effects) {
-                    let again = self.told(Context::Jobs, Action::Batch);
-                    self.say(Tone::Info, &format!("Draft kept; {again} opens it again."), now);
+                    let again = self.key_label(Context::Jobs, Action::Batch);
+                    self.notify(Severity::Info, &format!("Draft kept; {again} opens it again."), now);
                 }
-                self.overlays.pop();
+                self.dialogs.pop();
             }
         }
     }
@@ -133,7 +133,7 @@ impl App {
         let Some(batch) = self.batch() else { return false };
         if batch.input.is_blank() {
             let was_unsaved = batch.saved.is_unsaved();
-            batch.saved = Saved::Unchanged;
+            batch.saved = DraftState::Unchanged;
             if self.drafts.remove(&DraftSlot::Batch).is_some() || was_unsaved {
                 effects.push(Effect::DeleteDraft(DraftSlot::Batch));
             }
@@ -141,7 +141,7 @@ impl App {
         }
         let text = batch.input.text();
         if batch.saved.is_unsaved() {
-            batch.saved = Saved::Writing;
+            batch.saved = DraftState::Writing;
             effects.push(Effect::SaveDraft(DraftSlot::Batch, text.clone()));
         }
         self.drafts.insert(DraftSlot::Batch, text);
@@ -149,14 +149,14 @@ impl App {
     }
 
     pub(super) fn ask_for_file(&mut self) {
-        if matches!(self.overlays.last(), Some(Overlay::Batch(batch)) if matches!(batch.step, Step::Writing)) {
-            self.overlays.push(Overlay::Ask(Box::new(Ask::new(Wanted::PromptsFile, ""))));
+        if matches!(self.dialogs.last(), Some(Dialog::Batch(batch)) if matches!(batch.step, BatchStep::Writing)) {
+            self.dialogs.push(Dialog::Ask(Box::new(InputDialog::new(InputField::PromptsFile, ""))));
         }
     }
 
     pub(super) fn read_file(&mut self, file: &str, effects: &mut Vec<Effect>) {
         if let Some(batch) = self.batch() {
-            batch.step = Step::Reading(CleanText::line(file));
+            batch.step = BatchStep::Reading(CleanText::line(file));
             batch.message = None;
             effects.push(Effect::ReadPrompts(file.to_owned()));
         }
@@ -165,35 +165,35 @@ impl App {
     /// Lists what is typed as prompts with what they cost; queues the listed ones.
     pub(super) fn go_on_with_batch(&mut self, effects: &mut Vec<Effect>) {
         let rows = self.geometry().batch_rows();
-        let read_only = self.start.read_only;
-        let Some(Overlay::Batch(batch)) = self.overlays.last_mut() else { return };
+        let read_only = self.config.read_only;
+        let Some(Dialog::Batch(batch)) = self.dialogs.last_mut() else { return };
         match &batch.step {
-            Step::Writing => match batch::parse(None, &batch.input.text()) {
+            BatchStep::Writing => match batch::parse(None, &batch.input.text()) {
                 Ok(prompts) => {
                     let mut preview = Preview::new(None, prompts);
                     preview.keep_in_sight(rows);
                     batch.message = None;
-                    batch.step = Step::Preview(preview);
+                    batch.step = BatchStep::Preview(preview);
                     // On disk as it stands here: queued, the record knows that it is this draft.
                     self.keep_batch_text(effects);
                 }
                 Err(error) => batch.message = Some(CleanText::line(&error.to_string())),
             },
-            Step::Preview(_) if read_only => {
+            BatchStep::Preview(_) if read_only => {
                 let text = "Not queued: the data folder can't be written, so nothing could be kept.";
                 batch.message = Some(CleanText::line(text));
             }
-            Step::Preview(_) => self.queue_batch(effects),
-            Step::Reading(_) => {}
+            BatchStep::Preview(_) => self.queue_batch(effects),
+            BatchStep::Reading(_) => {}
         }
     }
 
     /// How many jobs the batch on top would queue; none before its prompts are listed.
     pub(super) fn batch_size(&self) -> Option<usize> {
-        match self.overlays.last() {
-            Some(Overlay::Batch(batch)) => match &batch.step {
-                Step::Preview(preview) => Some(preview.prompts.len()),
-                Step::Writing | Step::Reading(_) => None,
+        match self.dialogs.last() {
+            Some(Dialog::Batch(batch)) => match &batch.step {
+                BatchStep::Preview(preview) => Some(preview.prompts.len()),
+                BatchStep::Writing | BatchStep::Reading(_) => None,
             },
             _ => None,
         }
@@ -206,16 +206,16 @@ impl App {
             return Some(format!("{}; how many may go out now is not known yet", format::plural(jobs, "job")));
         }
         let ahead = self.jobs.count_of(JobGroup::Queued);
-        Some(price(jobs, ahead, self.budget(RateLimited::Create), now, self.start.offset))
+        Some(price(jobs, ahead, self.budget(RateLimited::Create), now, self.config.offset))
     }
 
     /// Saves the listed prompts and closes the dialog. Prompts of a file leave the typed text a draft.
     fn queue_batch(&mut self, effects: &mut Vec<Effect>) {
         let typed = self.keep_batch_text(effects).then(|| self.drafts.get(&DraftSlot::Batch).cloned());
-        let Some(Overlay::Batch(batch)) = self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Batch(_))) else {
+        let Some(Dialog::Batch(batch)) = self.dialogs.pop_if(|overlay| matches!(overlay, Dialog::Batch(_))) else {
             return;
         };
-        let Step::Preview(preview) = batch.step else { return };
+        let BatchStep::Preview(preview) = batch.step else { return };
         let is_typed = preview.file.is_none();
         if is_typed {
             self.drafts.remove(&DraftSlot::Batch);
@@ -228,17 +228,17 @@ impl App {
         let rows = self.geometry().batch_rows();
         let file = CleanText::line(file);
         let Some(batch) = self.batch() else { return };
-        if !matches!(&batch.step, Step::Reading(wanted) if *wanted == file) {
+        if !matches!(&batch.step, BatchStep::Reading(wanted) if *wanted == file) {
             return;
         }
         match result {
             Ok(prompts) => {
                 let mut preview = Preview::new(Some(file), prompts);
                 preview.keep_in_sight(rows);
-                batch.step = Step::Preview(preview);
+                batch.step = BatchStep::Preview(preview);
             }
             Err(failure) => {
-                batch.step = Step::Writing;
+                batch.step = BatchStep::Writing;
                 batch.message = Some(failure.sentence);
             }
         }
@@ -256,12 +256,12 @@ impl App {
                 if let Some(key) = first {
                     self.jobs.select(key);
                 }
-                self.say(Tone::Info, &text, now);
+                self.notify(Severity::Info, &text, now);
             }
             Err(error) => {
                 let why = format!("Not queued: {}", error.failure.sentence);
                 if error.text.is_empty() {
-                    self.say(Tone::Problem, &why, now);
+                    self.notify(Severity::Problem, &why, now);
                 } else {
                     self.restore_draft(DraftSlot::Batch, error.text, Vec::new(), &why, now, effects);
                 }

@@ -2,10 +2,10 @@
 //! exporting. An action on marked jobs asks first and names each of them. Tags are `local`'s, follow-ups `many`'s, the
 //! queue is `queue`'s.
 
+use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use super::job_labels::TagChanges;
 use super::keymap::{Action, Context};
-use super::local::TagChanges;
-use super::overlay::{Consequence, Overlay, Question};
-use super::{App, Effect, NewFile, Overwrite, Pane, Screen, Tone, format};
+use super::{App, Effect, NewFile, Overwrite, Pane, Screen, Severity, format};
 use crate::model::Time;
 use crate::model::change::{LocalChange, QueueChange};
 use crate::model::json;
@@ -92,19 +92,19 @@ impl App {
     }
 
     pub(super) fn question(&mut self, text: String, bulk: Bulk, targets: Targets) {
-        self.overlays.push(Overlay::Question(Question { text, yes: Consequence::Bulk(bulk, targets) }));
+        self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes: ConfirmAction::Bulk(bulk, targets) }));
     }
 
     /// Yes was said.
     pub(super) fn carry_out(&mut self, bulk: Bulk, keys: Vec<JobKey>, now: Time, effects: &mut Vec<Effect>) {
-        let (jobs, undo) = (format::plural(keys.len(), "job"), self.told(Context::Jobs, Action::Undo));
+        let (jobs, undo) = (format::plural(keys.len(), "job"), self.key_label(Context::Jobs, Action::Undo));
         match bulk {
             Bulk::OpenPrs => self.open_all(&keys, effects),
             Bulk::CopyLinks => self.copy_all(&keys, effects),
             Bulk::Dismiss => {
                 self.listed_mut().leave(&keys);
                 self.listed_mut().clear_marks();
-                self.say(Tone::Info, &format!("{jobs} dismissed; {undo} takes it back."), now);
+                self.notify(Severity::Info, &format!("{jobs} dismissed; {undo} takes it back."), now);
                 self.change(keys, LocalChange::Dismissed(true), "dismissing", effects);
             }
             Bulk::TakeBack => {
@@ -113,12 +113,12 @@ impl App {
             }
             Bulk::Done => {
                 self.listed_mut().clear_marks();
-                self.say(Tone::Info, &format!("{jobs} marked as done; {undo} takes it back."), now);
+                self.notify(Severity::Info, &format!("{jobs} marked as done; {undo} takes it back."), now);
                 self.change(keys, LocalChange::Handled, DONE, effects);
             }
             Bulk::NotDone => {
                 self.listed_mut().clear_marks();
-                self.say(Tone::Info, &format!("{jobs} put back under needs you."), now);
+                self.notify(Severity::Info, &format!("{jobs} put back under needs you."), now);
                 self.change(keys, LocalChange::HandledAt(None), NOT_DONE, effects);
             }
             Bulk::Tags(changes) => self.tag_many(&keys, &changes, now, effects),
@@ -152,10 +152,14 @@ impl App {
         let targets = self.split_targets(&keys, refusal);
         match (targets.keys.len(), keys.as_slice()) {
             (_, []) => {}
-            (0, _) if self.acts_on_marks() => self.say(Tone::Info, "None of the marked jobs has a pull request.", now),
+            (0, _) if self.acts_on_marks() => {
+                self.notify(Severity::Info, "None of the marked jobs has a pull request.", now)
+            }
             (0, [key, ..]) => match self.listed().get(*key).and_then(|row| row.pr_link.clone()) {
-                Some(link) => self.say(Tone::Problem, &format!("Not opened, since it is no web address: {link}"), now),
-                None => self.say(Tone::Info, "This job has no pull request.", now),
+                Some(link) => {
+                    self.notify(Severity::Problem, &format!("Not opened, since it is no web address: {link}"), now)
+                }
+                None => self.notify(Severity::Info, "This job has no pull request.", now),
             },
             (n, _) if self.acts_on_marks() => {
                 self.question(format!("Open {}?", format::plural(n, "pull request")), Bulk::OpenPrs, targets);
@@ -181,7 +185,7 @@ impl App {
         let targets = self.split_targets(&keys, nothing);
         match targets.keys.len() {
             _ if keys.is_empty() => {}
-            0 => self.say(Tone::Info, "There is nothing to copy: no pull request and no id yet.", now),
+            0 => self.notify(Severity::Info, "There is nothing to copy: no pull request and no id yet.", now),
             n if self.acts_on_marks() => {
                 self.question(
                     format!("Copy the links or ids of {}?", format::plural(n, "job")),
@@ -219,9 +223,11 @@ impl App {
         });
         match targets.keys.len() {
             _ if keys.is_empty() => {}
-            0 => {
-                self.say(Tone::Info, "It has a prompt that was not delivered: press ! to decide about that first.", now)
-            }
+            0 => self.notify(
+                Severity::Info,
+                "It has a prompt that was not delivered: press ! to decide about that first.",
+                now,
+            ),
             n if self.acts_on_marks() => {
                 let (verb, bulk) = if back { ("Take back", Bulk::TakeBack) } else { ("Dismiss", Bulk::Dismiss) };
                 self.question(format!("{verb} {}?", format::plural(n, "job")), bulk, targets);
@@ -230,8 +236,8 @@ impl App {
             _ => {
                 self.listed_mut().leave(&targets.keys);
                 self.change(targets.keys, LocalChange::Dismissed(true), "dismissing", effects);
-                let back = self.told(Context::Jobs, Action::Undo);
-                self.say(Tone::Info, &format!("Dismissed; {back} takes it back."), now);
+                let back = self.key_label(Context::Jobs, Action::Undo);
+                self.notify(Severity::Info, &format!("Dismissed; {back} takes it back."), now);
             }
         }
     }
@@ -247,16 +253,20 @@ impl App {
             _ if !can_be(row) => Some("doesn't need you"),
             _ => (row.is_handled() != back).then_some("already done"),
         });
-        let undo = self.told(Context::Jobs, Action::Undo);
+        let undo = self.key_label(Context::Jobs, Action::Undo);
         match targets.keys.len() {
             _ if keys.is_empty() => {}
-            0 if self.acts_on_marks() => self.say(Tone::Info, "None of the marked jobs can be marked as done.", now),
-            0 if targets.left_out.iter().any(|(_, reason)| *reason == NOT_DELIVERED) => {
-                self.say(Tone::Info, "It has a prompt that was not delivered: press ! to decide about that first.", now)
+            0 if self.acts_on_marks() => {
+                self.notify(Severity::Info, "None of the marked jobs can be marked as done.", now)
             }
+            0 if targets.left_out.iter().any(|(_, reason)| *reason == NOT_DELIVERED) => self.notify(
+                Severity::Info,
+                "It has a prompt that was not delivered: press ! to decide about that first.",
+                now,
+            ),
             0 => {
                 let text = "Not marked: only failed jobs and jobs with a pull request can be marked as done.";
-                self.say(Tone::Info, text, now);
+                self.notify(Severity::Info, text, now);
             }
             n if self.acts_on_marks() => {
                 let jobs = format::plural(n, "job");
@@ -268,11 +278,11 @@ impl App {
             }
             _ if back => {
                 self.change(targets.keys, LocalChange::HandledAt(None), NOT_DONE, effects);
-                self.say(Tone::Info, "Put back under needs you.", now);
+                self.notify(Severity::Info, "Put back under needs you.", now);
             }
             _ => {
                 self.change(targets.keys, LocalChange::Handled, DONE, effects);
-                self.say(Tone::Info, &format!("Marked as done; {undo} takes it back."), now);
+                self.notify(Severity::Info, &format!("Marked as done; {undo} takes it back."), now);
             }
         }
     }
@@ -292,7 +302,7 @@ impl App {
 
     fn export(&self, keys: &[JobKey], now: Time, effects: &mut Vec<Effect>) {
         let jobs: Vec<serde_json::Value> = self.rows(keys).map(exported).collect();
-        let at = now.with_timezone(&self.start.offset).format("%Y%m%d-%H%M%S");
+        let at = now.with_timezone(&self.config.offset).format("%Y%m%d-%H%M%S");
         let text = format!("{:#}\n", serde_json::Value::Array(jobs));
         let what = CleanText::line(&format::plural(keys.len(), "job"));
         let file = NewFile { name: format!("docdeck-jobs-{at}.json"), text, what };

@@ -1,7 +1,7 @@
 //! The selected job's detail: its thread as lines that are ready to draw at the pane's width.
 
-use super::about::{JobPages, PagesLine, pages_lines};
-use super::read_ahead::{ReadAhead, Standing};
+use super::impact::{JobPages, PagesLine, pages_lines};
+use super::thread_prefetch::{JobRevision, ThreadPrefetch};
 use super::wrap::wrap;
 use crate::model::Time;
 use crate::model::failure::Failure;
@@ -103,14 +103,14 @@ pub struct Detail {
     /// The pages that the job was started about.
     pub about: JobPages,
     /// Threads of the jobs around it.
-    pub(super) ahead: ReadAhead,
+    pub(super) ahead: ThreadPrefetch,
     /// First visible line, counted over the whole pane's text.
     pub scroll: usize,
 }
 
 impl Detail {
     /// Turns to a job, whose row stands like this; the thread to read now, if any.
-    pub(super) fn show(&mut self, job: Option<Standing>) -> Option<JobKey> {
+    pub(super) fn show(&mut self, job: Option<JobRevision>) -> Option<JobKey> {
         let key = job.map(|(key, _)| key);
         if self.job != key {
             self.leave();
@@ -208,12 +208,12 @@ impl Detail {
 }
 
 fn lines(thread: &Thread, width: usize) -> Vec<ThreadLine> {
-    enum Entry<'a> {
+    enum ThreadEntry<'a> {
         Prompt(&'a Prompt),
         Event(&'a JobEvent),
     }
-    let prompts = thread.prompts.iter().map(|prompt| (prompt.written_at, Entry::Prompt(prompt)));
-    let events = thread.events.iter().map(|event| (event.at, Entry::Event(event)));
+    let prompts = thread.prompts.iter().map(|prompt| (prompt.written_at, ThreadEntry::Prompt(prompt)));
+    let events = thread.events.iter().map(|event| (event.at, ThreadEntry::Event(event)));
     let mut entries: Vec<_> = prompts.chain(events).collect();
     entries.sort_by_key(|(at, _)| *at);
     let text_width = width.saturating_sub(INDENT).max(8);
@@ -221,11 +221,11 @@ fn lines(thread: &Thread, width: usize) -> Vec<ThreadLine> {
     let mut held = false;
     for (at, entry) in entries {
         match entry {
-            Entry::Prompt(prompt) => {
+            ThreadEntry::Prompt(prompt) => {
                 prompt_lines(prompt, at, text_width, held, &mut out);
                 held |= prompt.delivery.kind().holds_the_rest();
             }
-            Entry::Event(event) => {
+            ThreadEntry::Event(event) => {
                 push_entry(at, Who::Agent, wrap(&event_text(&event.kind), text_width, 4).0, &mut out)
             }
         }

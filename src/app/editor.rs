@@ -14,7 +14,7 @@ pub const SAVE_AFTER: TimeDelta = TimeDelta::seconds(1);
 
 /// Whether the text is on disk as a draft.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Saved {
+pub enum DraftState {
     /// Nothing typed since the editor was opened.
     Unchanged,
     /// To be written at this time.
@@ -27,7 +27,7 @@ pub enum Saved {
     Failed(CleanText),
 }
 
-impl Saved {
+impl DraftState {
     /// The text changed.
     pub fn touched(&mut self, now: Time) {
         if !matches!(self, Self::Due(_)) {
@@ -62,7 +62,7 @@ pub struct Editor {
     pub is_lent: bool,
     /// Why a prompt that is edited was not delivered.
     pub last_failure: Option<CleanText>,
-    pub saved: Saved,
+    pub saved: DraftState,
     /// Something to say under the text: why it wasn't sent.
     pub message: Option<CleanText>,
     /// A blank that is left was said since the last change: sending goes through.
@@ -92,7 +92,7 @@ impl Editor {
             taken: String::new(),
             is_lent: false,
             last_failure: None,
-            saved: Saved::Unchanged,
+            saved: DraftState::Unchanged,
             message: None,
             is_warned: false,
         }

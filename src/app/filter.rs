@@ -23,19 +23,19 @@ const MIN_IN_PROMPTS: usize = 2;
 
 /// What a filter asks for; a row passes when it passes every term.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Filter {
-    terms: Vec<Term>,
+pub struct JobFilter {
+    terms: Vec<JobTerm>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Term {
+struct JobTerm {
     /// `!` before it: a row must not have it.
     not: bool,
-    what: What,
+    what: Criterion,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum What {
+enum Criterion {
     /// Anywhere in what the row shows (its state's word and pull request too), or in a prompt.
     Word(Word),
     /// Start of the status' or the delivery's word, or of the group's; squeezed.
@@ -64,11 +64,11 @@ fn atom(word: &str, kind: AtomKind) -> Atom {
     Atom::new(word, CaseMatching::Ignore, Normalization::Smart, kind, false)
 }
 
-impl Filter {
+impl JobFilter {
     /// Reads what is typed: words, `s:` status, `m:` model, `#1423`, `tag:x` or `#x`, each with `!` before it for "not".
     /// Terms that are not finished (`s:`, `!`) ask for nothing yet.
     pub fn parse(typed: &str) -> Self {
-        Self { terms: typed.split_whitespace().filter_map(Term::parse).collect() }
+        Self { terms: typed.split_whitespace().filter_map(JobTerm::parse).collect() }
     }
 
     /// Whether every row passes.
@@ -80,7 +80,7 @@ impl Filter {
     pub fn words(&self) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         for term in &self.terms {
-            if let What::Word(word) = &term.what
+            if let Criterion::Word(word) = &term.what
                 && word.letters >= MIN_IN_PROMPTS
                 && !words.contains(&word.text)
             {
@@ -96,7 +96,7 @@ impl Filter {
             search_words().any(|(word, _)| begins(&word, start)) || others.clone().any(|word| begins(word, start))
         };
         self.terms.iter().find_map(|term| match &term.what {
-            What::Status(start) if !is_known(start) => Some(start.as_str()),
+            Criterion::Status(start) if !is_known(start) => Some(start.as_str()),
             _ => None,
         })
     }
@@ -104,18 +104,18 @@ impl Filter {
     /// Whether no row can pass that `before` neither let through nor found near: terms were added, or went on, none of
     /// those as far as a word whose prompts are `known`.
     fn narrows(&self, before: &Self, known: impl Fn(&str) -> bool) -> bool {
-        let went_on = |(now, before): (&Term, &Term)| now == before || now.goes_on_from(before, &known);
+        let went_on = |(now, before): (&JobTerm, &JobTerm)| now == before || now.goes_on_from(before, &known);
         self.terms.len() >= before.terms.len() && self.terms.iter().zip(&before.terms).all(went_on)
     }
 }
 
 /// What a filter makes of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum Match {
     /// What it shows passes neither this filter nor one that goes on from it.
     Fails,
     /// It may pass when more is typed.
-    Near,
+    Fuzzy,
     Passes,
 }
 
@@ -130,16 +130,16 @@ pub enum Taken {
     Anew,
 }
 
-impl Term {
+impl JobTerm {
     fn goes_on_from(&self, before: &Self, known: impl Fn(&str) -> bool) -> bool {
         if self.not || before.not {
             return false;
         }
         match (&self.what, &before.what) {
-            (What::Word(now), What::Word(before)) => now.text.starts_with(&before.text) && !known(&now.text),
-            (What::Status(now), What::Status(before))
-            | (What::PullRequest(now), What::PullRequest(before))
-            | (What::Tag(now), What::Tag(before)) => now.starts_with(before),
+            (Criterion::Word(now), Criterion::Word(before)) => now.text.starts_with(&before.text) && !known(&now.text),
+            (Criterion::Status(now), Criterion::Status(before))
+            | (Criterion::PullRequest(now), Criterion::PullRequest(before))
+            | (Criterion::Tag(now), Criterion::Tag(before)) => now.starts_with(before),
             _ => false,
         }
     }
@@ -150,28 +150,29 @@ impl Term {
         let named = |prefix: &str| rest.strip_prefix(prefix).map(str::to_owned);
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let what = if let Some(status) = named("s:") {
-            What::Status(squeezed(&status))
+            Criterion::Status(squeezed(&status))
         } else if let Some(model) = named("m:") {
             if model.is_empty() {
                 return None;
             }
-            What::Model(atom(&model, AtomKind::Substring))
+            Criterion::Model(atom(&model, AtomKind::Substring))
         } else if let Some(tag) = named("tag:") {
-            What::Tag(tag.trim_start_matches('#').to_owned())
+            Criterion::Tag(tag.trim_start_matches('#').to_owned())
         } else if let Some(number) = named("#").filter(|number| is_number(number)) {
-            What::PullRequest(number)
+            Criterion::PullRequest(number)
         } else if let Some(tag) = named("#") {
-            What::Tag(tag)
+            Criterion::Tag(tag)
         } else {
             let (fuzzy, plain) = (atom(&rest, AtomKind::Fuzzy), atom(&rest, AtomKind::Substring));
             let (letters, number) = (rest.chars().count(), is_number(&rest));
-            What::Word(Word { letters, number, fuzzy, plain, squeezed: squeezed(&rest), text: rest })
+            Criterion::Word(Word { letters, number, fuzzy, plain, squeezed: squeezed(&rest), text: rest })
         };
         let is_open = match &what {
-            What::Word(Word { text, .. }) | What::Status(text) | What::PullRequest(text) | What::Tag(text) => {
-                text.is_empty()
-            }
-            What::Model(_) => false,
+            Criterion::Word(Word { text, .. })
+            | Criterion::Status(text)
+            | Criterion::PullRequest(text)
+            | Criterion::Tag(text) => text.is_empty(),
+            Criterion::Model(_) => false,
         };
         (!is_open).then_some(Self { not, what })
     }
@@ -179,29 +180,29 @@ impl Term {
 
 /// A filter at work: with the matcher's scratch memory and with what the store found in prompts.
 #[derive(Debug, Default)]
-pub struct Sieve {
-    filter: Filter,
+pub struct FilterState {
+    filter: JobFilter,
     /// The first term that the filter before did not have.
     fresh: usize,
     matcher: Matcher,
     scratch: Vec<char>,
     /// What each term makes of the repository that was looked at last: most rows share one.
-    repositories: Vec<Option<(Arc<CleanText>, Verdict)>>,
+    repositories: Vec<Option<(Arc<CleanText>, Match)>>,
     /// By word, in order.
     found: HashMap<String, Vec<JobKey>>,
     /// Words whose prompts have to be looked through again: there are new ones. What was found holds meanwhile.
     stale: HashSet<String>,
 }
 
-impl Sieve {
+impl FilterState {
     /// The filter.
-    pub fn filter(&self) -> &Filter {
+    pub fn filter(&self) -> &JobFilter {
         &self.filter
     }
 
     /// Takes another filter; what was found for words that it shares stays. Whether only rows can pass now that passed
     /// until now, or were near to it.
-    pub fn set(&mut self, filter: Filter) -> bool {
+    pub fn set(&mut self, filter: JobFilter) -> bool {
         let narrows = filter.narrows(&self.filter, |word| self.found.contains_key(word));
         let words = filter.words();
         self.found.retain(|word, _| words.contains(word));
@@ -229,7 +230,7 @@ impl Sieve {
         }
         jobs.sort_unstable();
         jobs.dedup();
-        let is_not = |term: &Term| term.not && matches!(&term.what, What::Word(other) if other.text == word);
+        let is_not = |term: &JobTerm| term.not && matches!(&term.what, Criterion::Word(other) if other.text == word);
         let only_more = !self.found.contains_key(&word) && !self.filter.terms.iter().any(is_not);
         let more = only_more.then(|| jobs.clone());
         self.found.insert(word, jobs);
@@ -237,26 +238,26 @@ impl Sieve {
     }
 
     /// What the filter makes of a row.
-    pub fn verdict(&mut self, row: &Job) -> Verdict {
+    pub fn verdict(&mut self, row: &Job) -> Match {
         self.weigh(row, 0)
     }
 
     /// What it makes of a row that the filter before let through.
-    pub fn verdict_anew(&mut self, row: &Job) -> Verdict {
+    pub fn verdict_anew(&mut self, row: &Job) -> Match {
         self.weigh(row, self.fresh)
     }
 
-    fn weigh(&mut self, row: &Job, from: usize) -> Verdict {
+    fn weigh(&mut self, row: &Job, from: usize) -> Match {
         let Self { filter, matcher, scratch, repositories, found, .. } = self;
-        let mut verdict = Verdict::Passes;
+        let mut verdict = Match::Passes;
         for (term, repository) in filter.terms.iter().zip(repositories).skip(from) {
             let in_prompt = |word: &str| found.get(word).is_some_and(|jobs| jobs.binary_search(&row.key).is_ok());
-            let of_term = match has(&term.what, row, &mut Hay { matcher, scratch, repository }, in_prompt) {
-                Verdict::Passes if term.not => Verdict::Fails,
-                _ if term.not => Verdict::Passes,
+            let of_term = match has(&term.what, row, &mut MatchScratch { matcher, scratch, repository }, in_prompt) {
+                Match::Passes if term.not => Match::Fails,
+                _ if term.not => Match::Passes,
                 verdict => verdict,
             };
-            if of_term == Verdict::Fails {
+            if of_term == Match::Fails {
                 return of_term;
             }
             verdict = verdict.min(of_term);
@@ -266,33 +267,33 @@ impl Sieve {
 }
 
 /// The matcher's working memory.
-struct Hay<'a> {
+struct MatchScratch<'a> {
     matcher: &'a mut Matcher,
     scratch: &'a mut Vec<char>,
-    repository: &'a mut Option<(Arc<CleanText>, Verdict)>,
+    repository: &'a mut Option<(Arc<CleanText>, Match)>,
 }
 
-impl Hay<'_> {
+impl MatchScratch<'_> {
     fn score(&mut self, atom: &Atom, text: &str) -> Option<u16> {
         atom.score(Utf32Str::new(text, self.scratch), self.matcher)
     }
 
     /// What a word makes of a text that it may match with gaps.
-    fn near(&mut self, word: &Word, text: &CleanText) -> Verdict {
+    fn near(&mut self, word: &Word, text: &CleanText) -> Match {
         if self.score(&word.plain, text.as_str()).is_some() {
-            return Verdict::Passes;
+            return Match::Passes;
         }
         // One letter has no gaps.
         let score = if word.letters > 1 { self.score(&word.fuzzy, text.as_str()) } else { None };
         match score {
-            Some(score) if usize::from(score) >= word.letters * SCORE_PER_CHAR => Verdict::Passes,
-            Some(_) => Verdict::Near,
-            None => Verdict::Fails,
+            Some(score) if usize::from(score) >= word.letters * SCORE_PER_CHAR => Match::Passes,
+            Some(_) => Match::Fuzzy,
+            None => Match::Fails,
         }
     }
 
-    fn near_repository(&mut self, word: &Word, row: &Job) -> Verdict {
-        let Some(repository) = &row.repository else { return Verdict::Fails };
+    fn near_repository(&mut self, word: &Word, row: &Job) -> Match {
+        let Some(repository) = &row.repository else { return Match::Fails };
         if let Some((known, verdict)) = &self.repository
             && Arc::ptr_eq(known, repository)
         {
@@ -304,31 +305,31 @@ impl Hay<'_> {
     }
 }
 
-fn has(what: &What, row: &Job, hay: &mut Hay<'_>, in_prompt: impl Fn(&str) -> bool) -> Verdict {
+fn has(what: &Criterion, row: &Job, hay: &mut MatchScratch<'_>, in_prompt: impl Fn(&str) -> bool) -> Match {
     let passes = match what {
-        What::Word(word) => return has_word(word, row, hay, in_prompt),
-        What::Status(start) => words(row).any(|word| begins(word, start)),
-        What::Model(part) => row.model.as_ref().is_some_and(|model| hay.score(part, model.as_str()).is_some()),
-        What::PullRequest(digits) => row.pr_number().is_some_and(|number| number.to_string().starts_with(digits)),
-        What::Tag(start) => row.tags.iter().any(|tag| tag.as_str().starts_with(start.as_str())),
+        Criterion::Word(word) => return has_word(word, row, hay, in_prompt),
+        Criterion::Status(start) => words(row).any(|word| begins(word, start)),
+        Criterion::Model(part) => row.model.as_ref().is_some_and(|model| hay.score(part, model.as_str()).is_some()),
+        Criterion::PullRequest(digits) => row.pr_number().is_some_and(|number| number.to_string().starts_with(digits)),
+        Criterion::Tag(start) => row.tags.iter().any(|tag| tag.as_str().starts_with(start.as_str())),
     };
-    if passes { Verdict::Passes } else { Verdict::Fails }
+    if passes { Match::Passes } else { Match::Fails }
 }
 
-fn has_word(word: &Word, row: &Job, hay: &mut Hay<'_>, in_prompt: impl Fn(&str) -> bool) -> Verdict {
+fn has_word(word: &Word, row: &Job, hay: &mut MatchScratch<'_>, in_prompt: impl Fn(&str) -> bool) -> Match {
     if in_prompt(&word.text) {
-        return Verdict::Passes;
+        return Match::Passes;
     }
     let mut best = hay.near(word, &row.title);
-    if best < Verdict::Passes
+    if best < Match::Passes
         && let Some(git_ref) = &row.git_ref
     {
         best = best.max(hay.near(word, git_ref));
     }
-    if best < Verdict::Passes {
+    if best < Match::Passes {
         best = best.max(hay.near_repository(word, row));
     }
-    if best == Verdict::Passes {
+    if best == Match::Passes {
         return best;
     }
     // An id is opaque: something near it is another one.
@@ -336,10 +337,10 @@ fn has_word(word: &Word, row: &Job, hay: &mut Hay<'_>, in_prompt: impl Fn(&str) 
         || row.tags.iter().any(|tag| hay.score(&word.plain, tag.as_str()).is_some())
         || shows_state(row, word)
     {
-        return Verdict::Passes;
+        return Match::Passes;
     }
     if word.number && row.pr_number().is_some_and(|number| number.to_string().starts_with(&word.text)) {
-        return Verdict::Passes;
+        return Match::Passes;
     }
     best
 }
@@ -376,9 +377,9 @@ mod tests {
     }
 
     fn passes(typed: &str) -> bool {
-        let mut sieve = Sieve::default();
-        sieve.set(Filter::parse(typed));
-        sieve.verdict(&job()) == Verdict::Passes
+        let mut sieve = FilterState::default();
+        sieve.set(JobFilter::parse(typed));
+        sieve.verdict(&job()) == Match::Passes
     }
 
     #[test]
@@ -443,9 +444,9 @@ mod tests {
         use crate::model::job_state::{JobState, word};
         use crate::model::prompt::DeliveryKind;
         let finds = |typed: &str, row: &Job| {
-            let mut sieve = Sieve::default();
-            sieve.set(Filter::parse(typed));
-            sieve.verdict(row) == Verdict::Passes
+            let mut sieve = FilterState::default();
+            sieve.set(JobFilter::parse(typed));
+            sieve.verdict(row) == Match::Passes
         };
         for kind in DeliveryKind::ALL.into_iter().filter(|kind| kind.holds_the_rest()) {
             let mut row = row(1, Status::Active);
@@ -463,7 +464,8 @@ mod tests {
 
     #[test]
     fn a_status_that_there_is_not_is_named() {
-        let unknown = |typed: &str| Filter::parse(typed).unknown_status(["reviewing"].into_iter()).map(str::to_owned);
+        let unknown =
+            |typed: &str| JobFilter::parse(typed).unknown_status(["reviewing"].into_iter()).map(str::to_owned);
         for known in ["s:f", "s:not-sent", "s:needs_you", "!s:QUEUED", "s:rev", "s:", "fial", "s:discarded"] {
             assert_eq!(unknown(known), None, "{known}");
         }
@@ -472,32 +474,32 @@ mod tests {
 
     #[test]
     fn letters_strewn_over_a_title_are_no_match() {
-        let mut sieve = Sieve::default();
-        sieve.set(Filter::parse("sso"));
+        let mut sieve = FilterState::default();
+        sieve.set(JobFilter::parse("sso"));
         let mut other = job();
         (other.git_ref, other.tags) = (None, Default::default());
         other.title = CleanText::line("Translate billing, ask also about refunds");
-        assert!(sieve.verdict(&other) != Verdict::Passes);
+        assert!(sieve.verdict(&other) != Match::Passes);
     }
 
     #[test]
     fn a_word_in_a_prompt_counts_as_the_row_having_it() {
-        let mut sieve = Sieve::default();
-        sieve.set(Filter::parse("Redirects !legacy"));
+        let mut sieve = FilterState::default();
+        sieve.set(JobFilter::parse("Redirects !legacy"));
         assert_eq!(sieve.filter().words(), ["redirects", "legacy"]);
-        assert!(sieve.verdict(&job()) != Verdict::Passes);
+        assert!(sieve.verdict(&job()) != Match::Passes);
         assert_eq!(sieve.take("redirects".to_owned(), vec![JobKey(7)]), Taken::More(vec![JobKey(7)]));
-        assert_eq!(sieve.verdict(&job()), Verdict::Passes);
+        assert_eq!(sieve.verdict(&job()), Match::Passes);
         assert_eq!(sieve.take("legacy".to_owned(), vec![JobKey(7)]), Taken::Anew);
-        assert!(sieve.verdict(&job()) != Verdict::Passes, "a prompt with the word that must not be there");
+        assert!(sieve.verdict(&job()) != Match::Passes, "a prompt with the word that must not be there");
     }
 
     #[test]
     fn what_was_found_for_an_older_filter_is_dropped() {
-        let mut sieve = Sieve::default();
-        sieve.set(Filter::parse("redirects"));
-        sieve.set(Filter::parse("redirect"));
+        let mut sieve = FilterState::default();
+        sieve.set(JobFilter::parse("redirects"));
+        sieve.set(JobFilter::parse("redirect"));
         assert_eq!(sieve.take("redirects".to_owned(), vec![JobKey(7)]), Taken::Unwanted);
-        assert!(sieve.verdict(&job()) != Verdict::Passes);
+        assert!(sieve.verdict(&job()) != Match::Passes);
     }
 }

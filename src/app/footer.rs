@@ -1,11 +1,11 @@
 //! The last line: the keys of this moment, which have room and where each stands. Above it what there is to say, for as
 //! long as it is said. Drawing and the mouse both ask here, so that they agree.
 
+use super::dialog::Dialog;
 use super::format::{cells, count, plural};
 use super::keymap::{Action, Binding, Chord};
-use super::overlay::Overlay;
-use super::said::said as laid_out;
-use super::{App, Screen, Tone};
+use super::message_fit::fit_message as laid_out;
+use super::{App, Screen, Severity};
 use ratatui::layout::Rect;
 
 /// Most lines that information or a tip takes.
@@ -57,7 +57,7 @@ impl App {
     /// selected job stand at the left, those of the list at the right, the foremost outermost: a move that changes the one
     /// leaves the other where it is.
     pub fn footer(&self, width: usize) -> Vec<Hint> {
-        let is_list = self.screen == Screen::Jobs && self.overlays.is_empty();
+        let is_list = self.screen == Screen::Jobs && self.dialogs.is_empty();
         let hint = |(chord, row): (Chord, &Binding)| Hint {
             action: Some(row.action),
             is_standing: is_list && is_of_list(row.action),
@@ -103,7 +103,7 @@ impl App {
 
     /// What stands before the keys: how many jobs are marked, while keys work on those.
     pub fn footer_label(&self) -> Option<String> {
-        let is_list = matches!(self.overlays.last(), None | Some(Overlay::AllJobs(_)));
+        let is_list = matches!(self.dialogs.last(), None | Some(Dialog::AllJobs(_)));
         (is_list && self.acts_on_marks()).then(|| format!(" {} marked:", count(self.listed().marked())))
     }
 
@@ -136,10 +136,10 @@ impl App {
             _ => (rows * 3 / 5).clamp(PROBLEM_LINES.0, PROBLEM_LINES.1),
         };
         match (&self.notice, self.tip()) {
-            (Some(notice), _) => match notice.tone {
-                Tone::Info => plain(notice.text.as_str(), width),
-                Tone::Greeting => marked('✓', notice.text.as_str(), width, most),
-                Tone::Problem => marked('!', notice.text.as_str(), width, most),
+            (Some(notice), _) => match notice.severity {
+                Severity::Info => plain(notice.text.as_str(), width),
+                Severity::Greeting => marked('✓', notice.text.as_str(), width, most),
+                Severity::Problem => marked('!', notice.text.as_str(), width, most),
             },
             (None, tip) => match (self.filter_problem(), tip) {
                 (Some(problem), _) => marked('!', &problem, width, most),
@@ -153,7 +153,7 @@ impl App {
     /// of their own there, that says which they are and takes their filter: it stays in sight as well.
     pub fn said_at(&self, lines: usize) -> Rect {
         let body = self.geometry().body;
-        let has_foot = self.screen == Screen::Views && matches!(self.overlays.last(), None | Some(Overlay::Filter(_)));
+        let has_foot = self.screen == Screen::Views && matches!(self.dialogs.last(), None | Some(Dialog::Filter(_)));
         let height = u16::try_from(lines).unwrap_or(u16::MAX).min(body.height);
         let y = body.bottom().saturating_sub(height + u16::from(has_foot)).max(body.y);
         Rect { y, height, ..body }
@@ -205,9 +205,9 @@ fn marked(sign: char, text: &str, width: usize, most: usize) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::app::Msg;
-    use crate::app::jobs::Line;
+    use crate::app::finish_alerts::tests::{app, press};
+    use crate::app::jobs::JobLine;
     use crate::app::jobs::tests::{at, row};
-    use crate::app::signals::tests::{app, press};
     use crate::model::job::Status;
 
     #[test]
@@ -255,14 +255,14 @@ mod tests {
         let lines = app.geometry().list_lines();
         let stands = |app: &App| {
             let key = app.jobs.selected().expect("one is selected").key;
-            let is_it = |line: Line<'_>| matches!(line, Line::Job(row) if row.key == key);
+            let is_it = |line: JobLine<'_>| matches!(line, JobLine::Job(row) if row.key == key);
             usize::from(lines.y) + app.jobs.visible(100).position(is_it).expect("in sight")
         };
         for _ in 0..usize::from(lines.height) + 3 {
             press(&mut app, 'j');
         }
         assert_eq!(stands(&app), usize::from(lines.bottom()) - 1, "on the last row");
-        app.say(Tone::Problem, &"Something went wrong, and that takes a few lines to say. ".repeat(5), at(1));
+        app.notify(Severity::Problem, &"Something went wrong, and that takes a few lines to say. ".repeat(5), at(1));
         app.update(Msg::Wake, at(1));
         let said = app.said(usize::from(app.size.0)).len();
         assert!(said > 2 && stands(&app) < usize::from(app.said_at(said).y), "{} {said}", stands(&app));
@@ -301,7 +301,7 @@ mod tests {
                 assert!(text.contains("1 more prompt can't be recorded either.") || width < 40, "{text}");
             }
         }
-        app.say(Tone::Info, "Something else.", at(100_000));
+        app.notify(Severity::Info, "Something else.", at(100_000));
         assert!(app.said(77).len() > app.alerts(77).len() && !app.alerts(77).is_empty());
         for prompt in [1, 2] {
             app.update(Msg::News(EngineEvent::Recorded(PromptId(prompt))), at(100_001));
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn what_is_said_over_the_log_hides_none_of_its_newest_lines() {
-        use crate::app::Tone;
+        use crate::app::Severity;
         use crate::model::log::{LogEntry, LogKind};
         use crate::model::text::CleanText;
         for size in [(40, 12), (80, 24)] {
@@ -325,7 +325,7 @@ mod tests {
             let all = app.log_rows();
             let failure = "The service can't be reached (connection refused), so nothing was sent: check the network, then \
                            ask again, and again, until it is reached.";
-            app.say(Tone::Problem, failure, at(50));
+            app.notify(Severity::Problem, failure, at(50));
             let said = app.said_at(app.said(usize::from(size.0)).len());
             assert!(app.log_rows() < all, "{size:?}");
             let newest = app.log.visible(app.log_rows()).last().map(|entry| entry.at);

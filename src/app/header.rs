@@ -18,7 +18,7 @@ pub struct Tab {
 
 /// The words of the first line; what doesn't fit is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Header {
+pub struct HeaderText {
     pub program: &'static str,
     /// The profile.
     pub name: Option<String>,
@@ -39,13 +39,13 @@ const NAME: usize = 8;
 impl App {
     /// The first line in so many cells. What doesn't fit is left out, the least important first: for whom the limit is
     /// counted, the count of active jobs, when the limit resets, the end of the profile's name, the limit.
-    pub fn header(&self, width: usize, now: Time) -> Header {
+    pub fn header(&self, width: usize, now: Time) -> HeaderText {
         // In a narrow terminal the name gives way to the tabs.
         let welcome = self.screen == Screen::Welcome;
         let program = if width < 60 && !welcome { "" } else { " docdeck" };
         if welcome {
             let connection = String::new();
-            return Header { program, name: None, tabs: Vec::new(), connection, active: None, ledger: None };
+            return HeaderText { program, name: None, tabs: Vec::new(), connection, active: None, ledger: None };
         }
         let names = self.tab_names();
         let tabs = program.len() + names.iter().map(|(text, _)| text.width() + GAP).sum::<usize>();
@@ -53,7 +53,7 @@ impl App {
         if tabs + connection.width() + GAP > width {
             connection = self.connection_word().to_owned();
         }
-        let name = if self.start.demo { "demo" } else { self.start.profile.as_str() };
+        let name = if self.config.demo { "demo" } else { self.config.profile.as_str() };
         let left = |connection: &str| width.saturating_sub(tabs + connection.width() + 1 + GAP);
         let ledgers = self.ledger_texts(now);
         let (name, mut ledger) = name_and_ledger(name, &ledgers, left(&connection));
@@ -73,7 +73,7 @@ impl App {
             tab
         };
         let tabs = names.into_iter().map(tab).collect();
-        Header { program, name, tabs, connection, active, ledger }
+        HeaderText { program, name, tabs, connection, active, ledger }
     }
 
     fn tab_names(&self) -> [(String, Screen); 3] {
@@ -81,7 +81,7 @@ impl App {
             0 => "Jobs".to_owned(),
             n => format!("Jobs {}", count(n)),
         };
-        let key = |action| self.start.keymap.key(&[Context::Everywhere], action);
+        let key = |action| self.config.keymap.key(&[Context::Everywhere], action);
         let tab = |action, name: &str| key(action).map_or_else(|| name.to_owned(), |key| format!("{key} {name}"));
         [
             (tab(Action::ShowJobs, &jobs), Screen::Jobs),
@@ -104,7 +104,7 @@ impl App {
             Connection::Limited(wait) if wait.until > now => format!("! rate limited for {}", wait.words(now)),
             Connection::Limited(_) => "! rate limited".to_owned(),
             Connection::Refused { .. } => {
-                format!("✗ key refused, {} to retry", self.told(Context::Jobs, Action::Refresh))
+                format!("✗ key refused, {} to retry", self.key_label(Context::Jobs, Action::Refresh))
             }
         }
     }

@@ -2,9 +2,9 @@
 //! each from the table that is drawn and dispatched by; narrowed by words. How lines look is not decided here.
 
 use super::App;
+use super::dialog::Dialog;
 use super::geometry::Geometry;
 use super::keymap::{Binding, Chord, Context, KeyGroup};
-use super::overlay::Overlay;
 use super::text_input::TextInput;
 use super::wrap::wrap;
 use crate::model::job_state::{JobState, ROW_MARKS};
@@ -91,8 +91,8 @@ impl App {
     /// Cells that the keys of the help take in so many columns: as many as its widest, whatever is looked for.
     pub fn help_key_columns(&self, help: &Help, columns: usize) -> usize {
         let most = key_columns(columns);
-        let rows = self.start.keymap.rows(&help.contexts).filter(|row| self.is_offered(row.action));
-        let widest = rows.map(|row| keys(self.start.keymap.keys(row), most).width()).max().unwrap_or(0);
+        let rows = self.config.keymap.rows(&help.contexts).filter(|row| self.is_offered(row.action));
+        let widest = rows.map(|row| keys(self.config.keymap.keys(row), most).width()).max().unwrap_or(0);
         let own = self.own_commands(&help.contexts).map(|own| own.key.to_string().width()).max().unwrap_or(0);
         widest.max(own).min(most)
     }
@@ -112,11 +112,11 @@ impl App {
         let typing = contexts.first().is_some_and(|context| takes_text(*context));
         for group in KeyGroup::ALL {
             let in_group = |row: &Binding| row.action.group() == group && self.is_offered(row.action);
-            let rows = self.start.keymap.rows_that(contexts, in_group).filter(|row| holds(&self.searched_text(row)));
+            let rows = self.config.keymap.rows_that(contexts, in_group).filter(|row| holds(&self.searched_text(row)));
             let texts = rows.filter_map(|row| {
                 // Where text is typed, plain letters of the contexts below are text.
                 let works = |chord: &&Chord| !typing || contexts.first() == Some(&row.context) || !chord.types_text();
-                let chords: Vec<Chord> = self.start.keymap.keys(row).iter().filter(works).copied().collect();
+                let chords: Vec<Chord> = self.config.keymap.keys(row).iter().filter(works).copied().collect();
                 (!chords.is_empty()).then(|| (keys(&chords, key_columns), row.help.to_owned()))
             });
             section(&mut lines, group.name(), texts, room);
@@ -136,14 +136,14 @@ impl App {
 
     /// The text of a row that is searched: its keys, including those that have no cells, what they do, and its names.
     fn searched_text(&self, row: &Binding) -> String {
-        let keys: Vec<String> = self.start.keymap.keys(row).iter().map(ToString::to_string).collect();
+        let keys: Vec<String> = self.config.keymap.keys(row).iter().map(ToString::to_string).collect();
         format!("{} {} {} {}", keys.join(" "), row.help, row.action.word(), row.action.group().name())
     }
 
     /// The help, where it is on top.
     pub(super) fn help_on_top(&mut self) -> Option<&mut Help> {
-        match self.overlays.last_mut() {
-            Some(Overlay::Help(help)) => Some(help),
+        match self.dialogs.last_mut() {
+            Some(Dialog::Help(help)) => Some(help),
             _ => None,
         }
     }
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
     use crate::app::jobs::tests::at;
     use crate::app::keymap::{Action, BINDINGS, Edit};
-    use crate::app::{Msg, Start};
+    use crate::app::{AppConfig, Msg};
     use crate::model::endpoint::Scope;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -226,7 +226,7 @@ mod tests {
     fn app(size: (u16, u16)) -> App {
         let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
         let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
-        App::new(Start { size, ..Start::new(scope, utc) }, at(0)).0
+        App::new(AppConfig { size, ..AppConfig::new(scope, utc) }, at(0)).0
     }
 
     fn press(app: &mut App, code: KeyCode) {
@@ -240,7 +240,7 @@ mod tests {
 
     /// What the help on top lists: keys and what they do.
     fn listed(app: &App) -> Vec<(String, String)> {
-        let Some(Overlay::Help(help)) = app.overlays.last() else { panic!("no help") };
+        let Some(Dialog::Help(help)) = app.dialogs.last() else { panic!("no help") };
         let lines = app.help_lines(help, 80).into_iter();
         let rows = lines.filter_map(|line| match line {
             HelpLine::Key(keys, text) => Some((keys, text)),
@@ -267,11 +267,11 @@ mod tests {
         press(&mut app, KeyCode::Esc);
         assert_eq!(listed(&app).len(), all);
         type_in(&mut app, "/q?1");
-        assert_eq!(app.overlays.len(), 1, "letters of commands are typed");
+        assert_eq!(app.dialogs.len(), 1, "letters of commands are typed");
         press(&mut app, KeyCode::Esc);
         assert_eq!(listed(&app).len(), all);
         press(&mut app, KeyCode::Esc);
-        assert!(app.overlays.is_empty());
+        assert!(app.dialogs.is_empty());
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn where_text_is_typed_no_key_is_listed_that_would_be_typed() {
-        let app = crate::app::signals::tests::app(Vec::new());
+        let app = crate::app::finish_alerts::tests::app(Vec::new());
         let keys = |contexts: &[Context]| {
             let lines = app.help_lines(&Help::new(contexts.to_vec()), 120).into_iter();
             let keys = lines.filter_map(|line| match line {
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn it_lists_its_groups_in_their_order_and_then_every_symbol_of_the_list() {
-        let app = crate::app::signals::tests::app(Vec::new());
+        let app = crate::app::finish_alerts::tests::app(Vec::new());
         let lines = app.help_lines(&Help::new(vec![Context::Jobs, Context::Lists, Context::Everywhere]), 120);
         let headings: Vec<&str> = lines
             .iter()

@@ -4,13 +4,13 @@
 //! binary search and a change moves one entry, whatever the number of jobs. Which rows these are is `laying`'s, the
 //! selection `selection`'s; marks are `marks`', the filter's rules `filter`'s.
 
-mod laying;
+mod index;
 mod selection;
-mod sight;
+mod viewport;
 
-use super::filter::{Sieve, Verdict};
-use super::marks::Marks;
-use super::order::{Order, SECTIONS, SortKey, Sorting, Spot, section};
+use super::filter::{FilterState, Match};
+use super::marks::MarkedJobs;
+use super::order::{JobOrder, JobSorting, ListItem, SECTIONS, SortKey, section};
 use crate::model::job::Status;
 use crate::model::row::{FirstRows, Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
@@ -19,7 +19,7 @@ use std::ops::RangeInclusive;
 
 /// A line of the list as drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Line<'a> {
+pub enum JobLine<'a> {
     /// The heading of a group, with the number of its jobs, and whether they are hidden.
     Heading(JobGroup, usize, bool),
     Job(&'a Job),
@@ -30,12 +30,12 @@ pub enum Line<'a> {
 pub struct JobList {
     rows: Vec<Job>,
     place: HashMap<JobKey, usize>,
-    pub(super) order: Order,
-    sorting: Sorting,
-    sieve: Sieve,
+    pub(super) order: JobOrder,
+    sorting: JobSorting,
+    sieve: FilterState,
     /// By place: the rows that are not in the order, and may come into it when what is typed into the filter goes on.
     near: Vec<bool>,
-    pub(super) marks: Marks,
+    pub(super) marks: MarkedJobs,
     /// How many jobs each group has, whatever the filter.
     counts: [usize; SECTIONS],
     /// How many jobs the agent works on, dismissed ones included.
@@ -58,7 +58,7 @@ impl JobList {
     /// Shows the head of a list whose other rows are still being read. Another order or a filter needs all rows: then
     /// there is nothing to show before [`JobList::replace`].
     pub fn begin(&mut self, first: FirstRows) {
-        if self.sorting != Sorting::default() || !self.sieve.filter().is_empty() {
+        if self.sorting != JobSorting::default() || !self.sieve.filter().is_empty() {
             return;
         }
         self.replace(first.rows);
@@ -144,9 +144,9 @@ impl JobList {
     fn stand(&mut self, place: usize, stood: Option<SortKey>) {
         self.count(place, 1);
         let verdict = self.verdict(place);
-        self.set_near(place, verdict == Verdict::Near);
+        self.set_near(place, verdict == Match::Fuzzy);
         let (Some(key), Some(row)) = (self.key_at(place), self.rows.get(place)) else { return };
-        let stands = (verdict == Verdict::Passes).then_some(key);
+        let stands = (verdict == Match::Passes).then_some(key);
         if let Some(stood) = stood {
             self.marks.left(stood.0, row.key);
         }
@@ -287,7 +287,7 @@ impl JobList {
     }
 
     /// The visible lines, from the first visible one on.
-    pub fn visible(&self, rows: usize) -> impl Iterator<Item = Line<'_>> {
+    pub fn visible(&self, rows: usize) -> impl Iterator<Item = JobLine<'_>> {
         (self.top..self.line_count().min(self.top + rows)).filter_map(|at| self.line(at))
     }
 
@@ -296,10 +296,10 @@ impl JobList {
         self.top
     }
 
-    fn line(&self, at: usize) -> Option<Line<'_>> {
+    fn line(&self, at: usize) -> Option<JobLine<'_>> {
         match self.order.line(at)? {
-            Spot::Heading(group, size, hidden) => Some(Line::Heading(group, size, hidden)),
-            Spot::Row(place) => self.rows.get(place).map(Line::Job),
+            ListItem::Heading(group, size, hidden) => Some(JobLine::Heading(group, size, hidden)),
+            ListItem::Row(place) => self.rows.get(place).map(JobLine::Job),
         }
     }
 }
@@ -322,7 +322,7 @@ fn shown_group(row: &Job, held: bool) -> JobGroup {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::app::filter::Filter;
+    use crate::app::filter::JobFilter;
     use crate::model::Time;
     use crate::model::job::JobId;
 
@@ -341,9 +341,9 @@ pub(crate) mod tests {
     }
 
     fn keys(list: &JobList) -> Vec<String> {
-        let name = |line: Line<'_>| match line {
-            Line::Heading(group, n, _) => format!("{} {n}", group.name()),
-            Line::Job(row) => row.key.0.to_string(),
+        let name = |line: JobLine<'_>| match line {
+            JobLine::Heading(group, n, _) => format!("{} {n}", group.name()),
+            JobLine::Job(row) => row.key.0.to_string(),
         };
         (0..list.line_count()).filter_map(|at| list.line(at)).map(name).collect()
     }
@@ -430,9 +430,9 @@ pub(crate) mod tests {
                 list.move_by(step);
                 list.keep_in_sight(5);
                 match n % 7 {
-                    2 => list.sort(Sorting { by: list.sorting.by.next(), reversed: dismissed }),
+                    2 => list.sort(JobSorting { by: list.sorting.by.next(), reversed: dismissed }),
                     3 => list.toggle_mark(),
-                    4 => list.set_filter(Filter::parse(["s:failed", "1", "!s:done", ""][usize::from(key > 9) + usize::from(dismissed)])),
+                    4 => list.set_filter(JobFilter::parse(["s:failed", "1", "!s:done", ""][usize::from(key > 9) + usize::from(dismissed)])),
                     5 => list.toggle_dismissed(),
                     _ => {}
                 }

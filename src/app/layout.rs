@@ -3,8 +3,8 @@
 
 use super::geometry::{Arrangement, Panes};
 use super::keymap::{Action, Context};
-use super::order::{Sort, Sorting};
-use super::{App, Effect, Screen, Start, Tone};
+use super::order::{JobSorting, Sort};
+use super::{App, AppConfig, Effect, Screen, Severity};
 use crate::model::Time;
 use crate::model::layout::{JobsLayout, Layout, PanePlace, SortBy};
 use chrono::TimeDelta;
@@ -24,7 +24,7 @@ pub(super) enum Remembered {
     Due(Layout, Time),
 }
 
-impl Start {
+impl AppConfig {
     /// Whether the layout can be remembered: not in the demo, nor where the store can't be written.
     pub fn can_remember(&self) -> bool {
         !self.demo && !self.read_only && self.welcome.is_none()
@@ -42,7 +42,7 @@ impl App {
     /// How things lie now.
     fn layout(&self) -> Layout {
         let sorting = self.jobs.sorting();
-        let usual = sorting == Sorting::default();
+        let usual = sorting == JobSorting::default();
         Layout {
             columns: self.panes.columns,
             rows: self.panes.rows,
@@ -64,14 +64,14 @@ impl App {
 
     /// Lays things as they were left, before anything is known.
     pub(super) fn restore_layout(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(left) = self.start.layout.take().filter(|_| self.start.can_remember()) else { return };
+        let Some(left) = self.config.layout.take().filter(|_| self.config.can_remember()) else { return };
         self.lay(&left, now);
         match left.place {
             PanePlace::Jobs => {}
-            PanePlace::Views => self.turn_to(Screen::Views, now, effects),
-            PanePlace::Log => self.turn_to(Screen::Log, now, effects),
+            PanePlace::Views => self.switch_screen(Screen::Views, now, effects),
+            PanePlace::Log => self.switch_screen(Screen::Log, now, effects),
         }
-        self.remembered = Remembered::Kept(self.layout());
+        self.saved_layout = Remembered::Kept(self.layout());
     }
 
     /// Everything but the screen. Page views that are asked for already stay as they are.
@@ -80,7 +80,7 @@ impl App {
         self.restore_filter(&left.jobs.filter, left.jobs.tab.as_deref());
         let sort = left.jobs.sort.as_ref();
         if let Some((by, reversed)) = sort.and_then(|sort| Some((Sort::named(&sort.by)?, sort.reversed))) {
-            self.jobs.sort(Sorting { by, reversed });
+            self.jobs.sort(JobSorting { by, reversed });
         }
         if left.jobs.dismissed != self.jobs.shows_dismissed() {
             self.jobs.toggle_dismissed();
@@ -94,32 +94,32 @@ impl App {
     pub(super) fn recall_layout(&mut self, before: Panes) -> Option<Effect> {
         self.panes = before;
         self.detail.fit(self.geometry().detail_columns());
-        self.start.can_remember().then(|| Effect::RecallLayout(self.start.layout_key()))
+        self.config.can_remember().then(|| Effect::RecallLayout(self.config.layout_key()))
     }
 
     /// How the profile was left that was turned to. A key that was pressed meanwhile has more weight than that.
     pub(super) fn layout_recalled(&mut self, key: &str, left: Option<&Layout>, now: Time) {
-        if !matches!(self.remembered, Remembered::Nothing) || key != self.start.layout_key() {
+        if !matches!(self.saved_layout, Remembered::Nothing) || key != self.config.layout_key() {
             return;
         }
-        if let Some(left) = left.filter(|_| self.overlays.is_empty() && self.lists_as_usual()) {
+        if let Some(left) = left.filter(|_| self.dialogs.is_empty() && self.lists_as_usual()) {
             self.lay(left, now);
             self.detail.fit(self.geometry().detail_columns());
             self.dirty = true;
         }
-        self.remembered = Remembered::Kept(self.layout());
+        self.saved_layout = Remembered::Kept(self.layout());
     }
 
     /// Whether the jobs are listed in the usual order and unfiltered.
     pub(super) fn lists_as_usual(&self) -> bool {
-        self.jobs.sorting() == Sorting::default() && self.jobs.filter().is_empty()
+        self.jobs.sorting() == JobSorting::default() && self.jobs.filter().is_empty()
     }
 
     /// After every message: a change is written a second later at the latest.
     pub(super) fn settle_layout(&mut self, now: Time) {
-        let (Remembered::Kept(kept) | Remembered::Due(kept, _)) = &self.remembered else { return };
+        let (Remembered::Kept(kept) | Remembered::Due(kept, _)) = &self.saved_layout else { return };
         let differs = *kept != self.layout();
-        self.remembered = match (std::mem::take(&mut self.remembered), differs) {
+        self.saved_layout = match (std::mem::take(&mut self.saved_layout), differs) {
             (Remembered::Kept(kept), true) => Remembered::Due(kept, now + PAUSE),
             (Remembered::Due(kept, _), false) => Remembered::Kept(kept),
             (same, _) => same,
@@ -128,7 +128,7 @@ impl App {
 
     /// When a change is to be written.
     pub(super) fn layout_due(&self) -> Option<Time> {
-        match &self.remembered {
+        match &self.saved_layout {
             Remembered::Due(_, at) => Some(*at),
             _ => None,
         }
@@ -137,24 +137,24 @@ impl App {
     /// Writes a change that is due, or any change where the program ends.
     pub(super) fn remember_layout(&mut self, now: Option<Time>) -> Option<Effect> {
         self.layout_due().filter(|at| now.is_none_or(|now| *at <= now))?;
-        let key = self.start.layout_key();
+        let key = self.config.layout_key();
         let layout = self.layout();
         let text = layout.text();
-        self.remembered = Remembered::Kept(layout);
+        self.saved_layout = Remembered::Kept(layout);
         Some(Effect::RememberLayout { key, text })
     }
 
     /// The key that hides the detail or shows it again. Where there is no room beside the list, that is said.
     pub(super) fn toggle_detail(&mut self, now: Time) {
         self.panes.hidden = !self.panes.hidden;
-        let opens = self.told(Context::Jobs, Action::Open);
+        let opens = self.key_label(Context::Jobs, Action::Open);
         let text = match self.geometry().arrangement {
             Arrangement::Right => "The detail stands beside the list.".to_owned(),
             Arrangement::Below => "The detail stands below the list.".to_owned(),
             Arrangement::Alone if self.panes.hidden => format!("The detail is hidden: {opens} opens it."),
             Arrangement::Alone => format!("There is no room for list and detail: {opens} opens it."),
         };
-        self.say(Tone::Info, &text, now);
+        self.notify(Severity::Info, &text, now);
         self.detail.fit(self.geometry().detail_columns());
     }
 }
@@ -163,34 +163,34 @@ impl App {
 mod tests {
     use super::*;
     use crate::app::jobs::tests::at;
-    use crate::app::{Known, Msg, SavedFilter};
+    use crate::app::{InitialData, Msg, SavedFilter};
     use crate::model::endpoint::Scope;
     use crate::model::period::Preset;
     use crate::model::text::CleanText;
     use chrono::FixedOffset;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
-    fn start() -> Start {
+    fn start() -> AppConfig {
         let scope = Scope { base_url: "http://127.0.0.1:1".into(), project: "p".into(), organization: None };
         let filters = vec![SavedFilter { name: CleanText::line("Mine"), text: "s:failed".into() }];
         let utc = FixedOffset::east_opt(0).expect("UTC");
-        Start {
+        AppConfig {
             size: (160, 40),
             profile: CleanText::line("work"),
             filters,
             layout: Some(Layout::default()),
-            ..Start::new(scope, utc)
+            ..AppConfig::new(scope, utc)
         }
     }
 
-    fn began(start: Start) -> App {
+    fn began(start: AppConfig) -> App {
         let (mut app, _) = App::new(start, at(0));
-        app.update(Msg::Loaded(Ok(Box::new(Known::default()))), at(0));
+        app.update(Msg::Loaded(Ok(Box::new(InitialData::default()))), at(0));
         app
     }
 
     fn began_with(layout: &str) -> App {
-        began(Start { layout: Some(Layout::parse(layout)), ..start() })
+        began(AppConfig { layout: Some(Layout::parse(layout)), ..start() })
     }
 
     fn press(app: &mut App, keys: &str, seconds: i64) -> Vec<Effect> {
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(app.layout_due(), Some(at(6)));
         press(&mut app, "3", 5);
         assert_eq!(app.layout_due(), Some(at(6)), "not put off");
-        assert_eq!(app.next_wake(at(5)).filter(|wake| *wake <= at(6)), Some(at(6)));
+        assert_eq!(app.next_timer(at(5)).filter(|wake| *wake <= at(6)), Some(at(6)));
         let effects = app.update(Msg::Wake, at(6));
         let (key, text) = written(&effects).expect("written");
         assert!(key.contains("work") && key.contains("127.0.0.1"), "{key:?}");
@@ -255,16 +255,16 @@ mod tests {
 
     #[test]
     fn a_views_screen_that_comes_back_asks_the_record_first() {
-        let start = Start { layout: Some(Layout::parse("{\"place\":\"views\"}")), ..start() };
+        let start = AppConfig { layout: Some(Layout::parse("{\"place\":\"views\"}")), ..start() };
         let (_, effects) = App::new(start, at(0));
-        assert!(matches!(effects.as_slice(), [Effect::LoadFirstRows(_), Effect::Recall(_)]), "{effects:?}");
+        assert!(matches!(effects.as_slice(), [Effect::LoadFirstRows(_), Effect::LoadCached(_)]), "{effects:?}");
     }
 
     #[test]
     fn where_a_filter_or_another_order_comes_back_all_is_read_before_anything_is_listed() {
         for jobs in ["{\"filter\":\"x\"}", "{\"tab\":\"Mine\"}", "{\"sort\":{\"by\":\"age\",\"reversed\":false}}"] {
             let layout = Layout::parse(&format!("{{\"jobs\":{jobs}}}"));
-            let (_, effects) = App::new(Start { layout: Some(layout), ..start() }, at(0));
+            let (_, effects) = App::new(AppConfig { layout: Some(layout), ..start() }, at(0));
             assert_eq!(effects, [Effect::LoadKnown], "{jobs}");
         }
     }
@@ -277,14 +277,14 @@ mod tests {
         }
         let app =
             began_with("{\"columns\":9999,\"jobs\":{\"tab\":\"gone\",\"sort\":{\"by\":\"mood\",\"reversed\":true}}}");
-        assert_eq!((app.geometry().list.width, app.jobs.sorting(), app.tab()), (120, Sorting::default(), None));
+        assert_eq!((app.geometry().list.width, app.jobs.sorting(), app.tab()), (120, JobSorting::default(), None));
     }
 
     #[test]
     fn the_demo_remembers_nothing_and_neither_does_a_store_that_is_read_only() {
-        for start in [Start { demo: true, ..start() }, Start { read_only: true, ..start() }] {
+        for start in [AppConfig { demo: true, ..start() }, AppConfig { read_only: true, ..start() }] {
             let left = Layout { place: PanePlace::Log, ..Layout::default() };
-            let mut app = began(Start { layout: Some(left), ..start });
+            let mut app = began(AppConfig { layout: Some(left), ..start });
             assert_eq!(app.screen, Screen::Jobs);
             press(&mut app, "3", 1);
             assert_eq!(written(&app.update(Msg::Terminate, at(9))), None);

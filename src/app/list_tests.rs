@@ -1,9 +1,9 @@
 //! Keys on the jobs list, and what they ask the store for.
 
+use super::confirm_layout::QuestionLine;
+use super::dialog::Dialog;
 use super::jobs::tests::{at, row};
-use super::overlay::Overlay;
-use super::question::QuestionLine;
-use super::{App, Effect, Known, Msg, NewFile, Start, SubmitError, Tone};
+use super::{App, AppConfig, Effect, InitialData, Msg, NewFile, Severity, SubmitError};
 use crate::model::change::{Discarded, LocalChange};
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
@@ -17,7 +17,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 fn app() -> App {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
-    let start = Start { size: (80, 24), ..Start::new(scope, utc) };
+    let start = AppConfig { size: (80, 24), ..AppConfig::new(scope, utc) };
     let (mut app, _) = App::new(start, at(0));
     let jobs = (1..=5)
         .map(|key| {
@@ -27,7 +27,7 @@ fn app() -> App {
             job
         })
         .collect();
-    app.update(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))), at(0));
+    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))), at(0));
     app
 }
 
@@ -55,9 +55,9 @@ fn anything_but_yes_leaves_the_marked_jobs_alone() {
     for no in [KeyCode::Enter, KeyCode::Esc, KeyCode::Char('n'), KeyCode::Char('d')] {
         press(&mut app, "gv");
         assert_eq!(press(&mut app, "vd"), []);
-        assert!(matches!(app.overlays.last(), Some(Overlay::Question(_))));
+        assert!(matches!(app.dialogs.last(), Some(Dialog::Question(_))));
         assert_eq!(key(&mut app, no, KeyModifiers::NONE), []);
-        assert!(app.overlays.is_empty());
+        assert!(app.dialogs.is_empty());
         app.jobs.clear_marks();
     }
 }
@@ -193,7 +193,7 @@ fn a_follow_up_to_several_jobs_is_one_prompt_for_each_and_asked_about_first() {
     let [draft, prompts @ ..] = effects.as_slice() else { panic!("nothing is asked for") };
     assert_eq!(*draft, Effect::SaveDraft(slot, "Again".to_owned()), "a crash before the first prompt is saved");
     assert_eq!(prompts, [5, 4].map(|job| Effect::SubmitFollowUp(JobKey(job), "Again".to_owned())));
-    assert!(app.overlays.is_empty() && app.jobs.marked() == 0);
+    assert!(app.dialogs.is_empty() && app.jobs.marked() == 0);
     submitted(&mut app, 5, true);
     submitted(&mut app, 4, true);
     assert_eq!(app.draft(slot), None);
@@ -210,7 +210,7 @@ fn what_could_not_be_saved_for_some_jobs_is_back_in_the_editor_for_those() {
     press(&mut app, "y");
     submitted(&mut app, 5, true);
     submitted(&mut app, 4, false);
-    let Some(Overlay::Editor(editor)) = app.overlays.last() else { panic!("the editor is open") };
+    let Some(Dialog::Editor(editor)) = app.dialogs.last() else { panic!("the editor is open") };
     assert_eq!((editor.targets.as_slice(), editor.slot), (jobs(&[4]).as_slice(), DraftSlot::FollowUp(JobKey(4))));
     assert!(!editor.is_lent && editor.is_unsaved());
     key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
@@ -301,13 +301,13 @@ fn the_footer_says_what_a_key_would_do_to_the_selected_job() {
     let mut plain = row(9, Status::Failed);
     plain.dismissed = false;
     plain.undelivered = Some(DeliveryKind::Paused);
-    app.update(Msg::Loaded(Ok(Box::new(Known { jobs: vec![plain.clone()], ..Known::default() }))), at(0));
+    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: vec![plain.clone()], ..InitialData::default() }))), at(0));
     let says = |app: &App, hint: &str| footer(app).iter().any(|found| found == hint);
     assert!(says(&app, "y copy id") && says(&app, "p release"), "{:?}", footer(&app));
     plain.undelivered = Some(DeliveryKind::Unconfirmed);
     plain.id = None;
     plain.revision += 1;
-    app.update(Msg::Loaded(Ok(Box::new(Known { jobs: vec![plain], ..Known::default() }))), at(0));
+    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: vec![plain], ..InitialData::default() }))), at(0));
     let found = footer(&app);
     assert!(says(&app, "! resolve"), "{found:?}");
     assert!(!found.iter().any(|hint| hint.starts_with("y ") || hint.starts_with("d ")), "{found:?}");
@@ -333,8 +333,8 @@ fn the_footer_says_what_escape_would_take_away() {
 
 #[test]
 fn an_empty_follow_up_is_not_said_to_give_the_job_its_title() {
-    let invitation = |app: &App| match app.overlays.last() {
-        Some(Overlay::Editor(editor)) => editor.invitation(),
+    let invitation = |app: &App| match app.dialogs.last() {
+        Some(Dialog::Editor(editor)) => editor.invitation(),
         other => panic!("no editor: {other:?}"),
     };
     let mut app = app();
@@ -353,7 +353,7 @@ fn a_notice_gives_way_to_the_keys_of_a_layer_that_opens_but_a_problem_stays() {
     press(&mut app, "n");
     assert_eq!(app.notice, None);
     key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
-    app.say_failure(&Failure { kind: FailureKind::Store, sentence: CleanText::line("The disk is full.") }, at(0));
+    app.notify_failure(&Failure { kind: FailureKind::Store, sentence: CleanText::line("The disk is full.") }, at(0));
     press(&mut app, "n");
     assert!(app.notice.is_some());
 }
@@ -362,7 +362,7 @@ fn a_notice_gives_way_to_the_keys_of_a_layer_that_opens_but_a_problem_stays() {
 fn begun(rows: std::ops::Range<i64>) -> (App, Vec<Job>) {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
-    let (mut app, effects) = App::new(Start { size: (80, 24), ..Start::new(scope, utc) }, at(0));
+    let (mut app, effects) = App::new(AppConfig { size: (80, 24), ..AppConfig::new(scope, utc) }, at(0));
     assert_eq!(effects, [Effect::LoadFirstRows(24)]);
     let done = |key: i64| {
         let mut job = row(key, Status::Failed);
@@ -386,7 +386,7 @@ fn the_head_of_the_list_is_shown_with_the_sizes_of_the_whole() {
     assert_eq!(shown(&app), jobs(&[8, 7, 6]));
     assert_eq!((app.jobs.count_of(JobGroup::Done), app.jobs.line_count()), (8, 9));
     press(&mut app, "j");
-    app.update(Msg::Loaded(Ok(Box::new(Known { jobs: all, ..Known::default() }))), at(0));
+    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
     assert_eq!(shown(&app), jobs(&[8, 7, 6, 5, 4, 3, 2, 1]));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(7)), "what was selected stays so");
     assert_eq!((app.jobs.count_of(JobGroup::Done), app.jobs.line_count()), (8, 9));
@@ -396,13 +396,13 @@ fn the_head_of_the_list_is_shown_with_the_sizes_of_the_whole() {
 fn the_thread_that_comes_with_the_head_is_shown_and_not_asked_for() {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
-    let (mut app, _) = App::new(Start { size: (160, 48), ..Start::new(scope, utc) }, at(0));
+    let (mut app, _) = App::new(AppConfig { size: (160, 48), ..AppConfig::new(scope, utc) }, at(0));
     assert!(app.reads_record());
     let first = FirstRows { rows: vec![row(3, Status::Active), row(2, Status::Active)], ..FirstRows::default() };
     let without = app.update(Msg::FirstRows(Ok(first.clone())), at(0));
     assert!(without.contains(&Effect::LoadThread(JobKey(3))) && app.reads_record());
     app.update(Msg::Thread { job: JobKey(3), result: Ok(Thread::default()) }, at(0));
-    let (mut app, _) = App::new(app.start, at(0));
+    let (mut app, _) = App::new(app.config, at(0));
     let first = FirstRows { thread: Some(Thread::default()), ..first };
     let effects = app.update(Msg::FirstRows(Ok(first)), at(0));
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::LoadThread(_))), "{effects:?}");
@@ -415,24 +415,25 @@ fn a_store_that_turns_out_not_to_take_writes_gets_no_prompts() {
     app.update(Msg::ReadOnly, at(0));
     let said = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
     assert!(said.starts_with("The data folder can't be written") && said.contains("--data-dir"), "{said}");
-    let (opened, _) = App::new(Start { read_only: true, ..app.start.clone() }, at(0));
+    let (opened, _) = App::new(AppConfig { read_only: true, ..app.config.clone() }, at(0));
     assert_eq!(opened.notice, app.notice, "the same where the opening found it out");
     let why = CleanText::line("Why.");
-    let (mut known, _) = App::new(Start { read_only: true, notice: Some(why.clone()), ..app.start.clone() }, at(0));
+    let (mut known, _) =
+        App::new(AppConfig { read_only: true, notice: Some(why.clone()), ..app.config.clone() }, at(0));
     known.update(Msg::ReadOnly, at(0));
     assert_eq!(known.notice.map(|notice| notice.text), Some(why), "the cause is not talked over");
     press(&mut app, "n");
     app.update(Msg::Input(Event::Paste("words".to_owned())), at(0));
     let effects = key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::SubmitNewJob(_))), "{effects:?}");
-    assert!(matches!(app.overlays.last(), Some(Overlay::Editor(editor)) if editor.message.is_some()));
+    assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(editor)) if editor.message.is_some()));
 }
 
 #[test]
 fn a_key_to_the_end_before_all_is_read_goes_to_the_end_of_all() {
     let (mut app, all) = begun(6..9);
     press(&mut app, "G");
-    app.update(Msg::Loaded(Ok(Box::new(Known { jobs: all, ..Known::default() }))), at(0));
+    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(1)));
 }
 
@@ -441,10 +442,10 @@ fn what_is_typed_before_all_is_read_is_done_then_in_its_order() {
     let (mut app, all) = begun(6..9);
     press(&mut app, "sn");
     app.update(Msg::Input(Event::Paste("words".to_owned())), at(0));
-    assert!(app.overlays.is_empty() && shown(&app) == jobs(&[8, 7, 6]), "nothing is done to a part of the list");
-    app.update(Msg::Loaded(Ok(Box::new(Known { jobs: all, ..Known::default() }))), at(0));
+    assert!(app.dialogs.is_empty() && shown(&app) == jobs(&[8, 7, 6]), "nothing is done to a part of the list");
+    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
     assert_eq!(app.jobs.sorting().by.name(), "age");
-    assert!(matches!(app.overlays.last(), Some(Overlay::Editor(editor)) if editor.input.text() == "words"));
+    assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(editor)) if editor.input.text() == "words"));
 }
 
 #[test]
@@ -467,7 +468,7 @@ fn news_that_comes_while_all_is_read_is_newer_than_what_is_read() {
     news(&mut app, 8, 10);
     app.update(Msg::News(EngineEvent::Merged { gone: JobKey(3), into: JobKey(4) }), at(0));
     assert_eq!(shown(&app), jobs(&[8, 7, 6]), "one that is not here yet comes with the rest");
-    app.update(Msg::Loaded(Ok(Box::new(Known { jobs: all, ..Known::default() }))), at(0));
+    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
     assert_eq!(shown(&app), jobs(&[8, 2, 7, 6, 5, 4, 1]));
     assert_eq!(app.jobs.count_of(JobGroup::Working), 2);
 }
@@ -477,23 +478,23 @@ fn what_was_said_for_information_goes_with_the_next_key_that_acts_and_a_problem_
     let said = |app: &App| app.notice.as_ref().map(|notice| notice.text.to_string());
     let mut app = app();
     for keys in ["j", "2", "?"] {
-        app.say(Tone::Info, "Accepted: Fix the links", at(0));
+        app.notify(Severity::Info, "Accepted: Fix the links", at(0));
         press(&mut app, "=");
         assert!(said(&app).is_some(), "a key that does nothing");
         press(&mut app, keys);
         assert_eq!(said(&app), None, "{keys}");
     }
-    app.say(Tone::Info, "Accepted: Fix the links", at(0));
+    app.notify(Severity::Info, "Accepted: Fix the links", at(0));
     key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
-    assert_eq!((said(&app), app.overlays.len()), (None, 0), "Esc closed the help");
-    app.say(Tone::Problem, "Not sent: no answer.", at(0));
+    assert_eq!((said(&app), app.dialogs.len()), (None, 0), "Esc closed the help");
+    app.notify(Severity::Problem, "Not sent: no answer.", at(0));
     press(&mut app, "1j");
     assert_eq!(said(&app).as_deref(), Some("Not sent: no answer."));
 }
 
 /// The question on top: its text and the lines that name jobs.
 fn asked(app: &App) -> (String, Vec<QuestionLine>) {
-    let Some(Overlay::Question(question)) = app.overlays.last() else { panic!("nothing is asked: {:?}", app.notice) };
+    let Some(Dialog::Question(question)) = app.dialogs.last() else { panic!("nothing is asked: {:?}", app.notice) };
     (question.text.clone(), question.job_lines(70, 12))
 }
 
@@ -525,7 +526,7 @@ fn a_title_or_note_names_the_one_job_that_gets_it_though_another_is_marked() {
         let mut app = app();
         press(&mut app, "gv");
         press(&mut app, keys);
-        let Some(Overlay::Ask(dialog)) = app.overlays.last() else { panic!("no dialog: {:?}", app.notice) };
+        let Some(Dialog::Ask(dialog)) = app.dialogs.last() else { panic!("no dialog: {:?}", app.notice) };
         assert_eq!(dialog.title(), title);
     }
 }
@@ -543,7 +544,7 @@ fn a_follow_up_to_marked_jobs_names_those_that_get_it_and_those_that_are_left_ou
         press(&mut app, "v");
     }
     press(&mut app, "gf");
-    let Some(Overlay::Editor(editor)) = app.overlays.last() else { panic!("no editor: {:?}", app.notice) };
+    let Some(Dialog::Editor(editor)) = app.dialogs.last() else { panic!("no editor: {:?}", app.notice) };
     assert_eq!(editor.targets, jobs(&[2]));
     assert_eq!(editor.title.as_str(), "Follow-up to 1 marked job, 2 left out: Job 2");
     app.update(Msg::Input(Event::Paste("Again".to_owned())), at(0));
@@ -561,7 +562,7 @@ fn a_follow_up_to_marked_jobs_names_those_that_get_it_and_those_that_are_left_ou
 fn jobs_that_have_no_line_in_the_question_are_counted() {
     let mut app = app();
     press(&mut app, "gvvvvvd");
-    let Some(Overlay::Question(question)) = app.overlays.last() else { panic!("nothing is asked") };
+    let Some(Dialog::Question(question)) = app.dialogs.last() else { panic!("nothing is asked") };
     let lines = |most| question.job_lines(40, most);
     let more = |text: &str| QuestionLine::Target(text.to_owned());
     assert_eq!(lines(5).len(), 5);

@@ -9,14 +9,14 @@ pub const KEPT: usize = 500;
 
 /// The log screen's state.
 #[derive(Debug, Default)]
-pub struct Log {
+pub struct LogScreen {
     entries: VecDeque<LogEntry>,
     top: usize,
     /// Scrolled up: new lines don't move what is read.
     held: bool,
 }
 
-impl Log {
+impl LogScreen {
     /// Adds a line, dropping the oldest beyond [`KEPT`].
     pub fn push(&mut self, entry: LogEntry) {
         self.entries.push_back(entry);
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn the_oldest_lines_go_first() {
-        let mut log = Log::default();
+        let mut log = LogScreen::default();
         (0..600).for_each(|n| log.push(entry(n)));
         assert_eq!(log.len(), KEPT);
         assert_eq!(log.visible(600).next().map(|e| e.at), Some(at(100)));
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn new_lines_do_not_move_what_is_being_read() {
-        let mut log = Log::default();
+        let mut log = LogScreen::default();
         (0..100).for_each(|n| log.push(entry(n)));
         log.scroll_by(-20, 10);
         let read = log.visible(10).next().map(|e| e.at);

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 /// The marked jobs.
 #[derive(Debug, Default)]
-pub(super) struct Marks {
+pub(super) struct MarkedJobs {
     keys: HashSet<JobKey>,
     /// Where a range begins.
     last: Option<JobKey>,
@@ -15,7 +15,7 @@ pub(super) struct Marks {
     counts: [usize; SECTIONS],
 }
 
-impl Marks {
+impl MarkedJobs {
     /// A job came into the list, in this section.
     pub(super) fn entered(&mut self, section: usize, key: JobKey) {
         if self.keys.contains(&key)
@@ -98,7 +98,7 @@ impl JobList {
 
     /// Takes all marks away, those of hidden jobs as well.
     pub fn clear_marks(&mut self) {
-        self.marks = Marks::default();
+        self.marks = MarkedJobs::default();
     }
 
     fn mark(&mut self, key: JobKey, marked: bool) {
@@ -123,9 +123,9 @@ impl JobList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::filter::Filter;
+    use crate::app::filter::JobFilter;
     use crate::app::jobs::tests::row;
-    use crate::app::order::{Sort, Sorting};
+    use crate::app::order::{JobSorting, Sort};
     use crate::model::job::Status;
 
     fn list() -> JobList {
@@ -164,9 +164,9 @@ mod tests {
         let mut list = list();
         (0..5).for_each(|_| list.toggle_mark());
         assert_eq!(list.marked(), 5);
-        list.set_filter(Filter::parse("job-3"));
+        list.set_filter(JobFilter::parse("job-3"));
         assert_eq!((keys(&list), list.marked()), (vec![3], 1));
-        list.set_filter(Filter::default());
+        list.set_filter(JobFilter::default());
         assert_eq!(list.marked(), 5);
     }
 
@@ -178,7 +178,7 @@ mod tests {
         (dismissed.dismissed, dismissed.revision) = (true, 10);
         list.upsert(dismissed);
         assert_eq!((keys(&list), list.marked()), (vec![5, 4, 2, 1], 4));
-        list.sort(Sorting { by: Sort::Age, reversed: true });
+        list.sort(JobSorting { by: Sort::Age, reversed: true });
         assert_eq!((keys(&list), list.marked()), (vec![1, 2, 4, 5], 4));
         list.toggle_dismissed();
         assert_eq!(list.marked(), 5);

@@ -3,69 +3,70 @@
 //! Pure and fast: it awaits nothing, reads no clock, does no I/O. One file per screen or overlay; `update` takes the
 //! messages, `act` the actions that keys stand for, `wake` says when the screen changes by itself.
 
-pub mod about;
 mod act;
-mod ahead;
 pub mod all_jobs;
 pub mod batch;
 pub mod bulk;
+mod bulk_follow_up;
 mod chord;
+pub mod confirm_layout;
+mod custom_commands;
 pub mod detail;
+pub mod dialog;
 pub mod editor;
 pub mod filter;
+mod finish_alerts;
 pub mod footer;
+mod footer_labels;
 pub mod format;
 pub mod geometry;
 pub mod header;
 pub mod help;
-mod hint;
+pub mod impact;
+mod job_filter_bar;
+mod job_labels;
 pub mod jobs;
 pub mod keymap;
-mod layers;
 mod layout;
 #[cfg(test)]
 mod list_tests;
 pub mod list_title;
-mod local;
 pub mod log;
-mod many;
 mod marks;
+pub mod message_fit;
 mod mouse;
 mod msg;
 pub mod order;
-pub mod overlay;
-mod own;
 pub mod palette;
 pub mod picker;
 pub mod profiles;
-mod pruned;
-pub mod question;
+mod prompt_sources;
+mod pruned_jobs;
 mod queue;
 mod quitting;
-mod read_ahead;
 pub mod resolve;
-pub mod said;
 mod scroll;
-mod searching;
+mod scrolling;
 mod secret_input;
-mod signals;
+mod startup_queue;
 mod submit;
 pub mod templates;
+mod text_entry;
 pub mod text_input;
+mod thread_prefetch;
+mod timers;
 mod tips;
 mod tracking;
-mod typing;
 mod update;
 pub mod views;
-mod wake;
 pub mod welcome;
 pub mod wrap;
-mod write;
 
 pub use msg::{
-    Effect, JobsOfAll, Known, Msg, NewFile, Overwrite, OwnCommand, SavedFilter, Start, SubmitError, Template,
+    AllProfilesJobs, AppConfig, CustomCommand, Effect, InitialData, Msg, NewFile, Overwrite, SavedFilter, SubmitError,
+    Template,
 };
-pub use read_ahead::MOST_OF_ONE as MOST_READ_AHEAD;
+pub use thread_prefetch::MOST_OF_ONE as MOST_READ_AHEAD;
 
 use crate::model::Time;
 use crate::model::connection::Connection;
@@ -76,9 +77,9 @@ use crate::model::prompt::{DeliveryKind, DraftSlot};
 use crate::model::row::{Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedPrompts;
+use dialog::Dialog;
 use geometry::{Geometry, geometry};
 use keymap::{Action, Binding, Chord, Context};
-use overlay::Overlay;
 use std::collections::{HashMap, HashSet};
 
 /// The screens.
@@ -100,7 +101,7 @@ pub enum Pane {
 
 /// What is known of the store's content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Record {
+pub enum StoreState {
     /// Not read yet: the list is not empty but unknown.
     Reading,
     Read,
@@ -113,7 +114,7 @@ pub enum Record {
 
 /// How urgent a notice is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
+pub enum Severity {
     Info,
     /// Good news that take more than a line.
     Greeting,
@@ -123,7 +124,7 @@ pub enum Tone {
 /// A line that is said for a while.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    pub tone: Tone,
+    pub severity: Severity,
     pub text: CleanText,
     pub until: Time,
     /// A key came since: in a small screen it gives back what it covers.
@@ -133,16 +134,16 @@ pub struct Notice {
 /// All state of the dashboard. The event loop owns the only one.
 #[derive(Debug)]
 pub struct App {
-    pub start: Start,
+    pub config: AppConfig,
     pub size: (u16, u16),
     pub screen: Screen,
     pub pane: Pane,
-    pub overlays: Vec<Overlay>,
-    pub record: Record,
+    pub dialogs: Vec<Dialog>,
+    pub store: StoreState,
     pub jobs: jobs::JobList,
     pub detail: detail::Detail,
-    pub views: views::Views,
-    pub log: log::Log,
+    pub views: views::ViewsScreen,
+    pub log: log::LogScreen,
     /// While something is not configured yet.
     pub welcome: Option<Box<welcome::Welcome>>,
     pub connection: Connection,
@@ -153,26 +154,26 @@ pub struct App {
     drafts: HashMap<DraftSlot, String>,
     /// The pages that the draft of a new job about pages is about.
     draft_pages: Vec<CleanText>,
-    undo: Vec<local::Undo>,
-    search: searching::Search,
+    undo: Vec<job_labels::LabelUndo>,
+    search: job_filter_bar::Search,
     tracking: Option<tracking::Tracking>,
     /// A follow-up to several jobs that is being written to disk.
-    many: Option<many::Many>,
+    bulk_follow_up: Option<bulk_follow_up::BulkFollowUp>,
     on_screen: Vec<JobKey>,
     /// What was chosen in the palette, the last first.
-    chosen: Vec<palette::Choice>,
-    signals: signals::Signals,
+    recent_choices: Vec<palette::PaletteChoice>,
+    finish_alerts: finish_alerts::FinishAlerts,
     tips: tips::Tips,
-    ahead: ahead::Ahead,
+    startup_queue: startup_queue::StartupQueue,
     /// Jobs of other profiles, as far as they were listed: they are none of this list's.
-    elsewhere: HashSet<JobKey>,
+    other_profile_jobs: HashSet<JobKey>,
     /// To be selected once the record is read.
-    goal: Option<JobKey>,
+    pending_selection: Option<JobKey>,
     /// Whether this instance sends what is queued; assumed until the engine tells.
     sends_queue: bool,
     pointer: mouse::Pointer,
     panes: geometry::Panes,
-    remembered: layout::Remembered,
+    saved_layout: layout::Remembered,
     /// When a text input closed while the user may still have been typing into it.
     input_closed_at: Option<Time>,
     /// Attempts of setup dialogs that were closed: an answer to one of them belongs to no later dialog.
@@ -182,19 +183,19 @@ pub struct App {
 
 impl App {
     /// The state before anything is known, and the effects to begin with.
-    pub fn new(mut start: Start, now: Time) -> (Self, Vec<Effect>) {
+    pub fn new(mut start: AppConfig, now: Time) -> (Self, Vec<Effect>) {
         let welcome = start.welcome.take();
         let is_set_up = welcome.is_none();
         let mut app = Self {
             size: start.size,
             screen: if welcome.is_some() { Screen::Welcome } else { Screen::Jobs },
             pane: Pane::List,
-            overlays: Vec::new(),
-            record: Record::Reading,
+            dialogs: Vec::new(),
+            store: StoreState::Reading,
             jobs: jobs::JobList::default(),
             detail: detail::Detail::default(),
-            views: views::Views::new(now),
-            log: log::Log::default(),
+            views: views::ViewsScreen::new(now),
+            log: log::LogScreen::default(),
             welcome,
             connection: if start.is_verified { Connection::Ready } else { Connection::Unknown },
             notice: None,
@@ -203,31 +204,31 @@ impl App {
             drafts: HashMap::new(),
             draft_pages: Vec::new(),
             undo: Vec::new(),
-            search: searching::Search::default(),
+            search: job_filter_bar::Search::default(),
             tracking: None,
-            many: None,
+            bulk_follow_up: None,
             on_screen: Vec::new(),
-            chosen: Vec::new(),
-            signals: signals::Signals::default(),
+            recent_choices: Vec::new(),
+            finish_alerts: finish_alerts::FinishAlerts::default(),
             tips: tips::Tips::default(),
-            ahead: ahead::Ahead::default(),
-            elsewhere: HashSet::new(),
-            goal: None,
+            startup_queue: startup_queue::StartupQueue::default(),
+            other_profile_jobs: HashSet::new(),
+            pending_selection: None,
             sends_queue: true,
             pointer: mouse::Pointer::new(start.mouse),
             panes: geometry::Panes::default(),
-            remembered: layout::Remembered::default(),
+            saved_layout: layout::Remembered::default(),
             input_closed_at: None,
             setup_attempts: 0,
             dirty: true,
-            start,
+            config: start,
         };
-        if let Some(text) = app.start.notice.clone() {
-            app.say(Tone::Problem, text.as_str(), now);
-        } else if app.start.read_only {
+        if let Some(text) = app.config.notice.clone() {
+            app.notify(Severity::Problem, text.as_str(), now);
+        } else if app.config.read_only {
             app.say_read_only(now);
-        } else if let Some(text) = app.start.greeting.clone() {
-            app.say(Tone::Greeting, text.as_str(), now);
+        } else if let Some(text) = app.config.greeting.clone() {
+            app.notify(Severity::Greeting, text.as_str(), now);
         }
         let mut effects = Vec::new();
         if is_set_up {
@@ -252,7 +253,7 @@ impl App {
 
     /// Whether the record is being read for what is on the screen now: a matter of a moment.
     pub fn reads_record(&self) -> bool {
-        let list = self.screen == Screen::Jobs && self.record == Record::Reading && self.jobs.is_empty();
+        let list = self.screen == Screen::Jobs && self.store == StoreState::Reading && self.jobs.is_empty();
         list || (self.detail_is_visible() && matches!(self.detail.thread(), Load::Loading { before: None }))
     }
 
@@ -292,7 +293,7 @@ impl App {
     /// The contexts that are asked for a key, the most special one first.
     pub fn contexts(&self) -> &'static [Context] {
         use Context as C;
-        match (self.overlays.last().map(Overlay::context), self.screen, self.pane) {
+        match (self.dialogs.last().map(Dialog::context), self.screen, self.pane) {
             (Some(C::Editor), ..) => &[C::Editor, C::Text, C::Everywhere],
             (Some(C::BatchText), ..) => &[C::BatchText, C::Text, C::Everywhere],
             (Some(C::Batch), ..) => &[C::Batch, C::Lists, C::Everywhere],
@@ -329,8 +330,8 @@ impl App {
 
     /// Whether characters are typed rather than being commands.
     pub(crate) fn takes_text(&self) -> bool {
-        match self.overlays.last() {
-            Some(overlay) => overlay.takes_text(),
+        match self.dialogs.last() {
+            Some(dialog) => dialog.takes_text(),
             None => self.screen == Screen::Welcome,
         }
     }
@@ -353,31 +354,31 @@ impl App {
             };
             is_apt && !row.hint.is_empty() && self.is_possible(row.action)
         };
-        let rows = self.start.keymap.rows_that(self.contexts(), wanted);
+        let rows = self.config.keymap.rows_that(self.contexts(), wanted);
         rows.filter_map(move |row| {
             let reaches = |chord: &&Chord| !typing || row.context != Context::Everywhere || !chord.types_text();
-            self.start.keymap.keys(row).iter().find(reaches).map(|chord| (*chord, row))
+            self.config.keymap.keys(row).iter().find(reaches).map(|chord| (*chord, row))
         })
     }
 
     /// What a sentence says for pressing an action's key there.
-    pub fn told(&self, context: Context, action: Action) -> String {
-        self.start.keymap.told(context, action)
+    pub fn key_label(&self, context: Context, action: Action) -> String {
+        self.config.keymap.key_label(context, action)
     }
 
-    fn say(&mut self, tone: Tone, text: &str, now: Time) {
+    fn notify(&mut self, tone: Severity, text: &str, now: Time) {
         let seconds = match tone {
-            Tone::Info => 5,
-            Tone::Greeting | Tone::Problem => 15,
+            Severity::Info => 5,
+            Severity::Greeting | Severity::Problem => 15,
         };
         let until = now + chrono::TimeDelta::seconds(seconds);
-        self.notice = Some(Notice { tone, text: CleanText::line(text), until, is_read: false });
+        self.notice = Some(Notice { severity: tone, text: CleanText::line(text), until, is_read: false });
         self.dirty = true;
     }
 
-    fn say_failure(&mut self, failure: &Failure, now: Time) {
+    fn notify_failure(&mut self, failure: &Failure, now: Time) {
         let text = failure.sentence.clone();
-        self.say(Tone::Problem, text.as_str(), now);
+        self.notify(Severity::Problem, text.as_str(), now);
     }
 
     /// Whether an action is one of this screen's at all: there is no other screen behind the first page.
@@ -397,7 +398,7 @@ impl App {
     /// Whether an action would do something now: such keys are hinted at, others stay out of the footer.
     fn is_possible(&self, action: Action) -> bool {
         if self.screen == Screen::Views
-            && self.overlays.is_empty()
+            && self.dialogs.is_empty()
             && let Some(possible) = self.can_shape_table(action)
         {
             return possible;
@@ -406,8 +407,8 @@ impl App {
             return false;
         }
         let selected = self.listed().selected();
-        let ready = self.record == Record::Read;
-        if let (Action::CompareWith, Some(Overlay::Kept(kept))) = (action, self.overlays.last()) {
+        let ready = self.store == StoreState::Read;
+        if let (Action::CompareWith, Some(Dialog::Kept(kept))) = (action, self.dialogs.last()) {
             return kept.selected().is_some();
         }
         match action {
@@ -416,14 +417,14 @@ impl App {
             Action::QueuePause | Action::QueueUp | Action::QueueDown | Action::QueueRemove => {
                 self.any_target(queue::waits)
             }
-            Action::Filter if matches!(self.overlays.last(), Some(Overlay::Help(_))) => true,
+            Action::Filter if matches!(self.dialogs.last(), Some(Dialog::Help(_))) => true,
             Action::Filter | Action::NextSort => !self.listed().is_empty(),
             Action::Mark | Action::Rename | Action::Tags | Action::Note => selected.is_some(),
             Action::FollowUp => self.any_target(|row| row.id.is_some() && !row.gone),
             Action::OpenPr => self.any_target(|row| row.pr_link.is_some()),
             Action::MarkDone => self.any_target(|row| row.wants_action() && !row.dismissed),
             Action::Resolve => selected.is_some_and(|row| row.undelivered.is_some_and(|kind| kind.needs_user())),
-            Action::CopyMain if self.overlays.is_empty() && self.screen == Screen::Jobs => {
+            Action::CopyMain if self.dialogs.is_empty() && self.screen == Screen::Jobs => {
                 self.jobs.marked() > 0 || selected.is_some_and(|row| row.pr_link.is_some() || row.id.is_some())
             }
             Action::Dismiss => {
@@ -436,41 +437,41 @@ impl App {
             // The key still says when there is one again.
             Action::LoadAll if self.views_left() == 0 && !self.views.all.can_stop() => false,
             Action::LoadAll | Action::Compare | Action::Trend | Action::Movers => self.views_offer(action),
-            Action::Open if let Some(Overlay::Movers(movers)) = self.overlays.last() => movers.selected().is_some(),
-            Action::BeforeAfter if matches!(self.overlays.last(), Some(Overlay::Card(_))) => self.card_job().is_some(),
-            Action::Open if matches!(self.overlays.last(), Some(Overlay::Card(_))) => self.card_job().is_some(),
+            Action::Open if let Some(Dialog::Movers(movers)) = self.dialogs.last() => movers.selected().is_some(),
+            Action::BeforeAfter if matches!(self.dialogs.last(), Some(Dialog::Card(_))) => self.card_job().is_some(),
+            Action::Open if matches!(self.dialogs.last(), Some(Dialog::Card(_))) => self.card_job().is_some(),
             Action::Open => selected.is_some(),
             Action::BeforeAfter => selected.is_some_and(|row| !row.pages.is_empty()),
-            Action::Profiles => self.start.config.is_some() || self.start.profiles.len() > 1,
-            Action::AllJobs => self.start.profiles.len() > 1,
-            Action::NewProfile => self.start.config.is_some(),
+            Action::Profiles => self.config.config.is_some() || self.config.profiles.len() > 1,
+            Action::AllJobs => self.config.profiles.len() > 1,
+            Action::NewProfile => self.config.config.is_some(),
             Action::SaveFilter => self.can_save_filter(),
             Action::KeepTheme => self.can_keep_theme(),
-            Action::Demo => self.overlays.is_empty(),
+            Action::Demo => self.dialogs.is_empty(),
             Action::Interrupt if self.setup_on_top().is_some() => !self.has_layer(),
             Action::Close => self.has_layer(),
-            Action::Help => !matches!(self.overlays.last(), Some(Overlay::Help(_))),
-            Action::Confirm => match self.overlays.last() {
-                Some(Overlay::Picker(picker)) => picker.selected().is_some(),
-                Some(Overlay::Palette(palette)) => palette.selected().is_some(),
-                Some(Overlay::Kept(kept)) => kept.selected().is_some(),
-                Some(Overlay::Batch(batch)) => !matches!(batch.step, batch::Step::Reading(_)),
+            Action::Help => !matches!(self.dialogs.last(), Some(Dialog::Help(_))),
+            Action::Confirm => match self.dialogs.last() {
+                Some(Dialog::Picker(picker)) => picker.selected().is_some(),
+                Some(Dialog::Palette(palette)) => palette.selected().is_some(),
+                Some(Dialog::Kept(kept)) => kept.selected().is_some(),
+                Some(Dialog::Batch(batch)) => !matches!(batch.step, batch::BatchStep::Reading(_)),
                 _ => true,
             },
             Action::DeleteDraft => self.draft_count() > 0,
-            Action::Refresh if matches!(self.overlays.last(), Some(Overlay::AllJobs(_))) => true,
-            Action::Refresh => self.overlays.is_empty() && matches!(self.screen, Screen::Jobs | Screen::Views),
+            Action::Refresh if matches!(self.dialogs.last(), Some(Dialog::AllJobs(_))) => true,
+            Action::Refresh => self.dialogs.is_empty() && matches!(self.screen, Screen::Jobs | Screen::Views),
             Action::JumpToPage => self.views.table.report().is_none(),
             Action::NextPage => self.views.has_next(),
             Action::PreviousPage => self.views.query().page > 1,
-            Action::EditPrompt | Action::LinkJob | Action::LookAtJob => self.resolve_offers(action),
-            Action::NextBlank => match self.overlays.last() {
-                Some(Overlay::Editor(editor)) => !editor.is_lent && editor.input.has_blank(),
+            Action::EditPrompt | Action::LinkJob | Action::CheckJob => self.resolve_offers(action),
+            Action::NextBlank => match self.dialogs.last() {
+                Some(Dialog::Editor(editor)) => !editor.is_lent && editor.input.has_blank(),
                 _ => false,
             },
             Action::Send | Action::Edit(_) | Action::History | Action::Templates | Action::EditOutside => {
-                match self.overlays.last() {
-                    Some(Overlay::Editor(editor)) => !editor.is_lent,
+                match self.dialogs.last() {
+                    Some(Dialog::Editor(editor)) => !editor.is_lent,
                     _ => true,
                 }
             }
@@ -495,12 +496,12 @@ impl App {
 
     fn resolve_offers(&self, action: Action) -> bool {
         use crate::model::prompt::PromptKind;
-        let Some(Overlay::Resolve(resolve)) = self.overlays.last() else { return false };
+        let Some(Dialog::Resolve(resolve)) = self.dialogs.last() else { return false };
         let unconfirmed = resolve.prompt.delivery.kind() == DeliveryKind::Unconfirmed;
         match action {
             Action::EditPrompt => !unconfirmed,
             Action::LinkJob => unconfirmed && resolve.prompt.kind == PromptKind::Create,
-            Action::LookAtJob => unconfirmed && resolve.has_id,
+            Action::CheckJob => unconfirmed && resolve.has_id,
             _ => true,
         }
     }

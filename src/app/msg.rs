@@ -1,7 +1,7 @@
 //! What reaches the state machine and what it asks for. Every effect ends in a message, also when it failed.
 
 use super::keymap::Keymap;
-use super::profiles::Profile;
+use super::profiles::ProfileEntry;
 use super::welcome::{Begin, NotWritten, Welcome};
 use crate::model::Time;
 use crate::model::change::{Discarded, LocalChange, QueueChange};
@@ -34,7 +34,7 @@ pub enum Msg {
     /// The store can't be written: that showed only when it was tried.
     ReadOnly,
     /// All that the store knows at the start.
-    Loaded(Result<Box<Known>, Failure>),
+    Loaded(Result<Box<InitialData>, Failure>),
     /// Another process wrote: these rows changed.
     JobsChanged(Vec<Job>),
     /// A thread that was asked for.
@@ -72,7 +72,7 @@ pub enum Msg {
     /// Page views; `old` is what the cache still has when the request failed.
     Views { query: ViewsQuery, result: Result<Timed<ViewsPage>, Failure>, old: Option<Timed<ViewsPage>> },
     /// What is known of a range.
-    Recalled { range: DateRange, recalled: Result<Recalled, Failure> },
+    CachedReport { range: DateRange, recalled: Result<Recalled, Failure> },
     /// Loading all pages of a range ended, whole or not.
     LoadEnded { range: DateRange, end: LoadOutcome },
     /// The site's totals of those of the ranges asked for that are known.
@@ -99,7 +99,7 @@ pub enum Msg {
     /// A new profile was checked on this computer, without a request.
     ProfileChecked { attempt: u64, result: Result<(), SetupProblem> },
     /// A new profile can be switched to, with its key if that was read; or why not.
-    ProfileAdded { profile: Profile, key: Option<ApiKey> },
+    ProfileAdded { profile: ProfileEntry, key: Option<ApiKey> },
     /// A filter was saved in the configuration, or why not.
     FilterSaved { filter: SavedFilter, result: Result<(), Failure> },
     /// The key of a new profile was read; of an attempt that is over it is dropped.
@@ -109,14 +109,14 @@ pub enum Msg {
     /// A new profile was written.
     ConfigWritten { attempt: u64, result: Result<(), NotWritten> },
     /// The jobs of all profiles.
-    AllJobs(Result<JobsOfAll, Failure>),
+    AllJobs(Result<AllProfilesJobs, Failure>),
     /// The key of the profile at this place was read, or why not.
     ProfileKey(usize, Result<ApiKey, Failure>),
     /// The service takes the key of the profile at this place, or could not be asked just now (why); or why the key can't
     /// be used.
     KeyTried(usize, Result<(ApiKey, Option<Failure>), Failure>),
     /// An opener or the clipboard answered; the text says what was handed over.
-    Handed { what: CleanText, result: Result<(), Failure> },
+    ActionFinished { what: CleanText, result: Result<(), Failure> },
     /// How the dashboard was left, by its key; none where nothing is remembered.
     Layout(String, Option<Layout>),
     /// The moment that `App::next_wake` named.
@@ -138,7 +138,7 @@ pub struct SubmitError {
 
 /// The jobs of all profiles.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct JobsOfAll {
+pub struct AllProfilesJobs {
     /// Each with the place of its profile.
     pub jobs: Vec<(usize, Job)>,
     /// How many are known here of projects that no profile leads to, those that were put away apart.
@@ -175,7 +175,7 @@ pub struct Template {
 
 /// A command of the user's own, bound to a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnCommand {
+pub struct CustomCommand {
     pub key: super::keymap::Chord,
     pub name: CleanText,
     /// With `{pr}`, `{id}`, `{path}`, `{repository}`, `{ref}` still in them.
@@ -191,7 +191,7 @@ pub struct SavedFilter {
 
 /// What the store knew at the start.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct InitialData {
     pub jobs: Vec<Job>,
     pub drafts: Vec<(DraftSlot, String)>,
     /// What the draft of a new job about pages is about.
@@ -288,7 +288,7 @@ pub enum Effect {
         force: bool,
     },
     /// What is known of a range, at no cost.
-    Recall(DateRange),
+    LoadCached(DateRange),
     /// Loads all pages of a range, or goes on where that was broken off; answers with `LoadEnded`.
     LoadAll(LoadPlan),
     /// Stops loading all pages of this range after the answer under way.
@@ -321,7 +321,7 @@ pub enum Effect {
         allowed: WritePermission,
     },
     /// Ends this run for another one in the same terminal.
-    Begin(Begin),
+    Relaunch(Begin),
     /// Keeps where tips were given.
     RememberTips(String),
     /// What is known of the jobs of these projects, each with the place of its profile; answers with `AllJobs`.
@@ -331,7 +331,7 @@ pub enum Effect {
     /// One GET with that key, which no limit counts; answers with `KeyTried`.
     TryProfileKey(usize, ApiKey),
     /// From here on all effects are about the profile at this place; the one before is left as at the end.
-    TurnToProfile(usize, ApiKey),
+    SwitchProfile(usize, ApiKey),
     /// Jobs on screen that the agent works on: a quarter of the polling budget is theirs.
     OnScreen(Vec<JobKey>),
     /// An http or https address, given to an opener without a shell.
@@ -371,11 +371,11 @@ impl Effect {
 
 /// What the dashboard is told at its start.
 #[derive(Debug, Clone)]
-pub struct Start {
+pub struct AppConfig {
     pub scope: Scope,
     pub profile: CleanText,
     /// All profiles, and the place of this one among them.
-    pub profiles: Vec<Profile>,
+    pub profiles: Vec<ProfileEntry>,
     pub current: usize,
     /// The place of the one that holds where none is named.
     pub default: Option<usize>,
@@ -407,14 +407,14 @@ pub struct Start {
     pub themes: Vec<String>,
     pub keymap: Keymap,
     pub filters: Vec<SavedFilter>,
-    pub commands: Vec<OwnCommand>,
+    pub commands: Vec<CustomCommand>,
     /// The list of the jobs of all profiles opens at the start, where there are several.
     pub all_profiles: bool,
     /// Copies may be longer than a terminal takes: a program of the user's takes them.
     pub long_copies: bool,
 }
 
-impl Start {
+impl AppConfig {
     /// A configured dashboard on this scope, with nothing of the user's own.
     pub fn new(scope: Scope, offset: FixedOffset) -> Self {
         Self {

@@ -48,7 +48,7 @@ impl Sort {
 
 /// A sort order and its direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Sorting {
+pub struct JobSorting {
     pub by: Sort,
     pub reversed: bool,
 }
@@ -65,7 +65,7 @@ pub(super) fn section(group: JobGroup) -> usize {
     JobGroup::ALL.iter().position(|&other| other == group).unwrap_or(DISMISSED)
 }
 
-impl Sorting {
+impl JobSorting {
     /// The key of a row that stands under this group.
     pub(super) fn key(self, row: &Job, group: JobGroup) -> SortKey {
         let place = section(group);
@@ -130,7 +130,7 @@ pub(super) struct Section {
 
 /// A line of the list.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Spot {
+pub(super) enum ListItem {
     Heading(JobGroup, usize, bool),
     /// The place of a row.
     Row(usize),
@@ -138,7 +138,7 @@ pub(super) enum Spot {
 
 /// Places of rows in the order of their keys.
 #[derive(Debug, Default)]
-pub(super) struct Order {
+pub(super) struct JobOrder {
     entries: Vec<(SortKey, usize)>,
     sizes: [usize; SECTIONS],
     /// One list without headings, but for the dismissed.
@@ -147,7 +147,7 @@ pub(super) struct Order {
     pub show_dismissed: bool,
 }
 
-impl Order {
+impl JobOrder {
     /// The entries, which are to be replaced.
     pub(super) fn take(&mut self) -> Vec<(SortKey, usize)> {
         std::mem::take(&mut self.entries)
@@ -258,15 +258,15 @@ impl Order {
     }
 
     /// What stands on a line.
-    pub(super) fn line(&self, at: usize) -> Option<Spot> {
+    pub(super) fn line(&self, at: usize) -> Option<ListItem> {
         let mut line = 0;
         for section in self.sections() {
             if at < line + section.lines {
                 let n = at - line;
                 return match section.heading {
-                    Some(group) if n == 0 => Some(Spot::Heading(group, section.size, section.hidden)),
-                    Some(_) => self.at(section.start + n - 1).map(Spot::Row),
-                    None => self.at(section.start + n).map(Spot::Row),
+                    Some(group) if n == 0 => Some(ListItem::Heading(group, section.size, section.hidden)),
+                    Some(_) => self.at(section.start + n - 1).map(ListItem::Row),
+                    None => self.at(section.start + n).map(ListItem::Row),
                 };
             }
             line += section.lines;
@@ -310,7 +310,7 @@ mod tests {
             .collect();
         assert_eq!(names, ["need", "age", "last change", "status", "need"]);
         let (older, newer) = (row(1, Status::Active), row(2, Status::Active));
-        let key = |reversed: bool, row: &Job| Sorting { by: Sort::Age, reversed }.key(row, row.group());
+        let key = |reversed: bool, row: &Job| JobSorting { by: Sort::Age, reversed }.key(row, row.group());
         assert!(key(false, &newer) < key(false, &older));
         assert!(key(true, &older) < key(true, &newer));
     }
@@ -322,7 +322,7 @@ mod tests {
         let other = row(1, Status::Completed);
         for by in Sort::ALL {
             for reversed in [false, true] {
-                let key = |row: &Job| Sorting { by, reversed }.key(row, row.group());
+                let key = |row: &Job| JobSorting { by, reversed }.key(row, row.group());
                 assert!(key(&other) < key(&dismissed), "{by:?} {reversed}");
             }
         }

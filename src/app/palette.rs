@@ -1,8 +1,8 @@
 //! The palette: every action of the moment by what it does, the user's own commands and the themes, narrowed by typing.
 //! What was chosen lately comes first.
 
+use super::dialog::Dialog;
 use super::keymap::{Action, Binding, Chord, Context};
-use super::overlay::Overlay;
 use super::text_input::TextInput;
 use super::{App, Effect, scroll};
 use crate::model::Time;
@@ -15,7 +15,7 @@ const REMEMBERED: usize = 20;
 
 /// Something to choose.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Choice {
+pub enum PaletteChoice {
     /// A row of the key table.
     Row(&'static Binding),
     /// A command of the user's own, by its key.
@@ -26,8 +26,8 @@ pub enum Choice {
 
 /// A choice as it is listed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
-    pub choice: Choice,
+pub struct PaletteEntry {
+    pub choice: PaletteChoice,
     pub text: CleanText,
     /// Other words by which it is found: its name in the configuration comes first, then synonyms.
     also: String,
@@ -39,10 +39,10 @@ pub struct Entry {
 
 /// The layer.
 #[derive(Debug)]
-pub struct Palette {
+pub struct CommandPalette {
     /// What is typed.
     pub input: TextInput,
-    entries: Vec<Entry>,
+    entries: Vec<PaletteEntry>,
     /// Places of the entries that fit what is typed, the best first.
     shown: Vec<usize>,
     selected: usize,
@@ -50,8 +50,8 @@ pub struct Palette {
     matcher: Matcher,
 }
 
-impl Palette {
-    fn new(entries: Vec<Entry>) -> Self {
+impl CommandPalette {
+    fn new(entries: Vec<PaletteEntry>) -> Self {
         let shown = (0..entries.len()).collect();
         let input = TextInput::line("");
         Self { input, entries, shown, selected: 0, top: 0, matcher: Matcher::new(Config::DEFAULT) }
@@ -82,12 +82,12 @@ impl Palette {
     }
 
     /// The chosen one.
-    pub fn selected(&self) -> Option<&Entry> {
+    pub fn selected(&self) -> Option<&PaletteEntry> {
         self.shown.get(self.selected).and_then(|place| self.entries.get(*place))
     }
 
     /// The visible ones, each with whether it is chosen.
-    pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&Entry, bool)> {
+    pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&PaletteEntry, bool)> {
         let places = self.shown.iter().enumerate().skip(self.top).take(rows);
         places.filter_map(|(n, place)| Some((self.entries.get(*place)?, n == self.selected)))
     }
@@ -125,22 +125,22 @@ impl App {
         let contexts = self.contexts();
         let typing = self.takes_text();
         // A text that is open goes to disk before another profile takes the place of its own.
-        let may_turn = matches!(self.overlays.last(), Some(Overlay::Editor(_) | Overlay::Batch(_)));
-        let mut entries: Vec<Entry> = Vec::new();
-        for row in self.start.keymap.rows(contexts) {
+        let may_turn = matches!(self.dialogs.last(), Some(Dialog::Editor(_) | Dialog::Batch(_)));
+        let mut entries: Vec<PaletteEntry> = Vec::new();
+        for row in self.config.keymap.rows(contexts) {
             // Where text is typed, plain letters of the screen below are no commands.
             let is_plain = typing
                 && row.context == Context::Everywhere
-                && !self.start.keymap.keys(row).iter().any(|c| !c.types_text());
+                && !self.config.keymap.keys(row).iter().any(|c| !c.types_text());
             let is_reached = !is_plain || (may_turn && row.action == Action::Profiles);
             // Users look for these by name even when there are none, and are then told so.
             let is_asked_for = matches!(row.action, Action::Drafts | Action::Profiles) && self.is_offered(row.action);
             let is_listed = self.is_possible(row.action) || is_asked_for;
             if row.action != Action::Palette && is_reached && is_listed {
-                let keys = if is_plain { &[] } else { self.start.keymap.keys(row) };
+                let keys = if is_plain { &[] } else { self.config.keymap.keys(row) };
                 let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
-                entries.push(Entry {
-                    choice: Choice::Row(row),
+                entries.push(PaletteEntry {
+                    choice: PaletteChoice::Row(row),
                     text: CleanText::line(row.help),
                     also: also(row.action),
                     keys: keys.join("  "),
@@ -148,46 +148,49 @@ impl App {
                 });
             }
         }
-        entries.extend(self.own_hints().map(|own| Entry {
-            choice: Choice::Own(own.key),
+        entries.extend(self.own_hints().map(|own| PaletteEntry {
+            choice: PaletteChoice::Own(own.key),
             text: own.name.clone(),
             also: String::new(),
             keys: own.key.to_string(),
             place: "commands",
         }));
-        entries.extend(self.start.themes.iter().map(|name| Entry {
-            choice: Choice::Theme(name.clone()),
+        entries.extend(self.config.themes.iter().map(|name| PaletteEntry {
+            choice: PaletteChoice::Theme(name.clone()),
             text: CleanText::line(&format!("theme {name}")),
             also: "colors colours appearance dark light settings".to_owned(),
             keys: String::new(),
             place: "themes",
         }));
-        let lately =
-            |entry: &Entry| self.chosen.iter().position(|choice| *choice == entry.choice).unwrap_or(usize::MAX);
+        let lately = |entry: &PaletteEntry| {
+            self.recent_choices.iter().position(|choice| *choice == entry.choice).unwrap_or(usize::MAX)
+        };
         entries.sort_by_key(lately);
-        self.overlays.push(Overlay::Palette(Box::new(Palette::new(entries))));
+        self.dialogs.push(Dialog::Palette(Box::new(CommandPalette::new(entries))));
     }
 
     /// Enter: does what is chosen, on the layer or screen below.
     pub(super) fn take_choice(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Overlay::Palette(palette)) = self.overlays.last() else { return };
+        let Some(Dialog::Palette(palette)) = self.dialogs.last() else { return };
         let Some(choice) = palette.selected().map(|entry| entry.choice.clone()) else { return };
-        self.overlays.pop();
-        self.chosen.retain(|before| *before != choice);
-        self.chosen.insert(0, choice.clone());
-        self.chosen.truncate(REMEMBERED);
+        self.dialogs.pop();
+        self.recent_choices.retain(|before| *before != choice);
+        self.recent_choices.insert(0, choice.clone());
+        self.recent_choices.truncate(REMEMBERED);
         match choice {
-            Choice::Row(row) if row.action == Action::Quit => self.quit(effects),
-            Choice::Row(row) => self.act(row.action, now, effects),
-            Choice::Own(key) => self.run_own(key, now, effects),
-            Choice::Theme(name) => effects.push(Effect::UseTheme { name, keep: false }),
+            PaletteChoice::Row(row) if row.action == Action::Quit => self.quit(effects),
+            PaletteChoice::Row(row) => self.act(row.action, now, effects),
+            PaletteChoice::Own(key) => self.run_own(key, now, effects),
+            PaletteChoice::Theme(name) => effects.push(Effect::UseTheme { name, keep: false }),
         }
     }
 
     /// Whether the chosen theme can be saved: not in the demo.
     pub(super) fn can_keep_theme(&self) -> bool {
-        let is_theme = |palette: &Palette| matches!(palette.selected(), Some(Entry { choice: Choice::Theme(_), .. }));
-        self.start.config.is_some() && matches!(self.overlays.last(), Some(Overlay::Palette(open)) if is_theme(open))
+        let is_theme = |palette: &CommandPalette| {
+            matches!(palette.selected(), Some(PaletteEntry { choice: PaletteChoice::Theme(_), .. }))
+        };
+        self.config.config.is_some() && matches!(self.dialogs.last(), Some(Dialog::Palette(open)) if is_theme(open))
     }
 
     /// The key that saves the chosen theme as the usual one.
@@ -207,9 +210,9 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::dialog::{ConfirmAction, ConfirmDialog};
+    use crate::app::finish_alerts::tests::{app, press};
     use crate::app::jobs::tests::{at, row};
-    use crate::app::overlay::{Consequence, Question};
-    use crate::app::signals::tests::{app, press};
     use crate::app::{Msg, Screen};
     use crate::model::job::Status;
     use crate::model::prompt::DraftSlot;
@@ -217,7 +220,7 @@ mod tests {
 
     fn opened() -> App {
         let mut app = app(vec![row(1, Status::Completed)]);
-        app.start.themes = vec!["dark".to_owned(), "high-contrast".to_owned()];
+        app.config.themes = vec!["dark".to_owned(), "high-contrast".to_owned()];
         press(&mut app, ':');
         app
     }
@@ -232,9 +235,9 @@ mod tests {
         });
     }
 
-    fn palette(app: &App) -> &Palette {
-        match app.overlays.last() {
-            Some(Overlay::Palette(palette)) => palette,
+    fn palette(app: &App) -> &CommandPalette {
+        match app.dialogs.last() {
+            Some(Dialog::Palette(palette)) => palette,
             other => panic!("no palette: {other:?}"),
         }
     }
@@ -246,7 +249,7 @@ mod tests {
         assert!(palette(&app).counts().1 < palette(&app).counts().0);
         assert_eq!(palette(&app).selected().map(|entry| entry.text.as_str()), Some("views"));
         enter(&mut app);
-        assert_eq!((app.screen, app.overlays.len()), (Screen::Views, 0));
+        assert_eq!((app.screen, app.dialogs.len()), (Screen::Views, 0));
     }
 
     #[test]
@@ -262,7 +265,9 @@ mod tests {
     fn it_lists_every_possible_action_of_the_moment_and_nothing_that_would_do_nothing() {
         let app = opened();
         let entries = &palette(&app).entries;
-        let has = |action| entries.iter().any(|entry| matches!(entry.choice, Choice::Row(row) if row.action == action));
+        let has = |action| {
+            entries.iter().any(|entry| matches!(entry.choice, PaletteChoice::Row(row) if row.action == action))
+        };
         assert!(has(Action::NewJob) && has(Action::Quit) && has(Action::Rename));
         assert!(!has(Action::OpenPr), "no pull request is there to open");
         assert!(!has(Action::Palette));
@@ -291,10 +296,10 @@ mod tests {
         ];
         for (words, action) in wanted {
             let choice = found(words);
-            assert!(matches!(&choice, Some(Choice::Row(row)) if row.action == action), "{words}: {choice:?}");
+            assert!(matches!(&choice, Some(PaletteChoice::Row(row)) if row.action == action), "{words}: {choice:?}");
         }
-        assert_eq!(found("theme"), Some(Choice::Theme("dark".to_owned())));
-        assert_eq!(found("colors"), Some(Choice::Theme("dark".to_owned())));
+        assert_eq!(found("theme"), Some(PaletteChoice::Theme("dark".to_owned())));
+        assert_eq!(found("colors"), Some(PaletteChoice::Theme("dark".to_owned())));
     }
 
     #[test]
@@ -302,14 +307,14 @@ mod tests {
         let mut app = opened();
         typed(&mut app, "theme high");
         assert!(held(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL).is_empty(), "the demo");
-        app.start.config = Some(CleanText::line("/c/config.toml"));
+        app.config.config = Some(CleanText::line("/c/config.toml"));
         let kept = Effect::UseTheme { name: "high-contrast".to_owned(), keep: true };
         assert_eq!(held(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL), [kept]);
-        assert!(app.overlays.is_empty());
+        assert!(app.dialogs.is_empty());
         press(&mut app, ':');
         typed(&mut app, "quit");
         assert!(held(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL).is_empty(), "no theme");
-        assert_eq!(app.overlays.len(), 1);
+        assert_eq!(app.dialogs.len(), 1);
     }
 
     fn held(app: &mut App, code: KeyCode, with: KeyModifiers) -> Vec<Effect> {
@@ -337,7 +342,7 @@ mod tests {
         let mut app = opened();
         let all = palette(&app).counts().0;
         assert_eq!(palette(&app).hidden_below(5), all - 5);
-        let Some(Overlay::Palette(palette)) = app.overlays.last_mut() else { panic!("open") };
+        let Some(Dialog::Palette(palette)) = app.dialogs.last_mut() else { panic!("open") };
         palette.move_to(|_, _| 6, 5);
         assert_eq!(palette.hidden_below(5), all - 7, "two are out of sight above");
         palette.move_to(|_, total| total - 1, 5);
@@ -347,12 +352,12 @@ mod tests {
     #[test]
     fn a_question_that_is_repainted_is_not_answered() {
         let mut app = app(vec![row(1, Status::Completed)]);
-        let yes = Consequence::DeleteDraft(DraftSlot::NewJob);
-        app.overlays.push(Overlay::Question(Question { text: "Sure?".to_owned(), yes }));
+        let yes = ConfirmAction::DeleteDraft(DraftSlot::NewJob);
+        app.dialogs.push(Dialog::Question(ConfirmDialog { text: "Sure?".to_owned(), yes }));
         assert_eq!(held(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Repaint]);
-        assert_eq!(app.overlays.len(), 1);
+        assert_eq!(app.dialogs.len(), 1);
         held(&mut app, KeyCode::Char('k'), KeyModifiers::CONTROL);
-        assert!(app.overlays.is_empty(), "anything else is no");
+        assert!(app.dialogs.is_empty(), "anything else is no");
     }
 
     #[test]
@@ -361,6 +366,6 @@ mod tests {
         typed(&mut app, "zzzzqqq");
         assert!(palette(&app).selected().is_none());
         assert!(enter(&mut app).is_empty());
-        assert_eq!(app.overlays.len(), 1);
+        assert_eq!(app.dialogs.len(), 1);
     }
 }

@@ -23,7 +23,7 @@ pub enum Picking {
 
 /// How far the reading of the entries is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reading {
+pub enum PickerLoad {
     Waiting,
     Done,
     Failed(CleanText),
@@ -31,7 +31,7 @@ pub enum Reading {
 
 /// One text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct PickerEntry {
     /// Its first line.
     pub title: CleanText,
     /// Where it comes from, where that is worth a word.
@@ -42,7 +42,7 @@ pub struct Entry {
     sought: String,
 }
 
-impl Entry {
+impl PickerEntry {
     /// An entry whose title is the text's first line.
     pub fn new(text: String, note: CleanText, slot: Option<DraftSlot>) -> Self {
         let title = CleanText::title(&text, TITLE);
@@ -58,8 +58,8 @@ pub struct Picker {
     pub picking: Picking,
     /// What is typed to narrow it.
     pub filter: TextInput,
-    pub reading: Reading,
-    entries: Vec<Entry>,
+    pub reading: PickerLoad,
+    entries: Vec<PickerEntry>,
     /// Places of the entries that the typed words leave.
     shown: Vec<usize>,
     selected: usize,
@@ -83,7 +83,7 @@ impl Picker {
         Self {
             picking,
             filter: TextInput::line(""),
-            reading: Reading::Waiting,
+            reading: PickerLoad::Waiting,
             entries: Vec::new(),
             shown: Vec::new(),
             selected: 0,
@@ -97,13 +97,13 @@ impl Picker {
     }
 
     /// Takes its entries, or why there are none. The selection stays at its place.
-    pub fn take(&mut self, entries: Result<Vec<Entry>, Failure>) {
+    pub fn take(&mut self, entries: Result<Vec<PickerEntry>, Failure>) {
         match entries {
             Ok(entries) => {
                 self.entries = entries;
-                self.reading = Reading::Done;
+                self.reading = PickerLoad::Done;
             }
-            Err(failure) => self.reading = Reading::Failed(failure.sentence),
+            Err(failure) => self.reading = PickerLoad::Failed(failure.sentence),
         }
         self.narrow();
     }
@@ -112,7 +112,7 @@ impl Picker {
     pub fn narrow(&mut self) {
         let typed = self.filter.text().to_lowercase();
         let words: Vec<&str> = typed.split_whitespace().collect();
-        let fits = |entry: &Entry| words.iter().all(|word| entry.sought.contains(word));
+        let fits = |entry: &PickerEntry| words.iter().all(|word| entry.sought.contains(word));
         let places = self.entries.iter().enumerate().filter(|(_, entry)| fits(entry)).map(|(place, _)| place);
         self.shown = places.collect();
         self.selected = self.selected.min(self.shown.len().saturating_sub(1));
@@ -124,12 +124,12 @@ impl Picker {
     }
 
     /// The chosen entry.
-    pub fn selected(&self) -> Option<&Entry> {
+    pub fn selected(&self) -> Option<&PickerEntry> {
         self.shown.get(self.selected).and_then(|&place| self.entries.get(place))
     }
 
     /// The visible entries, each with whether it is the chosen one.
-    pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&Entry, bool)> {
+    pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&PickerEntry, bool)> {
         let window = self.shown.iter().enumerate().skip(self.top).take(rows);
         window.filter_map(|(at, &place)| Some((self.entries.get(place)?, at == self.selected)))
     }
@@ -158,7 +158,10 @@ mod tests {
 
     fn picker(texts: &[&str]) -> Picker {
         let mut picker = Picker::new(Picking::History);
-        picker.take(Ok(texts.iter().map(|text| Entry::new((*text).to_owned(), CleanText::default(), None)).collect()));
+        picker.take(Ok(texts
+            .iter()
+            .map(|text| PickerEntry::new((*text).to_owned(), CleanText::default(), None))
+            .collect()));
         picker
     }
 
@@ -188,6 +191,6 @@ mod tests {
         assert_eq!(picker.selected().map(|entry| entry.text.as_str()), Some("ab"));
         typed(&mut picker, "a");
         picker.take(Err(Failure::new(FailureKind::Store, "No.")));
-        assert_eq!(picker.reading, Reading::Failed(CleanText::line("No.")));
+        assert_eq!(picker.reading, PickerLoad::Failed(CleanText::line("No.")));
     }
 }

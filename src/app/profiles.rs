@@ -1,11 +1,11 @@
 //! The profiles of the configuration, and turning to another one: its key is read and tried while the present one goes on;
 //! only then everything begins anew on the other.
 
-use super::editor::Saved;
+use super::dialog::Dialog;
+use super::editor::DraftState;
 use super::keymap::{Action, Context};
-use super::overlay::Overlay;
 use super::welcome::NOT_IN_DEMO;
-use super::{App, Effect, Screen, Start, Tone, scroll};
+use super::{App, AppConfig, Effect, Screen, Severity, scroll};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::endpoint::{ApiKey, Scope};
@@ -15,7 +15,7 @@ use crate::model::text::CleanText;
 
 /// A profile as it is listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Profile {
+pub struct ProfileEntry {
     pub name: CleanText,
     /// Whom it leads to; none without a project.
     pub scope: Option<Scope>,
@@ -23,7 +23,7 @@ pub struct Profile {
     pub lacks: Option<CleanText>,
 }
 
-impl Profile {
+impl ProfileEntry {
     /// The host of its service, as a word for people.
     pub fn host(&self) -> CleanText {
         let url = self.scope.as_ref().map_or("", |scope| scope.base_url.as_str());
@@ -38,7 +38,7 @@ impl Profile {
 
 /// How far turning to another one is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum SwitchStep {
     Choosing,
     /// The key of the one at this place is read.
     Reading(usize),
@@ -48,8 +48,8 @@ pub enum Step {
 
 /// The layer.
 #[derive(Debug)]
-pub struct Profiles {
-    pub step: Step,
+pub struct ProfilesDialog {
+    pub step: SwitchStep,
     /// The job to go to on the other one.
     goal: Option<JobKey>,
     /// Places of others that lead to the same project, to be tried should this one not be usable.
@@ -60,7 +60,7 @@ pub struct Profiles {
     top: usize,
 }
 
-impl Profiles {
+impl ProfilesDialog {
     /// The place of the selected one.
     pub fn selected(&self) -> usize {
         self.selected
@@ -68,7 +68,7 @@ impl Profiles {
 
     /// Whether none is being switched to.
     pub(super) fn is_choosing(&self) -> bool {
-        self.step == Step::Choosing
+        self.step == SwitchStep::Choosing
     }
 
     /// The first visible one.
@@ -78,7 +78,7 @@ impl Profiles {
 
     /// Moves the choice, unless one was made.
     pub(super) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize, total: usize) {
-        if self.step == Step::Choosing {
+        if self.step == SwitchStep::Choosing {
             self.selected = to(self.selected, total);
             self.goal = None;
             self.others.clear();
@@ -96,42 +96,42 @@ impl Profiles {
 impl App {
     /// The key that lists the profiles.
     pub(super) fn open_profiles(&mut self, now: Time) {
-        if self.start.profiles.is_empty() {
-            return self.say(Tone::Info, NOT_IN_DEMO, now);
+        if self.config.profiles.is_empty() {
+            return self.notify(Severity::Info, NOT_IN_DEMO, now);
         }
-        if matches!(self.overlays.last(), Some(Overlay::Profiles(_))) {
+        if matches!(self.dialogs.last(), Some(Dialog::Profiles(_))) {
             return;
         }
-        let open = Profiles {
-            step: Step::Choosing,
+        let open = ProfilesDialog {
+            step: SwitchStep::Choosing,
             goal: None,
             others: Vec::new(),
             said: None,
-            selected: self.start.current,
+            selected: self.config.current,
             top: 0,
         };
-        self.overlays.push(Overlay::Profiles(open));
+        self.dialogs.push(Dialog::Profiles(open));
     }
 
     /// Enter: the selected one is turned to. What is typed goes to disk first, where it belongs.
     pub(super) fn take_profile(&mut self, effects: &mut Vec<Effect>) {
-        let Some(Overlay::Profiles(open)) = self.overlays.last_mut() else { return };
+        let Some(Dialog::Profiles(open)) = self.dialogs.last_mut() else { return };
         let at = open.selected;
-        if open.step != Step::Choosing {
+        if open.step != SwitchStep::Choosing {
             return;
         }
-        if at == self.start.current {
-            self.overlays.pop();
+        if at == self.config.current {
+            self.dialogs.pop();
             return;
         }
-        let Some(profile) = self.start.profiles.get(at) else { return };
+        let Some(profile) = self.config.profiles.get(at) else { return };
         if let Some(lacks) = &profile.lacks {
             open.said = Some(CleanText::line(&format!("{} can't be turned to. {lacks}", profile.name)));
             return;
         }
-        open.step = Step::Reading(at);
+        open.step = SwitchStep::Reading(at);
         open.said = None;
-        effects.extend(self.overlays.iter_mut().filter_map(|overlay| overlay.write_draft(Saved::is_unsaved)));
+        effects.extend(self.dialogs.iter_mut().filter_map(|overlay| overlay.write_draft(DraftState::is_unsaved)));
         effects.push(Effect::ReadProfileKey(at));
     }
 
@@ -141,30 +141,31 @@ impl App {
             return;
         }
         let (selected, others) = (places.remove(0), places);
-        let open = Profiles { step: Step::Choosing, goal: Some(goal), others, said: None, selected, top: 0 };
-        self.overlays.push(Overlay::Profiles(open));
+        let open =
+            ProfilesDialog { step: SwitchStep::Choosing, goal: Some(goal), others, said: None, selected, top: 0 };
+        self.dialogs.push(Dialog::Profiles(open));
         self.take_profile(effects);
     }
 
     /// The layer, if it waits for this step.
-    fn waiting_for(&mut self, step: &Step) -> Option<&mut Profiles> {
-        self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
-            Overlay::Profiles(open) if open.step == *step => Some(open),
+    fn waiting_for(&mut self, step: &SwitchStep) -> Option<&mut ProfilesDialog> {
+        self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+            Dialog::Profiles(open) if open.step == *step => Some(open),
             _ => None,
         })
     }
 
     /// Its key was read. Who closed the layer meanwhile has changed their mind.
     pub(super) fn profile_key_read(&mut self, at: usize, result: Result<ApiKey, Failure>, effects: &mut Vec<Effect>) {
-        let Some(open) = self.waiting_for(&Step::Reading(at)) else { return };
+        let Some(open) = self.waiting_for(&SwitchStep::Reading(at)) else { return };
         match result {
             Ok(key) => {
-                open.step = Step::Asking(at);
+                open.step = SwitchStep::Asking(at);
                 effects.push(Effect::TryProfileKey(at, key));
             }
             // Reading a key costs nothing, so the next one of the same project is tried at once.
             Err(_) if !open.others.is_empty() => {
-                (open.step, open.selected) = (Step::Choosing, open.others.remove(0));
+                (open.step, open.selected) = (SwitchStep::Choosing, open.others.remove(0));
                 self.take_profile(effects);
             }
             Err(failure) => self.stay(at, &failure),
@@ -180,12 +181,12 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(open) = self.waiting_for(&Step::Asking(at)) else { return };
+        let Some(open) = self.waiting_for(&SwitchStep::Asking(at)) else { return };
         let goal = open.goal;
         match result {
             Ok((key, away)) => {
                 self.turn_to_profile(at, key, now, effects);
-                self.goal = goal;
+                self.pending_selection = goal;
                 match away {
                     Some(failure) => self.turned_unheard(failure, now),
                     None => self.connection = Connection::Ready,
@@ -198,17 +199,17 @@ impl App {
 
     /// The present profile goes on.
     fn stay(&mut self, at: usize, failure: &Failure) {
-        let Some(name) = self.start.profiles.get(at).map(|profile| profile.name.clone()) else { return };
-        let (here, tries) = (self.start.profile.clone(), self.told(Context::Profiles, Action::Confirm));
-        let open = self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
-            Overlay::Profiles(open) => Some(open),
+        let Some(name) = self.config.profiles.get(at).map(|profile| profile.name.clone()) else { return };
+        let (here, tries) = (self.config.profile.clone(), self.key_label(Context::Profiles, Action::Confirm));
+        let open = self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+            Dialog::Profiles(open) => Some(open),
             _ => None,
         });
         if let Some(open) = open {
-            open.step = Step::Choosing;
+            open.step = SwitchStep::Choosing;
             // Each try is a request: another one is made by another press.
             let next = (!open.others.is_empty()).then(|| open.others.remove(0));
-            let next = next.and_then(|next| Some((next, &self.start.profiles.get(next)?.name)));
+            let next = next.and_then(|next| Some((next, &self.config.profiles.get(next)?.name)));
             let further = next.map(|(_, next)| format!(" {tries} tries {next}, of the same project."));
             open.selected = next.map_or(open.selected, |(next, _)| next);
             let sentence = &failure.sentence;
@@ -221,8 +222,8 @@ impl App {
 
     /// On the other profile, whose key could not be checked: stored jobs are shown, and why the check failed.
     fn turned_unheard(&mut self, failure: Failure, now: Time) {
-        let text = format!("Now on {}, showing stored jobs. {}", self.start.profile, failure.sentence);
-        self.say(Tone::Problem, &text, now);
+        let text = format!("Now on {}, showing stored jobs. {}", self.config.profile, failure.sentence);
+        self.notify(Severity::Problem, &text, now);
         self.connection = match failure.kind {
             FailureKind::Offline => Connection::Offline { reason: failure.sentence, next_try: None },
             FailureKind::Limited(wait) => Connection::Limited(wait),
@@ -234,21 +235,25 @@ impl App {
     /// A profile was written: it is switched to if its key is there.
     pub(super) fn profile_added(
         &mut self,
-        profile: Profile,
+        profile: ProfileEntry,
         key: Option<ApiKey>,
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
         let name = profile.name.clone();
         let is_verified = self.is_setup_verified();
-        self.start.profiles.push(profile);
-        self.overlays.retain(|overlay| !matches!(overlay, Overlay::Setup(_) | Overlay::Profiles(_)));
+        self.config.profiles.push(profile);
+        self.dialogs.retain(|overlay| !matches!(overlay, Dialog::Setup(_) | Dialog::Profiles(_)));
         self.dirty = true;
         let Some(key) = key else {
-            return self.say(Tone::Info, &format!("Added the profile {name}. Its key could not be read yet."), now);
+            return self.notify(
+                Severity::Info,
+                &format!("Added the profile {name}. Its key could not be read yet."),
+                now,
+            );
         };
-        effects.extend(self.overlays.iter_mut().filter_map(|overlay| overlay.write_draft(Saved::is_unsaved)));
-        self.turn_to_profile(self.start.profiles.len() - 1, key, now, effects);
+        effects.extend(self.dialogs.iter_mut().filter_map(|overlay| overlay.write_draft(DraftState::is_unsaved)));
+        self.turn_to_profile(self.config.profiles.len() - 1, key, now, effects);
         if is_verified {
             self.connection = Connection::Ready;
         }
@@ -256,10 +261,10 @@ impl App {
 
     /// Begins anew on another profile. The effects after the first one are the new profile's.
     fn turn_to_profile(&mut self, at: usize, key: ApiKey, now: Time, effects: &mut Vec<Effect>) {
-        let Some(profile) = self.start.profiles.get(at) else { return };
+        let Some(profile) = self.config.profiles.get(at) else { return };
         let Some(scope) = profile.scope.clone() else { return };
         let said = format!("Now on {}: {} at {}.", profile.name, profile.project(), profile.host());
-        let start = Start {
+        let start = AppConfig {
             profile: profile.name.clone(),
             scope,
             current: at,
@@ -267,24 +272,24 @@ impl App {
             notice: None,
             all_profiles: false,
             is_verified: false,
-            ..self.start.clone()
+            ..self.config.clone()
         };
         effects.extend(self.remember_layout(None));
-        effects.push(Effect::TurnToProfile(at, key));
+        effects.push(Effect::SwitchProfile(at, key));
         let (fresh, begin) = App::new(start, now);
         let before = std::mem::replace(self, fresh);
         effects.extend(begin);
-        self.chosen = before.chosen;
-        self.signals = before.signals;
+        self.recent_choices = before.recent_choices;
+        self.finish_alerts = before.finish_alerts;
         // Of another profile, but nothing else tells their ids.
         self.unrecorded = before.unrecorded;
         // As the terminal has it.
         self.pointer = before.pointer;
         effects.extend(self.recall_layout(before.panes));
         if matches!(before.screen, Screen::Views | Screen::Log) {
-            self.turn_to(before.screen, now, effects);
+            self.switch_screen(before.screen, now, effects);
         }
-        self.say(Tone::Info, &said, now);
+        self.notify(Severity::Info, &said, now);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::jobs::tests::{at, row};
-use crate::app::{Known, Msg, Record};
+use crate::app::{InitialData, Msg, StoreState};
 use crate::model::failure::FailureKind;
 use crate::model::job::Status;
 use crate::model::prompt::DraftSlot;
@@ -13,20 +13,20 @@ fn scope(project: &str) -> Scope {
     Scope { base_url: "https://api.example.com".into(), project: project.into(), organization: None }
 }
 
-fn profile(name: &str, lacks: Option<&str>) -> Profile {
-    Profile { name: CleanText::line(name), scope: Some(scope(name)), lacks: lacks.map(CleanText::line) }
+fn profile(name: &str, lacks: Option<&str>) -> ProfileEntry {
+    ProfileEntry { name: CleanText::line(name), scope: Some(scope(name)), lacks: lacks.map(CleanText::line) }
 }
 
 fn app() -> App {
     let profiles = vec![profile("a", None), profile("b", None), profile("c", Some("It has no key of its own."))];
-    let start = Start {
+    let start = AppConfig {
         size: (120, 40),
         profile: CleanText::line("a"),
         profiles,
-        ..Start::new(scope("a"), FixedOffset::east_opt(0).expect("UTC"))
+        ..AppConfig::new(scope("a"), FixedOffset::east_opt(0).expect("UTC"))
     };
     let (mut app, _) = App::new(start, at(0));
-    let known = Known { jobs: vec![row(1, Status::Active)], ..Known::default() };
+    let known = InitialData { jobs: vec![row(1, Status::Active)], ..InitialData::default() };
     app.update(Msg::Loaded(Ok(Box::new(known))), at(0));
     app
 }
@@ -56,8 +56,8 @@ fn chosen() -> App {
 }
 
 fn said(app: &App) -> &str {
-    match app.overlays.last() {
-        Some(Overlay::Profiles(open)) => open.said.as_ref().expect("said").as_str(),
+    match app.dialogs.last() {
+        Some(Dialog::Profiles(open)) => open.said.as_ref().expect("said").as_str(),
         other => panic!("no profiles: {other:?}"),
     }
 }
@@ -67,9 +67,9 @@ fn a_good_key_begins_everything_anew_on_the_other_profile() {
     let mut app = chosen();
     assert_eq!(app.update(Msg::ProfileKey(1, Ok(key())), at(2)), [Effect::TryProfileKey(1, key())]);
     let effects = app.update(Msg::KeyTried(1, Ok((key(), None))), at(3));
-    assert_eq!(effects[..2], [Effect::TurnToProfile(1, key()), Effect::LoadFirstRows(app.size.1.into())]);
-    assert_eq!((app.start.profile.as_str(), app.start.scope.project.as_str(), app.start.current), ("b", "b", 1));
-    assert!(app.jobs.is_empty() && app.record == Record::Reading && app.overlays.is_empty());
+    assert_eq!(effects[..2], [Effect::SwitchProfile(1, key()), Effect::LoadFirstRows(app.size.1.into())]);
+    assert_eq!((app.config.profile.as_str(), app.config.scope.project.as_str(), app.config.current), ("b", "b", 1));
+    assert!(app.jobs.is_empty() && app.store == StoreState::Reading && app.dialogs.is_empty());
     assert_eq!(app.notice.as_ref().map(|notice| notice.text.as_str()), Some("Now on b: b at api.example.com."));
     // What it says from now on is about itself.
     keys(&mut app, "Pk");
@@ -85,7 +85,7 @@ fn a_key_that_is_refused_or_can_not_be_read_leaves_the_old_profile_as_it_is() {
     app.update(Msg::ProfileKey(1, Ok(key())), at(2));
     assert_eq!(app.update(Msg::KeyTried(1, Err(refused())), at(3)), []);
     assert!(said(&app).starts_with("Still on a"));
-    assert_eq!((app.start.profile.as_str(), app.jobs.len()), ("a", 1));
+    assert_eq!((app.config.profile.as_str(), app.jobs.len()), ("a", 1));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn who_closes_the_list_meanwhile_stays_where_they_are() {
     app.update(Msg::ProfileKey(1, Ok(key())), at(2));
     press(&mut app, KeyCode::Esc);
     assert_eq!(app.update(Msg::KeyTried(1, Ok((key(), None))), at(3)), []);
-    assert_eq!(app.start.profile.as_str(), "a");
+    assert_eq!(app.config.profile.as_str(), "a");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_profile_that_lacks_something_says_so_and_the_present_one_closes_the_list() 
     assert_eq!(said(&app), "c can't be turned to. It has no key of its own.");
     keys(&mut app, "g");
     press(&mut app, KeyCode::Enter);
-    assert!(app.overlays.is_empty());
+    assert!(app.dialogs.is_empty());
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn while_one_is_opened_nothing_else_is_chosen() {
     let mut app = chosen();
     keys(&mut app, "kkn");
     assert_eq!(press(&mut app, KeyCode::Enter), []);
-    assert!(matches!(app.overlays.as_slice(), [Overlay::Profiles(open)] if open.selected() == 1));
+    assert!(matches!(app.dialogs.as_slice(), [Dialog::Profiles(open)] if open.selected() == 1));
 }
 
 #[test]
@@ -135,24 +135,24 @@ fn what_is_typed_is_saved_where_it_belongs_before_anything_turns() {
 #[test]
 fn without_another_profile_the_list_offers_to_add_one_and_the_demo_says_why_not() {
     let mut app = app();
-    app.start.profiles.truncate(1);
-    app.start.config = Some(CleanText::line("/c/config.toml"));
+    app.config.profiles.truncate(1);
+    app.config.config = Some(CleanText::line("/c/config.toml"));
     keys(&mut app, "Pn");
-    assert!(matches!(app.overlays.as_slice(), [Overlay::Profiles(_), Overlay::Setup(_)]));
+    assert!(matches!(app.dialogs.as_slice(), [Dialog::Profiles(_), Dialog::Setup(_)]));
     keys(&mut app, "q1");
     press(&mut app, KeyCode::Esc);
-    assert_eq!(app.overlays.len(), 1, "letters are typed, Esc goes back to the list");
+    assert_eq!(app.dialogs.len(), 1, "letters are typed, Esc goes back to the list");
     press(&mut app, KeyCode::Esc);
-    (app.start.config, app.start.profiles) = (None, Vec::new());
+    (app.config.config, app.config.profiles) = (None, Vec::new());
     keys(&mut app, "P");
-    assert!(app.overlays.is_empty());
+    assert!(app.dialogs.is_empty());
     assert_eq!(app.notice.as_ref().map(|notice| notice.text.as_str()), Some("The demo saves no settings."));
 }
 
 #[test]
 fn an_answer_to_a_form_that_was_closed_belongs_to_no_later_one() {
     let mut app = app();
-    app.start.config = Some(CleanText::line("/c/config.toml"));
+    app.config.config = Some(CleanText::line("/c/config.toml"));
     let attempt = |app: &mut App| {
         keys(app, "Pn");
         keys(app, "mint_k");
@@ -180,7 +180,7 @@ fn an_answer_to_a_form_that_was_closed_belongs_to_no_later_one() {
 fn each_profile_goes_on_as_it_was_left_and_the_mouse_stays_as_the_terminal_has_it() {
     use crate::model::layout::Layout;
     let mut app = app();
-    app.start.layout = Some(Layout::default());
+    app.config.layout = Some(Layout::default());
     app.restore_layout(at(0), &mut Vec::new());
     keys(&mut app, "Msi");
     keys(&mut app, "Pj");
@@ -194,7 +194,7 @@ fn each_profile_goes_on_as_it_was_left_and_the_mouse_stays_as_the_terminal_has_i
     let (old, layout) = written.expect("the old one is written before");
     assert!(layout.hidden && layout.jobs.sort.is_some());
     assert!(!app.has_mouse() && !app.geometry().shows_both(), "as the screen was");
-    let new = app.start.layout_key();
+    let new = app.config.layout_key();
     assert!(old != new && effects.contains(&Effect::RecallLayout(new.clone())));
     app.update(Msg::Layout(old, Some(layout)), at(1));
     assert_eq!(app.jobs.sorting().by.name(), "need", "an answer about the old one is late");

@@ -2,7 +2,7 @@
 
 use super::bulk::{Bulk, Targets};
 use super::keymap::{Action, Context};
-use super::{App, Effect, Tone, format};
+use super::{App, Effect, Severity, format};
 use crate::model::Time;
 use crate::model::change::QueueChange;
 use crate::model::ledger::{LONGEST_WAIT, RateLimited, Wait};
@@ -28,7 +28,7 @@ impl App {
         if wait.is_estimate || wait.until - now < TimeDelta::minutes(1) {
             return format!("in {}", wait.words(now));
         }
-        format!("at {}", wait.until.with_timezone(&self.start.offset).format("%H:%M"))
+        format!("at {}", wait.until.with_timezone(&self.config.offset).format("%H:%M"))
     }
 
     /// The same for the copy of the wait that a prompt of this job has.
@@ -45,7 +45,7 @@ impl App {
                 true => "None of the marked jobs is queued.",
                 false => "Nothing of this job waits to be sent.",
             };
-            return self.say(Tone::Info, text, now);
+            return self.notify(Severity::Info, text, now);
         }
         // Paused ones are released only if all of them are paused.
         let paused =
@@ -73,13 +73,13 @@ impl App {
         }
         let text = match change {
             QueueChange::Pause => {
-                format!("Paused. Press {} to resume.", self.told(Context::Jobs, Action::QueuePause))
+                format!("Paused. Press {} to resume.", self.key_label(Context::Jobs, Action::QueuePause))
             }
             QueueChange::Release => "Resumed. It is sent in its turn if docdeck is running.".to_owned(),
             QueueChange::Up => "One place forward in the queue.".to_owned(),
             QueueChange::Down => "One place back in the queue.".to_owned(),
         };
-        self.say(Tone::Info, &text, now);
+        self.notify(Severity::Info, &text, now);
         effects.push(Effect::ChangeQueue(targets.keys, change));
     }
 }

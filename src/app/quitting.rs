@@ -1,8 +1,8 @@
 //! Quitting. Queued prompts are sent only while docdeck is running, so the user is asked first if no other instance is there
 //! to send them.
 
+use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::format::{count, fit};
-use super::overlay::{Consequence, Overlay, Question};
 use super::{App, Effect};
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::Job;
@@ -33,12 +33,12 @@ impl App {
             return;
         }
         let text = question(&queued);
-        self.overlays.push(Overlay::Question(Question { text, yes: Consequence::Quit }));
+        self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes: ConfirmAction::Quit }));
     }
 
     /// Whether the question is open.
     pub(super) fn asks_to_quit(&self) -> bool {
-        matches!(self.overlays.last(), Some(Overlay::Question(Question { yes: Consequence::Quit, .. })))
+        matches!(self.dialogs.last(), Some(Dialog::Question(ConfirmDialog { yes: ConfirmAction::Quit, .. })))
     }
 }
 
@@ -57,7 +57,7 @@ fn question(queued: &[&Job]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{Msg, Start};
+    use crate::app::{AppConfig, Msg};
     use crate::model::Time;
     use crate::model::endpoint::Scope;
     use crate::model::engine_event::EngineEvent;
@@ -72,15 +72,15 @@ mod tests {
     /// A job for each state.
     fn app(states: &[Option<DeliveryKind>]) -> App {
         let scope = Scope { base_url: "https://a.example".into(), project: "p".into(), organization: None };
-        let start = Start::new(scope, chrono::FixedOffset::east_opt(0).expect("UTC"));
-        let (mut app, _) = App::new(Start { size: (80, 24), ..start }, at(0));
+        let start = AppConfig::new(scope, chrono::FixedOffset::east_opt(0).expect("UTC"));
+        let (mut app, _) = App::new(AppConfig { size: (80, 24), ..start }, at(0));
         let row = |(n, state): (usize, &Option<DeliveryKind>)| {
             let title = CleanText::line(&format!("Prompt {n}"));
             let key = JobKey(i64::try_from(n).expect("small"));
             Job { undelivered: *state, revision: 1, ..Job::new(key, title, at(0)) }
         };
         let jobs = states.iter().enumerate().map(row).collect();
-        app.update(Msg::Loaded(Ok(Box::new(crate::app::Known { jobs, ..Default::default() }))), at(0));
+        app.update(Msg::Loaded(Ok(Box::new(crate::app::InitialData { jobs, ..Default::default() }))), at(0));
         app
     }
 
@@ -98,8 +98,8 @@ mod tests {
     }
 
     fn asked(app: &App) -> &str {
-        match app.overlays.last() {
-            Some(Overlay::Question(question)) => &question.text,
+        match app.dialogs.last() {
+            Some(Dialog::Question(question)) => &question.text,
             _ => "",
         }
     }

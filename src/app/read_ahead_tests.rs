@@ -1,7 +1,7 @@
 //! What is read ahead is shown at once, costs next to no reads, and is never older than what was told.
 
 use super::super::jobs::tests::{at, row};
-use super::super::{Known, Msg, Start};
+use super::super::{AppConfig, InitialData, Msg};
 use super::*;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
@@ -37,7 +37,7 @@ fn stamped(text: &str) -> Timed<Thread> {
 type Read<T> = (Vec<JobKey>, Option<T>);
 
 /// The dashboard, and a record in which the thread of a job is how often it changed.
-struct World {
+struct PrefetchFixture {
     app: App,
     /// By place: the row's revision, and how often the thread changed.
     record: Vec<(i64, u64)>,
@@ -56,17 +56,17 @@ fn place(job: JobKey) -> usize {
     usize::try_from(job.0 - 1).expect("a place")
 }
 
-impl World {
+impl PrefetchFixture {
     fn new() -> Self {
         let scope = Scope { base_url: "https://api.example.com".into(), project: "a".into(), organization: None };
-        let start = Start { size: (160, 48), ..Start::new(scope, FixedOffset::east_opt(0).expect("UTC")) };
+        let start = AppConfig { size: (160, 48), ..AppConfig::new(scope, FixedOffset::east_opt(0).expect("UTC")) };
         let (app, _) = App::new(start, at(0));
         let places = usize::try_from(JOBS).expect("a number");
         let (record, told) = (vec![(0, 0); places], vec![(0, 0); places]);
         let mut world =
             Self { app, record, revision: 0, news: Vec::new(), plain: None, ahead: None, reads: (0, 0), told };
         let jobs = (1..=JOBS).map(|key| world.row(JobKey(key))).collect();
-        world.tell(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))));
+        world.tell(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
         world
     }
 
@@ -190,7 +190,7 @@ impl World {
 
 #[test]
 fn a_step_shows_its_thread_at_once_and_one_in_many_reads_anything() {
-    let mut world = World::new();
+    let mut world = PrefetchFixture::new();
     world.step(KeyCode::Down);
     world.reads = (0, 0);
     for _ in 0..40 {
@@ -209,7 +209,7 @@ fn a_step_shows_its_thread_at_once_and_one_in_many_reads_anything() {
 
 #[test]
 fn a_leap_reads_the_thread_that_it_leads_to_and_no_other() {
-    let mut world = World::new();
+    let mut world = PrefetchFixture::new();
     for code in [KeyCode::PageDown, KeyCode::End, KeyCode::Home] {
         world.reads = (0, 0);
         world.step(code);
@@ -219,7 +219,7 @@ fn a_leap_reads_the_thread_that_it_leads_to_and_no_other() {
 
 #[test]
 fn what_is_read_ahead_changes_nothing_on_the_screen() {
-    let mut world = World::new();
+    let mut world = PrefetchFixture::new();
     world.key(KeyCode::Down);
     world.answer(false);
     world.app.take_dirty();
@@ -229,7 +229,7 @@ fn what_is_read_ahead_changes_nothing_on_the_screen() {
 
 #[test]
 fn what_can_not_be_read_ahead_is_read_when_it_is_shown() {
-    let mut world = World::new();
+    let mut world = PrefetchFixture::new();
     world.step(KeyCode::Down);
     for _ in 0..AHEAD {
         world.step(KeyCode::Down);
@@ -250,7 +250,7 @@ fn what_can_not_be_read_ahead_is_read_when_it_is_shown() {
 #[test]
 fn a_change_that_is_told_while_threads_are_read_ahead_is_not_in_them() {
     for how in 1..4 {
-        let mut world = World::new();
+        let mut world = PrefetchFixture::new();
         world.key(KeyCode::Down);
         world.read(true);
         let next = JobKey(world.selected().0 - 1);
@@ -268,7 +268,7 @@ fn a_change_that_is_told_while_threads_are_read_ahead_is_not_in_them() {
 
 #[test]
 fn after_a_pause_of_the_whole_program_nothing_from_before_counts() {
-    let mut world = World::new();
+    let mut world = PrefetchFixture::new();
     world.step(KeyCode::Down);
     world.tell(Msg::Resumed);
     world.key(KeyCode::Down);
@@ -277,7 +277,7 @@ fn after_a_pause_of_the_whole_program_nothing_from_before_counts() {
 
 #[test]
 fn little_is_kept_and_the_newest_of_it() {
-    let mut ahead = ReadAhead::default();
+    let mut ahead = ThreadPrefetch::default();
     for (jobs, text) in [(0..200, "short".to_owned()), (200..400, "x".repeat(MOST_OF_ONE / 2))] {
         for job in jobs {
             ahead.keep((JobKey(job), 1), stamped(&text));
@@ -298,7 +298,7 @@ fn little_is_kept_and_the_newest_of_it() {
 
 #[test]
 fn where_not_all_have_room_the_next_ones_stay() {
-    let mut ahead = ReadAhead::default();
+    let mut ahead = ThreadPrefetch::default();
     let job = |places: isize| Some((JobKey(if places < 0 { 20 - places as i64 } else { places as i64 }), 1));
     let asked = ahead.ask(&job).expect("jobs");
     assert_eq!(asked.len(), 24);
@@ -341,7 +341,7 @@ proptest! {
     fn the_thread_at_rest_is_that_of_the_record_whatever_came_in_between(
         happens in prop::collection::vec(happens(), 1..160)
     ) {
-        let mut world = World::new();
+        let mut world = PrefetchFixture::new();
         for one in happens {
             match one {
                 Happens::Key(code) => world.key(code),

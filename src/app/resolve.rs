@@ -2,8 +2,8 @@
 //! Laid out as lines here, so that scrolling and drawing agree.
 
 use super::detail::kind_text;
+use super::dialog::UndeliveredDialog;
 use super::keymap::{Action, BINDINGS, Context, Keymap};
-use super::overlay::Resolve;
 use super::wrap::wrap;
 use super::{App, format};
 use crate::model::Time;
@@ -33,8 +33,8 @@ pub enum ResolveLine {
 
 impl App {
     /// The page at this width.
-    pub fn resolve_lines(&self, resolve: &Resolve, width: usize) -> Vec<ResolveLine> {
-        let mut page = Page { lines: Vec::new(), width, keymap: &self.start.keymap };
+    pub fn resolve_lines(&self, resolve: &UndeliveredDialog, width: usize) -> Vec<ResolveLine> {
+        let mut page = UndeliveredPage { lines: Vec::new(), width, keymap: &self.config.keymap };
         page.lines.push(ResolveLine::Heading(resolve.title.to_string()));
         page.gap();
         self.what_happened(resolve, &mut page);
@@ -48,10 +48,10 @@ impl App {
         page.lines
     }
 
-    fn what_happened(&self, resolve: &Resolve, page: &mut Page) {
+    fn what_happened(&self, resolve: &UndeliveredDialog, page: &mut UndeliveredPage) {
         let prompt = &resolve.prompt;
         let kind = kind_text(prompt.kind);
-        let clock = |at: Time| at.with_timezone(&self.start.offset).format("%Y-%m-%d %H:%M:%S").to_string();
+        let clock = |at: Time| at.with_timezone(&self.config.offset).format("%Y-%m-%d %H:%M:%S").to_string();
         let written = format!("On disk since {}", clock(prompt.written_at));
         let sent = resolve.sent_at.map_or_else(String::new, |at| format!(", went out at {}", clock(at)));
         page.text(&format!("{written}{sent}."), ResolveLine::Muted);
@@ -85,7 +85,7 @@ impl App {
     }
 
     /// The choices that there are, the safest first, each with what it means.
-    fn choices(&self, resolve: &Resolve) -> Vec<(Action, String)> {
+    fn choices(&self, resolve: &UndeliveredDialog) -> Vec<(Action, String)> {
         let limited = match resolve.prompt.kind {
             PromptKind::Create => RateLimited::Create,
             PromptKind::FollowUp => RateLimited::FollowUp,
@@ -96,7 +96,7 @@ impl App {
             "One request of the hour's limit.".to_owned()
         };
         let unconfirmed = resolve.prompt.delivery.kind() == DeliveryKind::Unconfirmed;
-        let undo = self.told(Context::Jobs, Action::Undo);
+        let undo = self.key_label(Context::Jobs, Action::Undo);
         let discard = match (unconfirmed, resolve.prompt.kind) {
             (true, PromptKind::Create) => {
                 format!("Give it up. The service may still have started it. {undo} undoes this.")
@@ -110,7 +110,7 @@ impl App {
             return vec![
                 (Action::EditPrompt, "Change the text, then send it as the same prompt.".to_owned()),
                 (Action::SendAgain, format!("As it is. {price}")),
-                (Action::LetGo, discard),
+                (Action::Discard, discard),
             ];
         }
         let again = match resolve.prompt.kind {
@@ -125,21 +125,21 @@ impl App {
             choices.push((Action::LinkJob, text.to_owned()));
         } else if resolve.has_id {
             let text = "One request: if the job is at work, the follow-up has arrived. Then discard it here.";
-            choices.push((Action::LookAtJob, text.to_owned()));
+            choices.push((Action::CheckJob, text.to_owned()));
         }
         choices.push((Action::SendAgain, again));
-        choices.push((Action::LetGo, discard));
+        choices.push((Action::Discard, discard));
         choices
     }
 }
 
-struct Page<'a> {
+struct UndeliveredPage<'a> {
     lines: Vec<ResolveLine>,
     width: usize,
     keymap: &'a Keymap,
 }
 
-impl Page<'_> {
+impl UndeliveredPage<'_> {
     fn gap(&mut self) {
         self.lines.push(ResolveLine::Text(String::new()));
     }

@@ -1,10 +1,10 @@
 //! Writing and sending prompts: opening and closing the editor, saving its text as a prompt, showing what becomes of it,
 //! and deciding about prompts that were not delivered.
 
-use super::editor::{Editor, Saved, joined};
+use super::dialog::{ConfirmAction, ConfirmDialog, Dialog, InputCheck, InputDialog, InputField, UndeliveredDialog};
+use super::editor::{DraftState, Editor, joined};
 use super::keymap::{Action, Context};
-use super::overlay::{Ask, Check, Consequence, Overlay, Question, Resolve, Wanted};
-use super::{App, Effect, Record, Screen, SubmitError, Tone};
+use super::{App, Effect, Screen, Severity, StoreState, SubmitError};
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::job::JobId;
@@ -14,22 +14,22 @@ use crate::model::text::CleanText;
 
 impl App {
     pub(super) fn open_new_job(&mut self, now: Time) {
-        if self.record == Record::Read {
+        if self.store == StoreState::Read {
             self.open_editor(DraftSlot::NewJob, CleanText::line("New job"), now);
         } else {
             let sentence = "What is known here is not read yet, nor is the draft for a new job: try again in a moment.";
-            self.say(Tone::Info, sentence, now);
+            self.notify(Severity::Info, sentence, now);
         }
     }
 
     pub(super) fn open_follow_up(&mut self, now: Time) {
         let Some(row) = self.jobs.selected() else { return };
         if row.undelivered == Some(DeliveryKind::Discarded) {
-            self.say(Tone::Info, "This job was discarded, so it takes no follow-up.", now);
+            self.notify(Severity::Info, "This job was discarded, so it takes no follow-up.", now);
         } else if row.id.is_none() {
-            self.say(Tone::Info, "This job has no id yet: a follow-up needs an accepted job.", now);
+            self.notify(Severity::Info, "This job has no id yet: a follow-up needs an accepted job.", now);
         } else if row.gone {
-            self.say(Tone::Problem, "The service no longer knows this job, so it takes no follow-up.", now);
+            self.notify(Severity::Problem, "The service no longer knows this job, so it takes no follow-up.", now);
         } else {
             let title = CleanText::line(&format!("Follow-up: {}", row.title));
             self.open_editor(DraftSlot::FollowUp(row.key), title, now);
@@ -40,28 +40,28 @@ impl App {
         let text = self.drafts.get(&slot).cloned().unwrap_or_default();
         let mut editor = Editor::new(slot, title, &text);
         if !text.trim().is_empty() {
-            self.say(Tone::Info, "Your draft is back.", now);
+            self.notify(Severity::Info, "Your draft is back.", now);
             if slot == DraftSlot::AboutPages {
                 editor.pages.clone_from(&self.draft_pages);
             }
         }
-        self.overlays.push(Overlay::Editor(Box::new(editor)));
+        self.dialogs.push(Dialog::Editor(Box::new(editor)));
     }
 
     /// Closes the topmost overlay; an editor keeps its text as a draft.
     pub(super) fn close(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        match self.overlays.last() {
-            Some(Overlay::Batch(_)) => return self.close_batch(now, effects),
+        match self.dialogs.last() {
+            Some(Dialog::Batch(_)) => return self.close_batch(now, effects),
             // The user's own editor has the text, and brings it back.
-            Some(Overlay::Editor(editor)) if editor.is_lent => return,
+            Some(Dialog::Editor(editor)) if editor.is_lent => return,
             _ => {}
         }
-        let Some(overlay) = self.overlays.pop() else { return };
-        let Overlay::Editor(editor) = overlay else { return };
+        let Some(overlay) = self.dialogs.pop() else { return };
+        let Dialog::Editor(editor) = overlay else { return };
         let text = editor.input.text();
         if editor.is_unchanged() {
             // What was typed and taken away again may be on disk already.
-            let was_saved = editor.is_unsaved() || (editor.saved != Saved::Unchanged && !text.trim().is_empty());
+            let was_saved = editor.is_unsaved() || (editor.saved != DraftState::Unchanged && !text.trim().is_empty());
             if self.drafts.remove(&editor.slot).is_some() || was_saved {
                 effects.push(Effect::DeleteDraft(editor.slot));
             }
@@ -76,39 +76,39 @@ impl App {
             self.draft_pages = editor.pages;
         }
         let again = match slot {
-            DraftSlot::NewJob => self.told(Context::Jobs, Action::NewJob),
-            DraftSlot::AboutPages => self.told(Context::Views, Action::NewJob) + " on a page",
+            DraftSlot::NewJob => self.key_label(Context::Jobs, Action::NewJob),
+            DraftSlot::AboutPages => self.key_label(Context::Views, Action::NewJob) + " on a page",
             DraftSlot::FollowUp(_) if several => {
-                self.told(Context::Jobs, Action::FollowUp) + " on the first of these jobs"
+                self.key_label(Context::Jobs, Action::FollowUp) + " on the first of these jobs"
             }
-            DraftSlot::FollowUp(_) => self.told(Context::Jobs, Action::FollowUp) + " on this job",
-            DraftSlot::Prompt(_) => self.told(Context::Jobs, Action::Resolve) + " on its job",
-            DraftSlot::Batch => self.told(Context::Jobs, Action::Batch),
+            DraftSlot::FollowUp(_) => self.key_label(Context::Jobs, Action::FollowUp) + " on this job",
+            DraftSlot::Prompt(_) => self.key_label(Context::Jobs, Action::Resolve) + " on its job",
+            DraftSlot::Batch => self.key_label(Context::Jobs, Action::Batch),
         };
-        self.say(Tone::Info, &format!("Draft kept; {again} opens it again."), now);
+        self.notify(Severity::Info, &format!("Draft kept; {again} opens it again."), now);
     }
 
     pub(super) fn editor(&mut self) -> Option<&mut Editor> {
-        self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
-            Overlay::Editor(editor) => Some(editor.as_mut()),
+        self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+            Dialog::Editor(editor) => Some(editor.as_mut()),
             _ => None,
         })
     }
 
     /// The store can't be written: nothing is sent from now on.
     pub(super) fn say_read_only(&mut self, now: Time) {
-        self.start.read_only = true;
+        self.config.read_only = true;
         let text = "The data folder can't be written, so nothing can be saved or sent: what is known is shown. Make the \
                     folder writable, or choose another one with --data-dir.";
-        self.say(Tone::Problem, text, now);
+        self.notify(Severity::Problem, text, now);
     }
 
     /// Saves the prompt and closes the editor: the list and notices show what becomes of it.
     pub(super) fn send(&mut self, effects: &mut Vec<Effect>) {
-        let read_only = self.start.read_only;
+        let read_only = self.config.read_only;
         let (copies, next) =
-            (self.told(Context::Editor, Action::CopyMain), self.told(Context::Editor, Action::NextBlank));
-        let Some(Overlay::Editor(editor)) = self.overlays.last_mut() else { return };
+            (self.key_label(Context::Editor, Action::CopyMain), self.key_label(Context::Editor, Action::NextBlank));
+        let Some(Dialog::Editor(editor)) = self.dialogs.last_mut() else { return };
         if editor.is_lent {
             return;
         }
@@ -142,8 +142,8 @@ impl App {
 
     /// Closes the editor whose text becomes a prompt. Until the prompt is saved, a crash leaves its draft on disk.
     pub(super) fn take_editor(&mut self, effects: &mut Vec<Effect>) -> Option<Editor> {
-        let draft = self.overlays.last_mut()?.write_draft(Saved::is_unsaved);
-        let Overlay::Editor(editor) = self.overlays.pop_if(|overlay| overlay.as_editor().is_some())? else {
+        let draft = self.dialogs.last_mut()?.write_draft(DraftState::is_unsaved);
+        let Dialog::Editor(editor) = self.dialogs.pop_if(|overlay| overlay.as_editor().is_some())? else {
             return None;
         };
         effects.extend(draft);
@@ -186,7 +186,7 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        let is_free = matches!(self.overlays.last(), None | Some(Overlay::Card(_)));
+        let is_free = matches!(self.dialogs.last(), None | Some(Dialog::Card(_)));
         let mut pages = pages;
         let open = self.editor().filter(|editor| editor.slot == slot && !editor.is_lent);
         if open.is_none() {
@@ -201,9 +201,9 @@ impl App {
                 self.draft_pages = pages;
             }
             if !is_free {
-                let drafts = self.told(Context::Jobs, Action::Drafts);
+                let drafts = self.key_label(Context::Jobs, Action::Drafts);
                 let why = format!("{why} The text is kept as a draft: {drafts} on the jobs screen lists it.");
-                self.say(Tone::Problem, &why, now);
+                self.notify(Severity::Problem, &why, now);
                 return;
             }
             self.open_draft(slot, now);
@@ -212,9 +212,9 @@ impl App {
         } else if let Some(editor) = open {
             editor.take_back(text, pages);
         }
-        let copies = self.told(Context::Editor, Action::CopyMain);
-        match self.overlays.last_mut() {
-            Some(Overlay::Batch(batch)) => {
+        let copies = self.key_label(Context::Editor, Action::CopyMain);
+        match self.dialogs.last_mut() {
+            Some(Dialog::Batch(batch)) => {
                 batch.saved.touched(now);
                 batch.message = Some(CleanText::line(why));
             }
@@ -230,7 +230,7 @@ impl App {
     /// What a prompt that was just queued waits for. Nothing if the one before it is on its way: that takes a moment.
     fn waits_behind(&self, prompt: PromptId, row: &Job) -> Option<String> {
         if row.undelivered?.needs_user() {
-            let decides = self.told(Context::Jobs, Action::Resolve);
+            let decides = self.key_label(Context::Jobs, Action::Resolve);
             return Some(format!(
                 "Saved. It is sent after you decide about the earlier prompt (press {decides} on its job)."
             ));
@@ -257,22 +257,22 @@ impl App {
                     effects.push(Effect::DeleteDraft(DraftSlot::Prompt(prompt)));
                 }
                 if !self.unrecorded.take_recorded(prompt) {
-                    self.say(Tone::Info, &format!("Accepted: {title}"), now);
+                    self.notify(Severity::Info, &format!("Accepted: {title}"), now);
                 }
             }
             Delivery::Queued { until: Some(until) } if *until > now => {
                 let when = self.send_time(self.prompt_wait(Some(job), *until, now), now);
                 let text = format!("Hourly limit reached. Will send {when} if docdeck is running.");
-                self.say(Tone::Info, &text, now);
+                self.notify(Severity::Info, &text, now);
             }
             Delivery::Queued { until: None } => {
                 let waits = self.waits_behind(prompt, job);
-                self.say(Tone::Info, &waits.unwrap_or_else(|| format!("Saved, sending now: {title}")), now);
+                self.notify(Severity::Info, &waits.unwrap_or_else(|| format!("Saved, sending now: {title}")), now);
             }
-            Delivery::NotSent(reason) => self.say(Tone::Problem, &format!("Not sent: {title}. {reason}"), now),
-            Delivery::Rejected(reason) => self.say(Tone::Problem, &format!("Rejected: {title}. {reason}"), now),
+            Delivery::NotSent(reason) => self.notify(Severity::Problem, &format!("Not sent: {title}. {reason}"), now),
+            Delivery::Rejected(reason) => self.notify(Severity::Problem, &format!("Rejected: {title}. {reason}"), now),
             Delivery::Unconfirmed(_) => {
-                self.say(Tone::Problem, &format!("Unconfirmed: {title}. Press ! on it to decide."), now);
+                self.notify(Severity::Problem, &format!("Unconfirmed: {title}. Press ! on it to decide."), now);
             }
             Delivery::Queued { .. } | Delivery::Paused | Delivery::Sending | Delivery::Discarded { .. } => {}
         }
@@ -280,9 +280,9 @@ impl App {
 
     /// Asks the service for the job with the typed id; the dialog stays open until it answers.
     pub(super) fn check_link(&mut self, prompt: PromptId, id: JobId, effects: &mut Vec<Effect>) {
-        let Some(Overlay::Ask(ask)) = self.overlays.last_mut() else { return };
-        if ask.check != Check::Running {
-            ask.check = Check::Running;
+        let Some(Dialog::Ask(ask)) = self.dialogs.last_mut() else { return };
+        if ask.check != InputCheck::Running {
+            ask.check = InputCheck::Running;
             effects.push(Effect::Resolve(prompt, Resolution::Link(id)));
         }
     }
@@ -290,39 +290,39 @@ impl App {
     /// A decision about an undelivered prompt was carried out, or not.
     pub(super) fn resolved(&mut self, prompt: PromptId, result: Result<Job, Failure>, now: Time) {
         self.dirty = true;
-        let links = |ask: &Ask| ask.wanted == Wanted::LinkId(prompt) && ask.check == Check::Running;
-        let asked = self.overlays.iter_mut().find_map(|overlay| match overlay {
-            Overlay::Ask(ask) if links(ask) => Some(ask),
+        let links = |ask: &InputDialog| ask.wanted == InputField::LinkId(prompt) && ask.check == InputCheck::Running;
+        let asked = self.dialogs.iter_mut().find_map(|overlay| match overlay {
+            Dialog::Ask(ask) if links(ask) => Some(ask),
             _ => None,
         });
         match (result, asked) {
             (Ok(row), asked) => {
                 if asked.is_some() {
-                    self.overlays.retain(|overlay| match overlay {
-                        Overlay::Ask(ask) => !links(ask),
-                        Overlay::Resolve(resolve) => resolve.prompt.id != prompt,
+                    self.dialogs.retain(|overlay| match overlay {
+                        Dialog::Ask(ask) => !links(ask),
+                        Dialog::Resolve(resolve) => resolve.prompt.id != prompt,
                         _ => true,
                     });
                 }
                 self.put(row);
             }
-            (Err(failure), Some(ask)) => ask.check = Check::Failed(failure.sentence),
-            (Err(failure), None) => self.say_failure(&failure, now),
+            (Err(failure), Some(ask)) => ask.check = InputCheck::Failed(failure.sentence),
+            (Err(failure), None) => self.notify_failure(&failure, now),
         }
     }
 
     pub(super) fn draft_saved(&mut self, slot: DraftSlot, result: Result<Time, Failure>) {
         self.dirty = true;
-        let saved = self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
-            Overlay::Editor(editor) if editor.slot == slot => Some(&mut editor.saved),
-            Overlay::Batch(batch) if slot == DraftSlot::Batch => Some(&mut batch.saved),
+        let saved = self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+            Dialog::Editor(editor) if editor.slot == slot => Some(&mut editor.saved),
+            Dialog::Batch(batch) if slot == DraftSlot::Batch => Some(&mut batch.saved),
             _ => None,
         });
         let Some(saved) = saved else { return };
         match result {
-            Ok(at) if *saved == Saved::Writing => *saved = Saved::At(at),
+            Ok(at) if *saved == DraftState::Writing => *saved = DraftState::At(at),
             Ok(_) => {}
-            Err(failure) => *saved = Saved::Failed(failure.sentence),
+            Err(failure) => *saved = DraftState::Failed(failure.sentence),
         }
     }
 
@@ -330,14 +330,14 @@ impl App {
         let Some(row) = self.jobs.selected() else { return };
         if !row.undelivered.is_some_and(DeliveryKind::needs_user) {
             let text = self.nothing_to_decide(row.undelivered);
-            self.say(Tone::Info, text, now);
+            self.notify(Severity::Info, text, now);
             return;
         }
         let Some(prompt) = self.detail.undelivered() else {
-            self.say(Tone::Info, "Its thread is still being read.", now);
+            self.notify(Severity::Info, "Its thread is still being read.", now);
             return;
         };
-        let resolve = Resolve {
+        let resolve = UndeliveredDialog {
             job: row.key,
             title: row.title.clone(),
             prompt: prompt.clone(),
@@ -347,7 +347,7 @@ impl App {
         };
         // What was said of it would cover the end of the page.
         self.notice = None;
-        self.overlays.push(Overlay::Resolve(Box::new(resolve)));
+        self.dialogs.push(Dialog::Resolve(Box::new(resolve)));
     }
 
     /// Why there is nothing to decide about the selected job's prompts, the most pressing of which is `undelivered`.
@@ -367,7 +367,7 @@ impl App {
     }
 
     pub(super) fn resolve_by(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Overlay::Resolve(resolve)) = self.overlays.last() else { return };
+        let Some(Dialog::Resolve(resolve)) = self.dialogs.last() else { return };
         let (job, prompt) = (resolve.job, resolve.prompt.clone());
         let unconfirmed = prompt.delivery.kind() == DeliveryKind::Unconfirmed;
         if !self.resolve_offers(action) {
@@ -377,17 +377,19 @@ impl App {
             Action::SendAgain if unconfirmed => {
                 let text = "The service may have carried it out already; sent again, it may be carried out twice. \
                             Send it again?";
-                let yes = Consequence::Resolve(prompt.id, Resolution::SendAgain);
-                self.overlays.push(Overlay::Question(Question { text: text.to_owned(), yes }));
+                let yes = ConfirmAction::Resolve(prompt.id, Resolution::SendAgain);
+                self.dialogs.push(Dialog::Question(ConfirmDialog { text: text.to_owned(), yes }));
             }
-            Action::LinkJob => self.overlays.push(Overlay::Ask(Box::new(Ask::new(Wanted::LinkId(prompt.id), "")))),
-            Action::LookAtJob => {
-                self.overlays.pop();
-                self.say(Tone::Info, "Asking the service about this job…", now);
+            Action::LinkJob => {
+                self.dialogs.push(Dialog::Ask(Box::new(InputDialog::new(InputField::LinkId(prompt.id), ""))))
+            }
+            Action::CheckJob => {
+                self.dialogs.pop();
+                self.notify(Severity::Info, "Asking the service about this job…", now);
                 effects.push(Effect::Refresh(job));
             }
             Action::EditPrompt => {
-                self.overlays.pop();
+                self.dialogs.pop();
                 self.edit_undelivered(prompt);
                 let pages = self.jobs.get(job).map(|row| row.pages.clone()).unwrap_or_default();
                 if let Some(editor) = self.editor() {
@@ -395,11 +397,11 @@ impl App {
                 }
             }
             Action::SendAgain => {
-                self.overlays.pop();
+                self.dialogs.pop();
                 effects.push(Effect::Resolve(prompt.id, Resolution::SendAgain));
             }
-            Action::LetGo => {
-                self.overlays.pop();
+            Action::Discard => {
+                self.dialogs.pop();
                 let from = Some(prompt.delivery.kind());
                 let discarded = Prompt { delivery: Delivery::Discarded { from }, ..prompt };
                 let sentence = discarded.discarded_text().unwrap_or_default();
@@ -424,7 +426,7 @@ impl App {
         let mut editor = Editor::new(DraftSlot::Prompt(prompt), CleanText::line(title), text);
         editor.kind = kind;
         editor.last_failure = Some(reason);
-        self.overlays.push(Overlay::Editor(Box::new(editor)));
+        self.dialogs.push(Dialog::Editor(Box::new(editor)));
         self.screen = Screen::Jobs;
     }
 }

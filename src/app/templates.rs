@@ -8,7 +8,7 @@ const NAME_MAX: usize = 40;
 
 /// What the blanks stand for; none where it isn't known at this moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Values {
+pub struct TemplateValues {
     /// A page's path, or those of several as in a sentence.
     pub path: Option<String>,
     /// The pages with their views, a line each.
@@ -31,7 +31,7 @@ pub struct Values {
     pub job: Option<String>,
 }
 
-impl Values {
+impl TemplateValues {
     fn get(&self, name: &str) -> Option<&str> {
         let value = match name {
             "path" => &self.path,
@@ -51,7 +51,7 @@ impl Values {
 }
 
 /// The text with all blanks filled in whose value is known; the others stay. What a value holds is not filled again.
-pub fn fill(text: &str, values: &Values) -> String {
+pub fn fill(text: &str, values: &TemplateValues) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, blank, after)) = parts(rest) {
@@ -94,8 +94,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn values() -> Values {
-        Values { path: Some("/a".to_owned()), human: Some("9,120".to_owned()), ..Values::default() }
+    fn values() -> TemplateValues {
+        TemplateValues { path: Some("/a".to_owned()), human: Some("9,120".to_owned()), ..TemplateValues::default() }
     }
 
     #[test]
@@ -115,14 +115,15 @@ mod tests {
 
     #[test]
     fn a_value_with_a_blank_in_it_is_not_filled_again() {
-        let values = Values { path: Some("{{job}}".to_owned()), job: Some("x".to_owned()), ..Values::default() };
+        let values =
+            TemplateValues { path: Some("{{job}}".to_owned()), job: Some("x".to_owned()), ..TemplateValues::default() };
         assert_eq!(fill("{{path}} {{job}}", &values), "{{job}} x");
     }
 
     proptest! {
         #[test]
         fn filling_with_nothing_known_changes_nothing(text in "[{}a-z日 ]{0,60}") {
-            prop_assert_eq!(fill(&text, &Values::default()), text);
+            prop_assert_eq!(fill(&text, &TemplateValues::default()), text);
         }
     }
 }

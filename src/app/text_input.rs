@@ -15,12 +15,12 @@ pub struct TextInput {
     undo: Vec<usize>,
     redo: Vec<usize>,
     /// The last change, if the next one may belong to the same undo.
-    last: Option<(Change, bool)>,
+    last: Option<(TextChange, bool)>,
 }
 
 /// What a change did. Those of one kind are undone together, word by word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
+enum TextChange {
     Typed,
     DeletedBefore,
     DeletedAfter,
@@ -107,7 +107,7 @@ impl TextInput {
         match key.code {
             KeyCode::Char(c) if !held => {
                 let is_word = is_word(c);
-                self.change(Change::Typed, is_word, |area| {
+                self.change(TextChange::Typed, is_word, |area| {
                     area.insert_char(c);
                     true
                 })
@@ -115,11 +115,11 @@ impl TextInput {
             KeyCode::Tab if !held => self.edit(Edit::Tab),
             KeyCode::Backspace if !held => {
                 let before = self.cursor_line().chars().nth(self.column().wrapping_sub(1));
-                self.change(Change::DeletedBefore, before.is_some_and(is_word), TextArea::delete_char)
+                self.change(TextChange::DeletedBefore, before.is_some_and(is_word), TextArea::delete_char)
             }
             KeyCode::Delete if !held => {
                 let under = self.cursor_line().chars().nth(self.column());
-                self.change(Change::DeletedAfter, under.is_some_and(is_word), TextArea::delete_next_char)
+                self.change(TextChange::DeletedAfter, under.is_some_and(is_word), TextArea::delete_next_char)
             }
             KeyCode::Left if !held => self.go(CursorMove::Back),
             KeyCode::Right if !held => self.go(CursorMove::Forward),
@@ -138,11 +138,11 @@ impl TextInput {
             _ => self.area.cancel_selection(),
         }
         match edit {
-            Edit::Newline => self.change(Change::Other, false, |area| {
+            Edit::Newline => self.change(TextChange::Other, false, |area| {
                 area.insert_newline();
                 true
             }),
-            Edit::Tab => self.change(Change::Other, false, TextArea::insert_tab),
+            Edit::Tab => self.change(TextChange::Other, false, TextArea::insert_tab),
             Edit::Undo => self.step_back(),
             Edit::Redo => self.step_forward(),
             Edit::WordBack => self.go(CursorMove::WordBack),
@@ -157,12 +157,12 @@ impl TextInput {
                 self.area.move_cursor(CursorMove::Bottom);
                 self.go(CursorMove::End)
             }
-            Edit::DeleteWordBack => self.change(Change::Other, false, TextArea::delete_word),
-            Edit::DeleteWordForward => self.change(Change::Other, false, TextArea::delete_next_word),
+            Edit::DeleteWordBack => self.change(TextChange::Other, false, TextArea::delete_word),
+            Edit::DeleteWordForward => self.change(TextChange::Other, false, TextArea::delete_next_word),
             // At the start of a line the widget would join it with the one before.
             Edit::DeleteToLineStart if self.column() == 0 => false,
-            Edit::DeleteToLineStart => self.change(Change::Other, false, TextArea::delete_line_by_head),
-            Edit::DeleteToLineEnd => self.change(Change::Other, false, TextArea::delete_line_by_end),
+            Edit::DeleteToLineStart => self.change(TextChange::Other, false, TextArea::delete_line_by_head),
+            Edit::DeleteToLineEnd => self.change(TextChange::Other, false, TextArea::delete_line_by_end),
             Edit::PageUp => self.scroll(Scrolling::PageUp),
             Edit::PageDown => self.scroll(Scrolling::PageDown),
         }
@@ -177,7 +177,7 @@ impl TextInput {
     pub fn paste(&mut self, text: &str) -> bool {
         let lines = split_lines(text);
         let text = if self.one_line { lines.join(" ").trim().to_owned() } else { lines.join("\n") };
-        !text.is_empty() && self.change(Change::Other, false, |area| area.insert_str(text))
+        !text.is_empty() && self.change(TextChange::Other, false, |area| area.insert_str(text))
     }
 
     /// Puts another text in the place of all of it; one undo brings the old one back. False when it is the same.
@@ -187,7 +187,7 @@ impl TextInput {
             return false;
         }
         self.area.select_all();
-        self.change(Change::Other, false, |area| if text.is_empty() { area.cut() } else { area.insert_str(text) })
+        self.change(TextChange::Other, false, |area| if text.is_empty() { area.cut() } else { area.insert_str(text) })
     }
 
     /// Whether a blank of a template is left.
@@ -216,7 +216,7 @@ impl TextInput {
         let Some((at, column, length)) = place else { return false };
         self.area.move_cursor(CursorMove::Jump(at, column));
         // A blank is ASCII: as many characters as bytes.
-        self.change(Change::Other, false, |area| area.delete_str(length))
+        self.change(TextChange::Other, false, |area| area.delete_str(length))
     }
 
     /// The line of the cursor.
@@ -225,9 +225,9 @@ impl TextInput {
     }
 
     /// Makes a change and notes how it is undone. A word and what follows it up to the next word are undone together.
-    fn change(&mut self, kind: Change, is_word: bool, make: impl FnOnce(&mut TextArea<'static>) -> bool) -> bool {
+    fn change(&mut self, kind: TextChange, is_word: bool, make: impl FnOnce(&mut TextArea<'static>) -> bool) -> bool {
         let replaces = self.is_selected();
-        let was_word = self.last.filter(|(last, _)| *last == kind && kind != Change::Other).map(|(_, word)| word);
+        let was_word = self.last.filter(|(last, _)| *last == kind && kind != TextChange::Other).map(|(_, word)| word);
         if !make(&mut self.area) {
             return false;
         }

@@ -1,10 +1,10 @@
 //! One calm line on the first visit to a screen or layer, which teaches a key worth knowing: once for each on this
 //! computer. The next key takes it away, or its time does.
 
-use super::batch::Step;
+use super::batch::BatchStep;
+use super::dialog::Dialog;
 use super::keymap::{Action, Context, Keymap};
-use super::overlay::Overlay;
-use super::{App, Effect, Pane, Record, Screen};
+use super::{App, Effect, Pane, Screen, StoreState};
 use crate::model::Time;
 use chrono::TimeDelta;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ const SECONDS: i64 = 12;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr)]
 #[cfg_attr(test, derive(strum::EnumIter))]
 #[strum(serialize_all = "kebab-case")]
-enum Place {
+enum TipPlace {
     Jobs,
     Detail,
     Views,
@@ -35,8 +35,8 @@ enum Place {
 #[derive(Debug, Default)]
 pub(super) struct Tips {
     /// None where there are none: not known yet, or not wanted.
-    seen: Option<BTreeSet<Place>>,
-    at: Option<Place>,
+    seen: Option<BTreeSet<TipPlace>>,
+    at: Option<TipPlace>,
     shown: Option<(String, Time)>,
 }
 
@@ -78,7 +78,7 @@ impl App {
         if self.notice.is_some() || seen.contains(&place) {
             return;
         }
-        let Some(text) = text(place, &self.start.keymap).filter(|text| text.width() + 2 <= usize::from(self.size.0))
+        let Some(text) = text(place, &self.config.keymap).filter(|text| text.width() + 2 <= usize::from(self.size.0))
         else {
             return;
         };
@@ -89,69 +89,69 @@ impl App {
         self.dirty = true;
     }
 
-    fn place(&self) -> Option<Place> {
-        if self.record != Record::Read || self.start.demo || self.start.read_only {
+    fn place(&self) -> Option<TipPlace> {
+        if self.store != StoreState::Read || self.config.demo || self.config.read_only {
             return None;
         }
-        Some(match (self.overlays.last(), self.screen, self.pane) {
-            (Some(Overlay::Editor(_)), ..) => Place::Editor,
-            (Some(Overlay::Batch(batch)), ..) if matches!(batch.step, Step::Writing) => Place::Batch,
-            (Some(Overlay::Calendar(_)), ..) => Place::Calendar,
-            (Some(Overlay::Card(_)), ..) => Place::Card,
-            (Some(Overlay::Trend(_)), ..) => Place::Trend,
-            (Some(Overlay::Movers(_)), ..) => Place::Movers,
+        Some(match (self.dialogs.last(), self.screen, self.pane) {
+            (Some(Dialog::Editor(_)), ..) => TipPlace::Editor,
+            (Some(Dialog::Batch(batch)), ..) if matches!(batch.step, BatchStep::Writing) => TipPlace::Batch,
+            (Some(Dialog::Calendar(_)), ..) => TipPlace::Calendar,
+            (Some(Dialog::Card(_)), ..) => TipPlace::Card,
+            (Some(Dialog::Trend(_)), ..) => TipPlace::Trend,
+            (Some(Dialog::Movers(_)), ..) => TipPlace::Movers,
             (Some(_), ..) | (None, Screen::Welcome, _) => return None,
-            (None, Screen::Jobs, Pane::List) => Place::Jobs,
-            (None, Screen::Jobs, Pane::Detail) => Place::Detail,
-            (None, Screen::Views, _) => Place::Views,
-            (None, Screen::Log, _) => Place::Log,
+            (None, Screen::Jobs, Pane::List) => TipPlace::Jobs,
+            (None, Screen::Jobs, Pane::Detail) => TipPlace::Detail,
+            (None, Screen::Views, _) => TipPlace::Views,
+            (None, Screen::Log, _) => TipPlace::Log,
         })
     }
 }
 
 /// The tip with the user's own keys; none where there is no such key.
-fn text(place: Place, keymap: &Keymap) -> Option<String> {
+fn text(place: TipPlace, keymap: &Keymap) -> Option<String> {
     use Context as C;
     let key = |context, action| keymap.key(&[context, C::Lists, C::Everywhere], action);
     Some(match place {
-        Place::Jobs => format!(
+        TipPlace::Jobs => format!(
             "Tip: {} lists the keys of the moment, {} finds what to do by its name.",
             key(C::Jobs, Action::Help)?,
             key(C::Jobs, Action::Palette)?
         ),
-        Place::Detail => format!(
+        TipPlace::Detail => format!(
             "Tip: {} keeps tags with a job, {} a note; both stay on this computer.",
             key(C::Detail, Action::Tags)?,
             key(C::Detail, Action::Note)?
         ),
-        Place::Views => format!(
+        TipPlace::Views => format!(
             "Tip: {} loads all pages, after its price: then they sort and compare.",
             key(C::Views, Action::LoadAll)?
         ),
-        Place::Log => {
+        TipPlace::Log => {
             format!("Tip: every request is listed here; {} goes back to the newest.", key(C::Lists, Action::Bottom)?)
         }
-        Place::Editor => format!(
+        TipPlace::Editor => format!(
             "Tip: {} takes in a prompt that was sent before, {} a template.",
             key(C::Editor, Action::History)?,
             key(C::Editor, Action::Templates)?
         ),
-        Place::Batch => {
+        TipPlace::Batch => {
             format!(
                 "Tip: {} reads the prompts from a file: text, CSV or JSON Lines.",
                 key(C::BatchText, Action::ReadFile)?
             )
         }
-        Place::Calendar => {
+        TipPlace::Calendar => {
             format!("Tip: {} takes a typed range, like 2026-q3 or last month.", key(C::Calendar, Action::OtherPart)?)
         }
-        Place::Card => {
+        TipPlace::Card => {
             format!("Tip: {} starts a job about this page, and later shows what it did.", key(C::Card, Action::NewJob)?)
         }
-        Place::Trend => {
+        TipPlace::Trend => {
             format!("Tip: {} asks for the days that are not known, after their price.", key(C::Trend, Action::LoadAll)?)
         }
-        Place::Movers => {
+        TipPlace::Movers => {
             format!("Tip: {} weighs by human, by AI or by all views.", key(C::Movers, Action::Metric)?)
         }
     })
@@ -162,23 +162,23 @@ mod tests {
     use super::*;
     use crate::app::chord::{ch, ctrl};
     use crate::app::jobs::tests::{at, row};
-    use crate::app::{Known, Msg, Start, Tone};
+    use crate::app::{AppConfig, InitialData, Msg, Severity};
     use crate::model::endpoint::Scope;
     use crate::model::job::Status;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
     use strum::IntoEnumIterator as _;
 
-    fn start(size: (u16, u16)) -> Start {
+    fn start(size: (u16, u16)) -> AppConfig {
         let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
-        Start { size, ..Start::new(scope, chrono::FixedOffset::east_opt(0).expect("UTC")) }
+        AppConfig { size, ..AppConfig::new(scope, chrono::FixedOffset::east_opt(0).expect("UTC")) }
     }
 
     /// A dashboard whose record is read, and what that led to.
-    fn read(start: Start, tips: Option<&str>) -> (App, Vec<Effect>) {
+    fn read(start: AppConfig, tips: Option<&str>) -> (App, Vec<Effect>) {
         let (mut app, _) = App::new(start, at(0));
         assert_eq!(app.tip(), None, "nothing is known yet");
         let jobs = vec![row(1, Status::Completed)];
-        let known = Known { jobs, tips: tips.map(str::to_owned), ..Known::default() };
+        let known = InitialData { jobs, tips: tips.map(str::to_owned), ..InitialData::default() };
         let effects = app.update(Msg::Loaded(Ok(Box::new(known))), at(0));
         (app, effects)
     }
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn every_place_has_a_tip_that_a_usual_terminal_holds() {
-        for place in Place::iter() {
+        for place in TipPlace::iter() {
             let text = text(place, &Keymap::default()).expect("a tip");
             assert!(text.width() <= 78, "{text}");
         }
@@ -218,7 +218,7 @@ mod tests {
     fn a_tip_goes_after_its_time() {
         let (mut app, _) = read(start((80, 24)), Some(""));
         let until = app.tips.until().expect("a tip");
-        assert!(app.next_wake(at(0)).is_some_and(|wake| wake <= until));
+        assert!(app.next_timer(at(0)).is_some_and(|wake| wake <= until));
         app.update(Msg::Wake, until);
         assert_eq!((app.tip(), app.tips.until()), (None, None));
     }
@@ -227,7 +227,7 @@ mod tests {
     fn none_comes_where_it_was_seen_is_not_wanted_or_has_no_room() {
         assert_eq!(read(start((80, 24)), Some("jobs unknown")).0.tip(), None);
         assert_eq!(read(start((80, 24)), None).0.tip(), None);
-        assert_eq!(read(Start { demo: true, ..start((80, 24)) }, Some("")).0.tip(), None);
+        assert_eq!(read(AppConfig { demo: true, ..start((80, 24)) }, Some("")).0.tip(), None);
         let (mut app, effects) = read(start((40, 12)), Some(""));
         assert_eq!((app.tip(), remembered(&effects).len()), (None, 0));
         app.update(Msg::Input(Event::Resize(80, 24)), at(1));
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn a_notice_comes_first() {
         let (mut app, _) = read(start((80, 24)), Some("jobs"));
-        app.say(Tone::Problem, "Something", at(0));
+        app.notify(Severity::Problem, "Something", at(0));
         press(&mut app, KeyCode::Char('2'));
         assert_eq!(app.tip(), None);
         app.update(Msg::Wake, at(60));
@@ -248,10 +248,10 @@ mod tests {
     fn a_tip_names_keys_of_ones_own_and_is_left_out_without_one() {
         let mut keymap = Keymap::default();
         keymap.change(Context::Editor, "history", vec![ctrl('o')]);
-        assert!(text(Place::Editor, &keymap).is_some_and(|tip| tip.contains("Ctrl-O takes in")));
+        assert!(text(TipPlace::Editor, &keymap).is_some_and(|tip| tip.contains("Ctrl-O takes in")));
         keymap.change(Context::Views, "load-all", vec![ch('A')]);
-        assert!(text(Place::Views, &keymap).is_some_and(|tip| tip.contains("A loads")));
+        assert!(text(TipPlace::Views, &keymap).is_some_and(|tip| tip.contains("A loads")));
         keymap.change(Context::Detail, "tags", Vec::new());
-        assert_eq!(text(Place::Detail, &keymap), None);
+        assert_eq!(text(TipPlace::Detail, &keymap), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Tracking jobs made elsewhere: one id, or a pasted list of them, summed up in one notice.
 
-use super::{App, Effect, Tone, format};
+use super::{App, Effect, Severity, format};
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::JobId;
@@ -35,8 +35,8 @@ impl App {
     /// Asks the service for each id.
     pub(super) fn track(&mut self, ids: Vec<JobId>, now: Time, effects: &mut Vec<Effect>) {
         match ids.len() {
-            1 => self.say(Tone::Info, "Asking the service about it…", now),
-            n => self.say(Tone::Info, &format!("Asking the service about {n} jobs…"), now),
+            1 => self.notify(Severity::Info, "Asking the service about it…", now),
+            n => self.notify(Severity::Info, &format!("Asking the service about {n} jobs…"), now),
         }
         if ids.len() > 1 || self.tracking.is_some() {
             let tracking = self.tracking.get_or_insert_default();
@@ -64,8 +64,8 @@ impl App {
         let Some(list) = listed else {
             key.into_iter().for_each(|key| self.jobs.select(key));
             match failure {
-                None => self.say(Tone::Info, &format!("Tracking {id}."), now),
-                Some(failure) => self.say_failure(&failure, now),
+                None => self.notify(Severity::Info, &format!("Tracking {id}."), now),
+                Some(failure) => self.notify_failure(&failure, now),
             }
             return;
         };
@@ -80,8 +80,9 @@ impl App {
         if list.waiting.is_empty()
             && let Some(done) = self.tracking.take()
         {
-            let tone = if done.unknown.is_empty() && done.failed.is_empty() { Tone::Info } else { Tone::Problem };
-            self.say(tone, &done.sum(), now);
+            let tone =
+                if done.unknown.is_empty() && done.failed.is_empty() { Severity::Info } else { Severity::Problem };
+            self.notify(tone, &done.sum(), now);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Messages into state: one match, each arm short or a call into the part that it concerns.
 
-use super::editor::Saved;
-use super::jobs::Line;
+use super::dialog::Dialog;
+use super::editor::DraftState;
+use super::jobs::JobLine;
 use super::keymap::{Action, Chord, Context};
-use super::overlay::Overlay;
-use super::{App, Effect, Msg, Notice, Pane, Record, Screen, Tone};
+use super::{App, Effect, Msg, Notice, Pane, Screen, Severity, StoreState};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
@@ -32,12 +32,12 @@ impl App {
             Msg::News(news) => self.news(news, now, &mut effects),
             Msg::FirstRows(result) => self.first_rows(result, now, &mut effects),
             // What was known before was said as what it is.
-            Msg::ReadOnly if self.start.read_only => {}
+            Msg::ReadOnly if self.config.read_only => {}
             Msg::ReadOnly => self.say_read_only(now),
             Msg::Loaded(result) => {
                 self.loaded(result, now);
                 self.begin_with_all_jobs(&mut effects);
-                self.settle(&mut effects);
+                self.after_update(&mut effects);
                 self.catch_up_with_keys(now, &mut effects);
             }
             Msg::JobsChanged(rows) => rows.into_iter().for_each(|row| self.put(row)),
@@ -63,7 +63,7 @@ impl App {
             Msg::Refreshed { result, .. } => self.local_change(result, now),
             Msg::Tracked { id, result } => self.tracked(&id, result, now),
             Msg::Changed(Ok(rows)) => rows.into_iter().for_each(|row| self.changed_here(row)),
-            Msg::Changed(Err(failure)) => self.say_failure(&failure, now),
+            Msg::Changed(Err(failure)) => self.notify_failure(&failure, now),
             Msg::PromptsFound { text, jobs } => self.prompts_found(text, jobs, now),
             Msg::History(result) => self.history_read(result),
             Msg::Templates(templates) => self.templates_read(templates, now),
@@ -71,7 +71,7 @@ impl App {
             Msg::PromptsRead { file, result } => self.prompts_read(&file, result),
             Msg::BatchAdded(result) => self.batch_added(result, now, &mut effects),
             Msg::Views { query, result, old } => self.views_came(query, result, old, now),
-            Msg::Recalled { range, recalled } => self.recalled(range, recalled, now, &mut effects),
+            Msg::CachedReport { range, recalled } => self.recalled(range, recalled, now, &mut effects),
             Msg::LoadEnded { range, end } => {
                 self.load_ended(range, end, now, &mut effects);
                 self.recall_pages_again(&mut effects);
@@ -93,9 +93,9 @@ impl App {
             Msg::AllJobs(result) => self.all_jobs_listed(result, now),
             Msg::ProfileKey(at, result) => self.profile_key_read(at, result, &mut effects),
             Msg::KeyTried(at, result) => self.key_tried(at, result, now, &mut effects),
-            Msg::Handed { what, result } => match result {
-                Ok(()) => self.say(Tone::Info, what.as_str(), now),
-                Err(failure) => self.say_failure(&failure, now),
+            Msg::ActionFinished { what, result } => match result {
+                Ok(()) => self.notify(Severity::Info, what.as_str(), now),
+                Err(failure) => self.notify_failure(&failure, now),
             },
             Msg::Layout(key, left) => self.layout_recalled(&key, left.as_ref(), now),
             Msg::Wake => self.wake(now, &mut effects),
@@ -109,7 +109,7 @@ impl App {
         if open_inputs.is_some_and(|open| self.open_inputs() < open) {
             self.input_closed_at = Some(now);
         }
-        self.settle(&mut effects);
+        self.after_update(&mut effects);
         self.settle_tip(now, &mut effects);
         self.settle_layout(now);
         self.signal(now, &mut effects);
@@ -117,7 +117,7 @@ impl App {
     }
 
     /// What holds after every message: the selection in sight, the detail of the selected job, the jobs on screen.
-    pub(super) fn settle(&mut self, effects: &mut Vec<Effect>) {
+    pub(super) fn after_update(&mut self, effects: &mut Vec<Effect>) {
         let g = self.geometry();
         self.jobs.keep_in_sight(self.uncovered(g.list_lines()));
         self.views.table.keep_in_sight(self.uncovered(g.views_lines()));
@@ -141,7 +141,7 @@ impl App {
     fn working_on_screen(&self, rows: usize) -> Vec<JobKey> {
         let lines = self.jobs.visible(rows);
         let jobs = lines.filter_map(|line| match line {
-            Line::Job(row) if row.is_working() => Some(row.key),
+            JobLine::Job(row) if row.is_working() => Some(row.key),
             _ => None,
         });
         jobs.collect()
@@ -153,19 +153,19 @@ impl App {
         }
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => {
-                self.signals.focus(true);
+                self.finish_alerts.focus(true);
                 if !self.is_typed_too_late(Chord::from_event(key), now) {
                     self.key(key, now, effects);
                 }
             }
-            Event::FocusGained => self.signals.focus(true),
-            Event::FocusLost => self.signals.focus(false),
+            Event::FocusGained => self.finish_alerts.focus(true),
+            Event::FocusLost => self.finish_alerts.focus(false),
             Event::Mouse(event) => self.mouse(event, now, effects),
             // It may be a key.
             Event::Paste(text) => self.paste(&Zeroizing::new(text), now),
             Event::Resize(columns, rows) => {
                 self.size = (columns, rows);
-                self.overlays.iter_mut().for_each(Overlay::unscroll);
+                self.dialogs.iter_mut().for_each(Dialog::unscroll);
                 self.detail.fit(self.geometry().detail_columns());
                 self.dirty = true;
             }
@@ -177,7 +177,7 @@ impl App {
         let chord = Chord::from_event(key);
         if !super::geometry::is_usable(self.size) {
             // Nothing can be seen, so nothing but leaving and a clean line is offered.
-            match self.start.keymap.action(&[Context::Everywhere], chord) {
+            match self.config.keymap.action(&[Context::Everywhere], chord) {
                 Some(Action::Quit | Action::Interrupt) => self.leave(effects),
                 Some(Action::Suspend) => effects.push(Effect::Suspend),
                 Some(Action::Repaint) => effects.push(Effect::Repaint),
@@ -195,17 +195,17 @@ impl App {
             [first, ..] if is_text => std::slice::from_ref(first),
             all => all,
         };
-        let (layers, open_inputs) = (self.overlays.len(), self.open_inputs());
+        let (layers, open_inputs) = (self.dialogs.len(), self.open_inputs());
         let of_the_terminal = || if is_text { None } else { self.of_the_terminal(chord) };
-        let action = self.start.keymap.action(asked, chord).or_else(of_the_terminal);
+        let action = self.config.keymap.action(asked, chord).or_else(of_the_terminal);
         // Esc has to know what was said before it: it may be asked for twice.
         let closes = action == Some(Action::Close);
         let said = if closes { self.notice.clone() } else { self.take_info() };
         match action {
             Some(action) => self.act(action, now, effects),
             None if takes_text => self.type_key(key, now),
-            None if matches!(self.overlays.last(), Some(Overlay::Question(_))) => {
-                self.overlays.pop();
+            None if matches!(self.dialogs.last(), Some(Dialog::Question(_))) => {
+                self.dialogs.pop();
             }
             None => {
                 self.run_own(chord, now, effects);
@@ -225,7 +225,7 @@ impl App {
 
     /// How many dialogs take text.
     fn open_inputs(&self) -> usize {
-        self.overlays.iter().filter(|overlay| overlay.takes_text()).count()
+        self.dialogs.iter().filter(|overlay| overlay.takes_text()).count()
     }
 
     /// Whether a key was meant for a text input that has just closed. Esc, arrows and keys held with Ctrl or Alt are not,
@@ -236,14 +236,14 @@ impl App {
             return false;
         }
         let edits = matches!(chord.code, KeyCode::Enter | KeyCode::Backspace | KeyCode::Delete);
-        let is_sent = || self.start.keymap.action(self.contexts(), chord) == Some(Action::Confirm);
+        let is_sent = || self.config.keymap.action(self.contexts(), chord) == Some(Action::Confirm);
         edits || chord.types_text() || is_sent()
     }
 
     /// What a key does for the terminal whatever lies over the screen: it is no answer to a question, and no text. The
     /// second Ctrl-C is none either.
     fn of_the_terminal(&self, chord: Chord) -> Option<Action> {
-        let action = self.start.keymap.action(&[Context::Everywhere], chord);
+        let action = self.config.keymap.action(&[Context::Everywhere], chord);
         let is_again = action == Some(Action::Interrupt) && self.asks_to_quit();
         action.filter(|action| is_again || matches!(action, Action::Repaint | Action::Suspend))
     }
@@ -254,12 +254,12 @@ impl App {
         if let Some(notice) = &mut self.notice {
             notice.is_read = true;
         }
-        self.notice.take_if(|notice| notice.tone == Tone::Info)
+        self.notice.take_if(|notice| notice.severity == Severity::Info)
     }
 
     /// After what may have opened a layer: there were `layers` before it.
     pub(super) fn layer_opened(&mut self, layers: usize, effects: &mut Vec<Effect>) {
-        if let Some(Overlay::Editor(editor)) = self.overlays.get(layers) {
+        if let Some(Dialog::Editor(editor)) = self.dialogs.get(layers) {
             effects.push(Effect::ReadDraft(editor.slot));
         }
     }
@@ -295,9 +295,9 @@ impl App {
                 self.log.push(entry);
                 self.dirty |= self.screen == Screen::Log;
             }
-            EngineEvent::Trouble(failure) => self.say_failure(&failure, now),
+            EngineEvent::Trouble(failure) => self.notify_failure(&failure, now),
             EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => self.recording_changed(&news, now),
-            EngineEvent::Notice(text) => self.say(Tone::Problem, text.as_str(), now),
+            EngineEvent::Notice(text) => self.notify(Severity::Problem, text.as_str(), now),
         }
     }
 
@@ -305,7 +305,7 @@ impl App {
     fn recording_changed(&mut self, news: &EngineEvent, now: Time) {
         self.dirty = true;
         if let (Some(sentence), EngineEvent::Recorded(_)) = (self.unrecorded.apply(news), news) {
-            self.say(Tone::Greeting, sentence.as_str(), now);
+            self.notify(Severity::Greeting, sentence.as_str(), now);
         }
     }
 
@@ -327,7 +327,7 @@ impl App {
         self.row_ahead(&row);
         self.put_among_all(&row);
         if let Some(old) = self.jobs.get(row.key).filter(|old| old.revision <= row.revision) {
-            self.signals.compare(old, &row);
+            self.finish_alerts.compare(old, &row);
         }
         // Off the jobs screen only the header's counts could change.
         self.dirty |= self.jobs.upsert(row);
@@ -336,11 +336,11 @@ impl App {
     /// What the first frame needs is there; all else is read now.
     fn first_rows(&mut self, result: Result<FirstRows, Failure>, now: Time, effects: &mut Vec<Effect>) {
         // A store that can't be read says so once, when all is read.
-        if let (Ok(mut first), Record::Reading) = (result, &self.record) {
+        if let (Ok(mut first), StoreState::Reading) = (result, &self.store) {
             let thread = first.rows.first().map(|row| row.key).zip(first.thread.take());
             self.jobs.begin(first);
             self.dirty = true;
-            self.settle(effects);
+            self.after_update(effects);
             if let Some((job, thread)) = thread
                 && let Some(asked) = effects.iter().position(|effect| *effect == Effect::LoadThread(job))
             {
@@ -351,33 +351,33 @@ impl App {
         effects.push(Effect::LoadKnown);
     }
 
-    fn loaded(&mut self, result: Result<Box<super::Known>, Failure>, now: Time) {
+    fn loaded(&mut self, result: Result<Box<super::InitialData>, Failure>, now: Time) {
         self.dirty = true;
         match result {
             Ok(known) => {
                 self.jobs.replace(known.jobs);
-                if let Some(key) = self.goal.take() {
+                if let Some(key) = self.pending_selection.take() {
                     self.jobs.select(key);
                 }
                 self.drafts.extend(known.drafts);
                 self.draft_pages = known.draft_pages;
                 self.log.prepend(known.log);
                 self.tips.begin(known.tips.as_deref());
-                self.record = Record::Read;
+                self.store = StoreState::Read;
                 self.catch_up_with_news();
             }
             Err(why) => {
-                if !matches!(&self.record, Record::Unreadable { why: known, .. } if *known == why) {
-                    self.say_failure(&why, now);
+                if !matches!(&self.store, StoreState::Unreadable { why: known, .. } if *known == why) {
+                    self.notify_failure(&why, now);
                 }
-                self.record = Record::Unreadable { why, again: Some(now + READ_AGAIN) };
+                self.store = StoreState::Unreadable { why, again: Some(now + READ_AGAIN) };
             }
         }
     }
 
     /// Reads the record again when its time has come: who had it locked may have let go.
     fn read_again(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if let Record::Unreadable { again, .. } = &mut self.record
+        if let StoreState::Unreadable { again, .. } = &mut self.store
             && again.take_if(|at| *at <= now).is_some()
         {
             effects.push(Effect::LoadKnown);
@@ -387,7 +387,7 @@ impl App {
     fn local_change(&mut self, result: Result<Job, Failure>, now: Time) {
         match result {
             Ok(row) => self.put(row),
-            Err(failure) => self.say_failure(&failure, now),
+            Err(failure) => self.notify_failure(&failure, now),
         }
     }
 
@@ -398,8 +398,8 @@ impl App {
         self.tips.expire(now);
         self.read_again(now, effects);
         // Also under another layer: what is typed is on disk a second later, whatever is looked at meanwhile.
-        let is_due = |saved: &Saved| matches!(saved, Saved::Due(at) if *at <= now);
-        effects.extend(self.overlays.iter_mut().filter_map(|overlay| overlay.write_draft(is_due)));
+        let is_due = |saved: &DraftState| matches!(saved, DraftState::Due(at) if *at <= now);
+        effects.extend(self.dialogs.iter_mut().filter_map(|overlay| overlay.write_draft(is_due)));
         effects.extend(self.remember_layout(Some(now)));
         let freed = |limited: RateLimited| self.budget(limited).resets_at.is_some_and(|at| at <= now);
         if RateLimited::ALL.into_iter().any(freed) {
@@ -414,21 +414,21 @@ impl App {
 
     /// Ends the program; what is typed goes to disk first.
     pub(super) fn leave(&mut self, effects: &mut Vec<Effect>) {
-        effects.extend(self.overlays.iter_mut().filter_map(|overlay| overlay.write_draft(Saved::is_unsaved)));
+        effects.extend(self.dialogs.iter_mut().filter_map(|overlay| overlay.write_draft(DraftState::is_unsaved)));
         effects.extend(self.remember_layout(None));
         effects.push(Effect::Quit);
     }
 
     /// Turns to a screen; layers over the old one close.
-    pub(super) fn turn_to(&mut self, screen: Screen, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn switch_screen(&mut self, screen: Screen, now: Time, effects: &mut Vec<Effect>) {
         if self.screen == Screen::Welcome {
             return;
         }
         // A layer may have a step to go back first, and one that is on its way to disk stays.
-        for _ in 0..2 * self.overlays.len() {
+        for _ in 0..2 * self.dialogs.len() {
             self.close(now, effects);
         }
-        if !self.overlays.is_empty() {
+        if !self.dialogs.is_empty() {
             return;
         }
         self.screen = screen;

@@ -1,10 +1,10 @@
 use super::*;
-use crate::app::Known;
+use crate::app::AppConfig;
+use crate::app::InitialData;
 use crate::app::Msg;
-use crate::app::Start;
 use crate::app::SubmitError;
+use crate::app::dialog::InputCheck;
 use crate::app::jobs::tests::{at, row};
-use crate::app::overlay::Check;
 use crate::model::change::QueueChange;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
@@ -24,11 +24,11 @@ impl Play {
     fn new(drafts: Vec<(DraftSlot, String)>) -> Self {
         let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
         let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
-        let start = Start { size: (80, 24), calm: true, ..Start::new(scope, utc) };
+        let start = AppConfig { size: (80, 24), calm: true, ..AppConfig::new(scope, utc) };
         let (app, _) = App::new(start, at(0));
         let mut play = Self { app, asked: Vec::new(), now: at(0) };
         let jobs = vec![row(1, Status::Active)];
-        play.tell(Msg::Loaded(Ok(Box::new(Known { jobs, drafts, ..Known::default() }))));
+        play.tell(Msg::Loaded(Ok(Box::new(InitialData { jobs, drafts, ..InitialData::default() }))));
         play
     }
 
@@ -58,7 +58,7 @@ impl Play {
     }
 
     fn text(&self) -> String {
-        self.app.overlays.iter().find_map(Overlay::as_editor).map(|editor| editor.input.text()).expect("an editor")
+        self.app.dialogs.iter().find_map(Dialog::as_editor).map(|editor| editor.input.text()).expect("an editor")
     }
 
     fn history(&mut self, prompts: &[&str]) {
@@ -100,7 +100,7 @@ fn history_that_comes_after_its_list_was_closed_opens_nothing() {
     play.held('r');
     play.key(KeyCode::Esc);
     play.tell(Msg::History(Ok(vec!["late".to_owned()])));
-    assert_eq!(play.app.overlays.len(), 1);
+    assert_eq!(play.app.dialogs.len(), 1);
     play.key(KeyCode::Enter);
     assert_eq!(play.text(), "\n", "Enter is a new line again");
 }
@@ -111,7 +111,7 @@ fn a_draft_goes_to_disk_in_time_also_under_a_list() {
     play.typed("n");
     play.paste("typed");
     play.held('r');
-    let due = play.app.next_wake(at(0)).expect("a draft is due");
+    let due = play.app.next_timer(at(0)).expect("a draft is due");
     assert_eq!(due, at(1));
     assert!(play.app.update(Msg::Wake, due).contains(&Effect::SaveDraft(DraftSlot::NewJob, "typed".to_owned())));
 }
@@ -148,7 +148,7 @@ fn a_draft_is_opened_from_the_list_or_deleted_after_a_question() {
     assert_eq!(play.asked, [Effect::DeleteDraft(DraftSlot::NewJob)]);
     play.key(KeyCode::Enter);
     assert_eq!(play.text(), "more");
-    assert_eq!(play.app.overlays.len(), 1, "the list is gone");
+    assert_eq!(play.app.dialogs.len(), 1, "the list is gone");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_prompt_that_came_back_goes_on_as_itself() {
     play.typed("D");
     play.key(KeyCode::Enter);
     play.held('s');
-    assert!(play.app.overlays.is_empty());
+    assert!(play.app.dialogs.is_empty());
     let resolution = crate::model::prompt::Resolution::SendEdited("changed".to_owned());
     assert_eq!(play.asked, [Effect::Resolve(crate::model::prompt::PromptId(7), resolution)]);
 }
@@ -187,7 +187,7 @@ fn an_editor_that_failed_leaves_the_text_and_says_why() {
     play.paste("old");
     play.held('g');
     play.tell(Msg::EditedOutside(Err(Failure::new(FailureKind::Local, "vi: not installed here."))));
-    let editor = play.app.overlays.iter().find_map(Overlay::as_editor).expect("an editor");
+    let editor = play.app.dialogs.iter().find_map(Dialog::as_editor).expect("an editor");
     assert!(editor.message.as_ref().is_some_and(|said| said.as_str().starts_with("vi: not installed")));
     assert!(!editor.is_lent);
     assert_eq!(play.text(), "old");
@@ -206,7 +206,7 @@ fn a_batch_is_asked_about_once_and_queued_once() {
     play.typed("y");
     play.key(KeyCode::Enter);
     play.held('s');
-    assert_eq!((play.asked.len(), play.app.overlays.len()), (0, 1), "typed into the text that has just closed");
+    assert_eq!((play.asked.len(), play.app.dialogs.len()), (0, 1), "typed into the text that has just closed");
     play.pause();
     play.typed("n");
     assert_eq!(play.app.contexts()[0], Context::BatchText, "back to the text");
@@ -214,10 +214,10 @@ fn a_batch_is_asked_about_once_and_queued_once() {
     play.pause();
     play.typed("y");
     assert_eq!(play.asked, std::slice::from_ref(&submit));
-    assert!(play.app.overlays.is_empty() && play.app.draft(DraftSlot::Batch).is_none());
+    assert!(play.app.dialogs.is_empty() && play.app.draft(DraftSlot::Batch).is_none());
     let failure = Failure::new(FailureKind::Store, "The disk is full.");
     play.tell(Msg::BatchAdded(Err(SubmitError { failure, text: text.to_owned(), pages: Vec::new() })));
-    let Some(Overlay::Batch(batch)) = play.app.overlays.last() else { panic!("it is open again") };
+    let Some(Dialog::Batch(batch)) = play.app.dialogs.last() else { panic!("it is open again") };
     assert_eq!(batch.input.text(), text);
     assert_eq!(batch.message.as_ref().map(CleanText::as_str), Some("Not queued: The disk is full."));
     play.held('s');
@@ -227,7 +227,7 @@ fn a_batch_is_asked_about_once_and_queued_once() {
     let mut queued = row(9, Status::Active);
     queued.undelivered = Some(DeliveryKind::Queued);
     play.tell(Msg::BatchAdded(Ok(vec![queued])));
-    assert!(play.app.overlays.is_empty());
+    assert!(play.app.dialogs.is_empty());
     assert_eq!(play.app.jobs.selected().map(|row| row.key), Some(JobKey(9)));
 }
 
@@ -255,7 +255,7 @@ fn the_text_of_a_batch_is_written_a_second_after_a_key_on_closing_and_on_leaving
     let saved = |text: &str| Effect::SaveDraft(DraftSlot::Batch, text.to_owned());
     let mut play = Play::new(Vec::new());
     play.typed("bone");
-    let due = play.app.next_wake(at(0)).expect("a draft to write");
+    let due = play.app.next_timer(at(0)).expect("a draft to write");
     assert_eq!(due, at(0) + crate::app::editor::SAVE_AFTER);
     assert_eq!(play.app.update(Msg::Wake, due), [saved("one")]);
     play.tell(Msg::DraftSaved { slot: DraftSlot::Batch, result: Ok(at(1)) });
@@ -347,7 +347,7 @@ fn a_blank_that_is_left_is_said_once_before_the_text_goes_out_with_it() {
     play.paste("Translate /a into {{language}}");
     play.held('s');
     assert_eq!(play.asked, [], "said first");
-    let message = play.app.overlays.iter().find_map(Overlay::as_editor).and_then(|editor| editor.message.clone());
+    let message = play.app.dialogs.iter().find_map(Dialog::as_editor).and_then(|editor| editor.message.clone());
     assert!(message.is_some_and(|text| text.as_str().contains("{{blank}} is left")));
     play.typed("!");
     play.held('s');
@@ -363,7 +363,7 @@ fn a_sentence_typed_on_after_sending_runs_no_shortcuts() {
     play.held('s');
     let draft = Effect::SaveDraft(DraftSlot::NewJob, "Fix the links".to_owned());
     assert_eq!(play.asked, [draft, Effect::SubmitNewJob("Fix the links".to_owned())], "the draft first");
-    assert!(play.app.overlays.is_empty(), "the editor does not wait");
+    assert!(play.app.dialogs.is_empty(), "the editor does not wait");
     for key in " and stop: dxpquery! Vy".chars() {
         play.typed(&key.to_string());
         assert_eq!(play.asked, [], "{key:?}");
@@ -371,9 +371,9 @@ fn a_sentence_typed_on_after_sending_runs_no_shortcuts() {
     for key in [KeyCode::Enter, KeyCode::Tab, KeyCode::Backspace] {
         play.key(key);
     }
-    assert!(play.app.overlays.is_empty() && play.app.pane == crate::app::Pane::List && play.app.screen == Screen::Jobs);
+    assert!(play.app.dialogs.is_empty() && play.app.pane == crate::app::Pane::List && play.app.screen == Screen::Jobs);
     play.held('p');
-    assert_eq!(play.app.overlays.len(), 1, "keys held with Ctrl work");
+    assert_eq!(play.app.dialogs.len(), 1, "keys held with Ctrl work");
     play.key(KeyCode::Esc);
     play.pause();
     play.typed("n");
@@ -387,7 +387,7 @@ fn a_clock_that_is_set_back_does_not_turn_the_shortcuts_off() {
     play.held('s');
     play.now = at(-3600);
     play.typed("n");
-    assert_eq!(play.app.overlays.len(), 1);
+    assert_eq!(play.app.dialogs.len(), 1);
 }
 
 #[test]
@@ -402,7 +402,7 @@ fn a_prompt_that_can_not_be_saved_is_put_above_what_was_typed_since() {
     play.typed("nSecond");
     play.tell(Msg::Submitted { slot, result: Err(error()) });
     assert_eq!(play.text(), "First\n\nSecond");
-    let message = play.app.overlays.iter().find_map(Overlay::as_editor).and_then(|editor| editor.message.clone());
+    let message = play.app.dialogs.iter().find_map(Dialog::as_editor).and_then(|editor| editor.message.clone());
     assert_eq!(
         message.as_ref().map(CleanText::as_str),
         Some("Not sent: The disk is full. The text stays here; Ctrl-Y copies it.")
@@ -467,10 +467,10 @@ fn a_prompt_that_is_saved_says_what_it_waits_for() {
 fn q_closes_the_topmost_dialog_and_quits_if_none_is_open() {
     let mut play = Play::new(vec![(DraftSlot::Batch, "more".to_owned())]);
     play.typed("D?");
-    assert_eq!(play.app.overlays.len(), 2);
+    assert_eq!(play.app.dialogs.len(), 2);
     for left in [1, 0] {
         play.typed("q");
-        assert_eq!((play.app.overlays.len(), play.asked.len()), (left, 0));
+        assert_eq!((play.app.dialogs.len(), play.asked.len()), (left, 0));
     }
     play.key(KeyCode::Enter);
     play.typed("q");
@@ -508,18 +508,18 @@ fn a_wrong_id_is_told_in_the_dialog_that_links_and_the_text_stays() {
     assert!(play.asked.is_empty(), "one request");
     let failure = Failure::new(FailureKind::NotFound, "The service knows no job job-x.");
     play.tell(Msg::Resolved { prompt: PromptId(7), result: Err(failure) });
-    let Some(Overlay::Ask(ask)) = play.app.overlays.last() else { panic!("it is open") };
-    assert_eq!(ask.check, Check::Failed(CleanText::line("The service knows no job job-x.")));
+    let Some(Dialog::Ask(ask)) = play.app.dialogs.last() else { panic!("it is open") };
+    assert_eq!(ask.check, InputCheck::Failed(CleanText::line("The service knows no job job-x.")));
     assert_eq!(ask.input.text(), "job-x");
     play.typed("y");
     play.key(KeyCode::Enter);
     assert_eq!(play.asked.len(), 1);
     (prompt_row.undelivered, prompt_row.revision) = (None, 3);
     play.tell(Msg::Resolved { prompt: PromptId(7), result: Ok(prompt_row) });
-    assert!(play.app.overlays.is_empty(), "it closes by itself");
+    assert!(play.app.dialogs.is_empty(), "it closes by itself");
     play.typed("n");
-    assert!(play.app.overlays.is_empty(), "what is typed on is no shortcut");
+    assert!(play.app.dialogs.is_empty(), "what is typed on is no shortcut");
     play.pause();
     play.typed("n");
-    assert_eq!(play.app.overlays.len(), 1);
+    assert_eq!(play.app.dialogs.len(), 1);
 }

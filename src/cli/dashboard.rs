@@ -6,8 +6,8 @@ use super::folder::{barred, open_to_others, repaired, unusable};
 use super::refusal::Refusal;
 use super::{own, welcome};
 use crate::api::Client;
-use crate::app::Start;
-use crate::app::profiles::Profile;
+use crate::app::AppConfig;
+use crate::app::profiles::ProfileEntry;
 use crate::config::environment::Environment;
 use crate::config::profiles::KnownProfile;
 use crate::config::{Flags, Settings, SetupState, themes};
@@ -59,7 +59,7 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
     // The store is opened on its own thread, and all else made ready meanwhile.
     let no_store = |error| unusable(&settings.data_folder, &error);
     let (store, opening) = Store::begin(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
-    let start = Start { keymap, commands, greeting, is_verified, ..start(&settings) };
+    let start = AppConfig { keymap, commands, greeting, is_verified, ..start(&settings) };
     let begun = Begun::begin(&store, &start).map_err(no_terminal)?;
     let connection = Some(Connection {
         client,
@@ -83,7 +83,8 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
     };
     // What is wrong with it is said in the shell.
     let opened = opening.opened().await.map_err(no_store)?;
-    let start = Start { themes, notice: notice(&opened, &settings.data_folder), read_only: opened.read_only, ..start };
+    let start =
+        AppConfig { themes, notice: notice(&opened, &settings.data_folder), read_only: opened.read_only, ..start };
     let parts = Parts {
         start,
         look: settings.look,
@@ -110,8 +111,8 @@ fn notice(opened: &Opened, folder: &Path) -> Option<CleanText> {
     repaired.or_else(|| opened.read_only.then(|| barred(folder)).flatten()).or_else(open)
 }
 
-fn start(settings: &Settings) -> Start {
-    Start {
+fn start(settings: &Settings) -> AppConfig {
+    AppConfig {
         profile: settings.profile.clone(),
         profiles: settings.profiles.iter().map(profile).collect(),
         current: settings.current,
@@ -122,12 +123,12 @@ fn start(settings: &Settings) -> Start {
         filters: own::filters(&settings.own),
         config: Some(CleanText::line(&settings.config.display().to_string())),
         long_copies: !settings.own.clipboard.is_empty(),
-        ..Start::new(settings.scope.clone(), local_offset())
+        ..AppConfig::new(settings.scope.clone(), local_offset())
     }
 }
 
-fn profile(known: &KnownProfile) -> Profile {
-    Profile { name: known.name.clone(), scope: known.scope.clone(), lacks: known.lacks() }
+fn profile(known: &KnownProfile) -> ProfileEntry {
+    ProfileEntry { name: known.name.clone(), scope: known.scope.clone(), lacks: known.lacks() }
 }
 
 /// The terminal that stdin and stdout are, or why the dashboard can't run in it.

@@ -2,7 +2,7 @@
 //! with each other, before the terminal is taken over.
 
 use crate::app::keymap::{BINDINGS, Chord, Context, Keymap};
-use crate::app::{OwnCommand, SavedFilter};
+use crate::app::{CustomCommand, SavedFilter};
 use crate::config::ConfigError;
 use crate::config::customization::Customization;
 use crate::config::keys::KeyOverride;
@@ -90,8 +90,8 @@ const WRITE: &str = "write it like x, X, Ctrl-x, Alt-x, F5 or Enter";
 ///
 /// # Errors
 /// A key that is none, is docdeck's own where the command holds, or is another command's, with its place.
-pub fn commands(own: &Customization, keymap: &Keymap, path: &Path) -> Result<Vec<OwnCommand>, ConfigError> {
-    let mut taken: Vec<OwnCommand> = Vec::new();
+pub fn commands(own: &Customization, keymap: &Keymap, path: &Path) -> Result<Vec<CustomCommand>, ConfigError> {
+    let mut taken: Vec<CustomCommand> = Vec::new();
     for (command, (line, column)) in &own.commands {
         let name = CleanText::line(command.name.get_ref());
         let wrong = |what: String| mistake(path, (*line, *column), &what);
@@ -99,7 +99,7 @@ pub fn commands(own: &Customization, keymap: &Keymap, path: &Path) -> Result<Vec
         let key = Chord::parse(written).ok_or_else(|| {
             wrong(format!("the key \"{written}\" of the command {name} is none that docdeck knows; {WRITE}"))
         })?;
-        let new = OwnCommand { key, name, args: command.words() };
+        let new = CustomCommand { key, name, args: command.words() };
         if let Some(binding) = new.contexts().iter().find_map(|&context| keymap.binding(context, key)) {
             let (name, context, help) = (&new.name, binding.context.name(), binding.help);
             return Err(wrong(format!("the key {key} of the command {name} is docdeck's own: {help} ({context})")));
@@ -120,7 +120,7 @@ mod tests {
     use crate::config::environment::Environment;
     use crate::config::{Flags, named_file};
 
-    fn read(text: &str) -> Result<Vec<OwnCommand>, String> {
+    fn read(text: &str) -> Result<Vec<CustomCommand>, String> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("config.toml");
         std::fs::write(&path, text).expect("written");

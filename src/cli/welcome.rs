@@ -5,7 +5,7 @@ use super::code::Code;
 use super::dashboard::{After, local_offset, no_terminal, open, terminal};
 use super::refusal::Refusal;
 use super::{demo, own};
-use crate::app::Start;
+use crate::app::AppConfig;
 use crate::app::welcome::{Begin, Ready, Welcome};
 use crate::config::customization::How;
 use crate::config::environment::Environment;
@@ -51,13 +51,13 @@ fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Res
     let kind = terminal(&environment)?.with_titles(missing.own.notify.title);
     let folder = missing.config.with_file_name("themes");
     let scope = Scope { base_url: DEFAULT_BASE_URL.into(), project: String::new(), organization: None };
-    let start = Start {
+    let start = AppConfig {
         calm: missing.look.calm,
         mouse: missing.look.mouse,
         themes: themes::names(Some(&folder)),
         keymap,
         welcome: Some(page),
-        ..Start::new(scope, local_offset())
+        ..AppConfig::new(scope, local_offset())
     };
     Ok(Parts {
         start,

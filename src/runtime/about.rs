@@ -1,6 +1,6 @@
 //! What the record says of pages: before and after the jobs about them, and in every range that is known. No request.
 
-use crate::app::about::PAGES_MAX;
+use crate::app::impact::PAGES_MAX;
 use crate::engine::Engine;
 use crate::model::endpoint::Scope;
 use crate::model::impact::{ImpactWindows, PageHistory, PageImpact, PageViews, windows_of};

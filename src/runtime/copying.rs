@@ -14,10 +14,10 @@ impl Dashboard {
         let by_terminal = self.copy_through_terminal(&text);
         let is_second = by_terminal.is_ok() && self.environment.ssh;
         if self.clipboard.is_empty() || is_second {
-            return Some(Msg::Handed { what, result: by_terminal });
+            return Some(Msg::ActionFinished { what, result: by_terminal });
         }
         let words = self.clipboard.clone();
-        self.effects.spawn(async move { Msg::Handed { what, result: hand_to(&words, text).await } });
+        self.effects.spawn(async move { Msg::ActionFinished { what, result: hand_to(&words, text).await } });
         None
     }
 

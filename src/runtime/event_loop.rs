@@ -147,13 +147,13 @@ impl Dashboard {
             self.effects.spawn(self.effects.first_run().clone().save_theme(name.to_owned()));
             return None;
         }
-        let key = self.app.told(Context::Palette, Action::KeepTheme);
-        let until = if self.app.start.config.is_some() {
+        let key = self.app.key_label(Context::Palette, Action::KeepTheme);
+        let until = if self.app.config.config.is_some() {
             format!("until you quit. To keep it, press {key} on it in the palette.")
         } else {
             "until you quit.".to_owned()
         };
-        Some(Msg::Handed { what: CleanText::line(&format!("Theme {name}, {until}")), result })
+        Some(Msg::ActionFinished { what: CleanText::line(&format!("Theme {name}, {until}")), result })
     }
 
     /// Takes the theme as it is now; a frame is drawn when that changes anything.
@@ -178,7 +178,7 @@ impl Dashboard {
             self.last_wake = Instant::now();
             self.handle(Msg::Wake);
         }
-        self.armed = self.app.next_wake(now());
+        self.armed = self.app.next_timer(now());
     }
 
     /// Handles what is there already before anything is drawn, within bounds.
@@ -252,7 +252,7 @@ impl Dashboard {
             Effect::AddProfile(profile, key) => Some(self.profiles.add(self.effects.first_run().known(&profile), key)),
             Effect::EditOutside(text) => self.edit_outside(&text),
             Effect::ReadKey { attempt, key } => self.read_key(attempt, key),
-            Effect::Begin(next) => {
+            Effect::Relaunch(next) => {
                 self.ending.get_or_insert(Exit::Begin(next));
                 None
             }
@@ -261,7 +261,7 @@ impl Dashboard {
                 self.effects.spawn(self.profiles.try_key(at, key));
                 None
             }
-            Effect::TurnToProfile(at, key) => self.turn_to_profile(at, key),
+            Effect::SwitchProfile(at, key) => self.turn_to_profile(at, key),
             other => {
                 self.effects.carry(other);
                 None
@@ -292,13 +292,13 @@ impl Dashboard {
                     )
                 });
                 let what = CleanText::line(&format!("No browser here, so the link was copied: {url}"));
-                return Some(Msg::Handed { what, result });
+                return Some(Msg::ActionFinished { what, result });
             }
-            Err(failure) => return Some(Msg::Handed { what: url, result: Err(failure) }),
+            Err(failure) => return Some(Msg::ActionFinished { what: url, result: Err(failure) }),
         };
         self.effects.spawn(async move {
             let result = opener::run(&words, url.as_str()).await;
-            Msg::Handed { what: CleanText::line(&format!("Opened {url}")), result }
+            Msg::ActionFinished { what: CleanText::line(&format!("Opened {url}")), result }
         });
         None
     }
@@ -351,7 +351,7 @@ impl Dashboard {
                 self.go_on();
                 let sentence = "There is no shell here to come back from, so docdeck stays.";
                 let result = Err(Failure::new(FailureKind::Local, sentence));
-                Some(Msg::Handed { what: CleanText::line("suspend"), result })
+                Some(Msg::ActionFinished { what: CleanText::line("suspend"), result })
             }
             Err(_) => {
                 self.ending.get_or_insert(Exit::Ended);

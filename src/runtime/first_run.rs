@@ -50,7 +50,7 @@ impl FirstRun {
     /// Saves the theme to begin with.
     pub(super) async fn save_theme(self, name: String) -> Msg {
         let what = CleanText::line(&format!("Theme {name}, saved in {}.", self.config.display()));
-        Msg::Handed { what, result: written(move || write::save_theme(&self.config, &name)).await }
+        Msg::ActionFinished { what, result: written(move || write::save_theme(&self.config, &name)).await }
     }
 
     /// What it takes to switch to a profile that was written.

@@ -3,7 +3,7 @@
 use super::first_run::FirstRun;
 use super::new_file;
 use super::texts;
-use crate::app::{Effect, JobsOfAll, Known, MOST_READ_AHEAD, Msg, SubmitError};
+use crate::app::{AllProfilesJobs, Effect, InitialData, MOST_READ_AHEAD, Msg, SubmitError};
 use crate::engine::Engine;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -142,7 +142,7 @@ impl Hands {
             | Effect::EditOutside(_)
             | Effect::RunCommand(_)
             | Effect::Notify(_)
-            | Effect::Begin(_) => return None,
+            | Effect::Relaunch(_) => return None,
             Effect::SaveDraft(slot, text) => {
                 let at = now();
                 draft_saved(slot, at, self.store.save_draft(&self.scope, slot, &text, at).await)
@@ -161,7 +161,7 @@ impl Hands {
             }
             Effect::DeleteDraft(slot) => draft_saved(slot, now(), self.store.delete_draft(&self.scope, slot).await),
             Effect::LoadViews { query, force } => self.load_views(query, force).await,
-            Effect::Recall(range) => self.recall(range).await,
+            Effect::LoadCached(range) => self.recall(range).await,
             Effect::LoadAll(order) => self.load_all(order).await,
             Effect::RecallTotals(ranges) => self.recall_totals(&ranges).await,
             Effect::LoadTotals(ranges) => self.load_totals(&ranges).await,
@@ -186,7 +186,7 @@ impl Hands {
                 return None;
             }
             Effect::ListAllJobs(scopes) => Msg::AllJobs(self.jobs_of(scopes).await.map_err(failure)),
-            Effect::ReadProfileKey(_) | Effect::TryProfileKey(..) | Effect::TurnToProfile(..) => return None,
+            Effect::ReadProfileKey(_) | Effect::TryProfileKey(..) | Effect::SwitchProfile(..) => return None,
             Effect::OpenUrl(_) | Effect::Copy { .. } => return None,
             Effect::Mouse(_) | Effect::Repaint | Effect::Suspend | Effect::Quit => return None,
         })
@@ -227,13 +227,13 @@ impl Hands {
         Ok(threads)
     }
 
-    async fn jobs_of(&self, scopes: Vec<(usize, Scope)>) -> Result<JobsOfAll, StoreError> {
+    async fn jobs_of(&self, scopes: Vec<(usize, Scope)>) -> Result<AllProfilesJobs, StoreError> {
         let mut jobs = Vec::new();
         for (profile, scope) in &scopes {
             jobs.extend(self.store.jobs(scope).await?.into_iter().map(|row| (*profile, row)));
         }
         let scopes = scopes.into_iter().map(|(_, scope)| scope).collect();
-        Ok(JobsOfAll { jobs, left_out: self.store.count_elsewhere(scopes).await? })
+        Ok(AllProfilesJobs { jobs, left_out: self.store.count_elsewhere(scopes).await? })
     }
 
     async fn prompts_of(&self, scopes: &[Scope], text: &str) -> Result<Vec<JobKey>, StoreError> {
@@ -244,7 +244,7 @@ impl Hands {
         Ok(all)
     }
 
-    async fn known(&self) -> Result<Known, Failure> {
+    async fn known(&self) -> Result<InitialData, Failure> {
         let read = async {
             let jobs = self.store.jobs(&self.scope).await?;
             let drafts = self.store.drafts(&self.scope).await?;
@@ -254,7 +254,7 @@ impl Hands {
             let drafts = drafts.into_iter().map(|draft| (draft.slot, draft.text)).collect();
             // Where none is kept, none was given: a record that the command line began has jobs as well.
             let tips = Some(self.store.recall(TIPS).await?.unwrap_or_default());
-            Ok(Known { jobs, drafts, draft_pages, log, tips })
+            Ok(InitialData { jobs, drafts, draft_pages, log, tips })
         };
         read.await.map_err(failure)
     }

@@ -57,7 +57,7 @@ mod texts;
 mod views;
 
 use crate::app::welcome::{Begin, Welcome};
-use crate::app::{App, Start};
+use crate::app::{App, AppConfig};
 use crate::config::DisplaySettings;
 use crate::config::customization::How;
 use crate::config::environment::Environment;
@@ -80,7 +80,7 @@ use tokio::sync::mpsc;
 #[derive(Debug)]
 pub struct Parts {
     /// What the state machine is told; its size is filled in here.
-    pub start: Start,
+    pub start: AppConfig,
     pub look: DisplaySettings,
     /// Of the theme that `look` names; none for the usual one.
     pub colours: Option<ThemeColours>,
@@ -149,7 +149,7 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
     let stage = Stage::open(parts.kind, parts.start.mouse, log_path)?;
     let (news_sender, news) = mpsc::channel(NEWS_WAITING);
     let layout = begun.layout().await;
-    let start = Start { size: stage.size()?, layout, ..parts.start };
+    let start = AppConfig { size: stage.size()?, layout, ..parts.start };
     let demo = start.demo;
     let paints = Paints::new(&parts.look, parts.colours, &parts.environment);
     let mut effects = Effects::new(parts.store, start.scope.clone(), parts.folders.templates.clone());

@@ -34,15 +34,15 @@ pub(super) async fn written(folder: Option<PathBuf>, file: NewFile, overwrite: O
             // The folder that docdeck was started in is not on the screen.
             let path = std::path::absolute(&path).unwrap_or(path);
             let what = CleanText::line(&format!("{what} written to {}.", path.display()));
-            Msg::Handed { what, result: Ok(()) }
+            Msg::ActionFinished { what, result: Ok(()) }
         }
         Ok((Ok(Written::Exists), text)) => Msg::FileExists(NewFile { name, text, what }),
         Ok((Err(error), _)) => {
             let why = error.to_string().to_lowercase();
             let why = why.split(" (os error").next().unwrap_or_default();
-            Msg::Handed { result: failure(why), what: wanted }
+            Msg::ActionFinished { result: failure(why), what: wanted }
         }
-        Err(_) => Msg::Handed { result: failure("docdeck is about to end"), what: wanted },
+        Err(_) => Msg::ActionFinished { result: failure("docdeck is about to end"), what: wanted },
     }
 }
 
@@ -145,13 +145,13 @@ mod tests {
         let file = |name: String| NewFile { name, text: "x".into(), what: CleanText::line("3 jobs") };
         let written = |name: String| written(None, file(name), Overwrite::Never);
         match written(name("jobs.json")).await {
-            Msg::Handed { what, result: Ok(()) } => {
+            Msg::ActionFinished { what, result: Ok(()) } => {
                 assert_eq!(what.as_str(), format!("3 jobs written to {}.", name("jobs.json")));
             }
             other => panic!("{other:?}"),
         }
         match written(name("none/jobs.json")).await {
-            Msg::Handed { result: Err(failure), .. } => {
+            Msg::ActionFinished { result: Err(failure), .. } => {
                 let said = failure.sentence.as_str();
                 assert!(
                     said.ends_with("could not be written to the current folder: no such file or directory."),
@@ -178,7 +178,7 @@ mod tests {
         }
         assert_eq!(std::fs::read_to_string(&path).expect("there"), "old");
         match write(Overwrite::Yes).await {
-            Msg::Handed { what, result: Ok(()) } => assert!(what.as_str().ends_with("views.csv."), "{what}"),
+            Msg::ActionFinished { what, result: Ok(()) } => assert!(what.as_str().ends_with("views.csv."), "{what}"),
             other => panic!("{other:?}"),
         }
         assert_eq!(std::fs::read_to_string(&path).expect("there"), "new");
@@ -192,7 +192,7 @@ mod tests {
         std::fs::create_dir(folder.path().join("views.csv")).expect("a folder in the way");
         std::fs::write(&inside, "old").expect("written");
         let written = written(Some(folder.path().to_owned()), views(), Overwrite::Yes);
-        assert!(matches!(written.await, Msg::Handed { result: Err(_), .. }));
+        assert!(matches!(written.await, Msg::ActionFinished { result: Err(_), .. }));
         assert_eq!(std::fs::read_to_string(&inside).expect("there"), "old");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing is left beside it");
     }

@@ -30,7 +30,7 @@ fn said(program: &CleanText, result: Result<ExitStatus, Failure>) -> Msg {
         }
         Err(failure) => (failure.sentence.to_string(), Err(failure)),
     };
-    Msg::Handed { what: CleanText::line(&what), result }
+    Msg::ActionFinished { what: CleanText::line(&what), result }
 }
 
 fn how(status: ExitStatus) -> String {
@@ -39,7 +39,7 @@ fn how(status: ExitStatus) -> String {
 
 /// Says how it ended and waits for Enter, or for the end of input.
 async fn after_enter(msg: Msg) -> Msg {
-    if let Msg::Handed { what, .. } = &msg {
+    if let Msg::ActionFinished { what, .. } = &msg {
         let mut out = io::stdout().lock();
         // The terminal may be gone, which the event loop finds out by itself.
         let _ = write!(out, "\n{what} Press Enter to return to docdeck. ").and_then(|()| out.flush());
@@ -56,7 +56,7 @@ mod tests {
 
     fn sentence(raw: i32) -> (String, bool) {
         match said(&CleanText::line("gh"), Ok(ExitStatus::from_raw(raw))) {
-            Msg::Handed { what, result } => (what.to_string(), result.is_ok()),
+            Msg::ActionFinished { what, result } => (what.to_string(), result.is_ok()),
             other => panic!("{other:?}"),
         }
     }

@@ -2,7 +2,7 @@
 //! it is known of which store, so that it is opened and read while all else is made ready.
 
 use super::output;
-use crate::app::Start;
+use crate::app::AppConfig;
 use crate::model::layout::Layout;
 use crate::model::row::FirstRows;
 use crate::store::{Store, StoreError};
@@ -35,7 +35,7 @@ impl Begun {
     ///
     /// # Errors
     /// The terminal's size can't be had.
-    pub fn begin(store: &Store, start: &Start) -> io::Result<Self> {
+    pub fn begin(store: &Store, start: &AppConfig) -> io::Result<Self> {
         let limit: u32 = output::size()?.1.into();
         let layout = layout_read(store, start);
         let rows = start.welcome.is_none().then(|| {
@@ -53,11 +53,11 @@ impl Begun {
 
 /// How the dashboard was left, the usual layout where that can't be read or takes too long; none where nothing is to be
 /// remembered.
-pub async fn layout(store: &Store, start: &Start) -> Option<Layout> {
+pub async fn layout(store: &Store, start: &AppConfig) -> Option<Layout> {
     Some(laid(layout_read(store, start)?).await)
 }
 
-fn layout_read(store: &Store, start: &Start) -> Option<Reading<Option<String>>> {
+fn layout_read(store: &Store, start: &AppConfig) -> Option<Reading<Option<String>>> {
     start.can_remember().then(|| {
         let (store, key) = (store.clone(), start.layout_key());
         begun(async move { store.recall(&key).await })

@@ -6,7 +6,7 @@ use super::event_loop::Dashboard;
 use super::lend::Loan;
 use crate::api::Client;
 use crate::app::Msg;
-use crate::app::profiles::Profile;
+use crate::app::profiles::ProfileEntry;
 use crate::config::key::KeySource;
 use crate::config::profiles::KnownProfile;
 use crate::engine::PollOptions;
@@ -79,7 +79,7 @@ impl Profiles {
 
     /// Takes in a profile that was written; it can be switched to from now on.
     pub fn add(&mut self, known: KnownProfile, key: Option<ApiKey>) -> Msg {
-        let profile = Profile { name: known.name.clone(), scope: known.scope.clone(), lacks: known.lacks() };
+        let profile = ProfileEntry { name: known.name.clone(), scope: known.scope.clone(), lacks: known.lacks() };
         self.known.push(known);
         Msg::ProfileAdded { profile, key }
     }

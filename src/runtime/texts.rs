@@ -76,11 +76,11 @@ pub(super) fn prompts(file: &str) -> Result<Vec<String>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::templates::{Values, blank, fill};
+    use crate::app::templates::{TemplateValues, blank, fill};
 
     #[test]
     fn every_shipped_template_has_a_title_and_only_the_known_blanks_are_filled() {
-        let values = Values { path: Some("/p".to_owned()), ..Values::default() };
+        let values = TemplateValues { path: Some("/p".to_owned()), ..TemplateValues::default() };
         for template in templates(None) {
             let title = template.text.lines().next().expect("a first line");
             assert!(!title.trim().is_empty() && title.len() < 80 && !title.starts_with('#'), "{title}");

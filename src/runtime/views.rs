@@ -21,7 +21,7 @@ impl Hands {
     }
 
     pub(super) async fn recall(&self, range: DateRange) -> Msg {
-        Msg::Recalled { range, recalled: self.with_engine(async |engine| engine.recall(range).await).await }
+        Msg::CachedReport { range, recalled: self.with_engine(async |engine| engine.recall(range).await).await }
     }
 
     pub(super) async fn load_all(&self, order: LoadPlan) -> Msg {

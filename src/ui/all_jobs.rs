@@ -12,7 +12,7 @@ use super::text::{Row, fit, left, right};
 use super::{View, boxed, more_below, put};
 use crate::app::all_jobs::AllJobs;
 use crate::app::format::{coarse, plural};
-use crate::app::jobs::Line as ListLine;
+use crate::app::jobs::JobLine as ListLine;
 use crate::app::keymap::{Action, Context};
 use crate::model::job_state::{MARKED, NEEDS_YOU, SELECTED};
 use crate::model::load::Load;
@@ -93,9 +93,9 @@ fn instead(view: View<'_>, open: &AllJobs) -> Option<(String, ratatui::style::St
         (_, true) if open.list.passing() == 0 => {
             let jobs = plural(open.list.len(), "job");
             let back = if open.filter().trim().is_empty() {
-                format!("{} goes back to all jobs", view.app.told(Context::AllJobs, Action::PreviousTab))
+                format!("{} goes back to all jobs", view.app.key_label(Context::AllJobs, Action::PreviousTab))
             } else {
-                format!("{} clears the filter", view.app.told(Context::Everywhere, Action::Close))
+                format!("{} clears the filter", view.app.key_label(Context::Everywhere, Action::Close))
             };
             let text = format!("None of the {jobs} known here matches; {back}.");
             Some((text, theme.muted))
@@ -107,7 +107,7 @@ fn instead(view: View<'_>, open: &AllJobs) -> Option<(String, ratatui::style::St
 /// Cells of the column of profiles: as wide as its longest name, within limits.
 fn names(view: View<'_>, open: &AllJobs, rows: usize, width: usize) -> usize {
     let app = view.app;
-    let all = app.start.profiles.iter().map(|profile| profile.name.as_str().width());
+    let all = app.config.profiles.iter().map(|profile| profile.name.as_str().width());
     let shown = open.list.visible(rows).filter_map(|line| match line {
         ListLine::Job(job) => open.profile_of(job).map(|at| app.owners(at).width()),
         ListLine::Heading(..) => None,
@@ -162,11 +162,12 @@ fn foot<'a>(view: View<'_>, open: &AllJobs, width: usize) -> Line<'a> {
         Some(age) => format!("as the service said {age} ago"),
     };
     let at = open.profile_of(job);
-    let name = at.and_then(|at| app.start.profiles.get(at)).map(|profile| profile.name.to_string()).unwrap_or_default();
-    let watched = match at == Some(app.start.current) {
+    let name =
+        at.and_then(|at| app.config.profiles.get(at)).map(|profile| profile.name.to_string()).unwrap_or_default();
+    let watched = match at == Some(app.config.current) {
         true => String::new(),
         false if is_narrow => ", not watched".to_owned(),
-        false => format!("; not being watched: {} turns to {name}", app.told(Context::AllJobs, Action::Open)),
+        false => format!("; not being watched: {} turns to {name}", app.key_label(Context::AllJobs, Action::Open)),
     };
     let mut row = Row::new(width);
     row.push(" ", theme.text).push(fit(&format!("{seen}{watched}"), width.saturating_sub(2)), theme.muted);

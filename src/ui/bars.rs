@@ -2,7 +2,7 @@
 
 use super::theme::Theme;
 use crate::app::format::{number, views};
-use crate::app::views::table::{Figures, Metric, Scale};
+use crate::app::views::table::{Metric, PageMetrics, Scale};
 use crate::model::views::{Counts, ViewCount, as_f64};
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -50,7 +50,7 @@ pub(super) fn cells(value: ViewCount, full: f64, width: usize) -> usize {
 /// The bar of a page or of a folder by the metric on a scale, in at most `width` cells. Nothing is drawn of what is no
 /// count, and of a page that the range doesn't have.
 pub(super) fn of(
-    figures: &Figures<'_>,
+    figures: &PageMetrics<'_>,
     metric: Metric,
     scale: Scale,
     width: usize,
@@ -138,7 +138,7 @@ pub(super) fn short(count: ViewCount) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::views::table::Then;
+    use crate::app::views::table::ComparisonBaseline;
     use crate::model::views::Count;
     use crate::ui::theme::Depth;
 
@@ -189,7 +189,7 @@ mod tests {
 
     fn plain(human: i64, ai: i64, metric: Metric, scale: Scale) -> String {
         let counts = Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) };
-        let figures = Figures::of(&counts, Then::Uncompared);
+        let figures = PageMetrics::of(&counts, ComparisonBaseline::Uncompared);
         of(&figures, metric, scale, 10, &Theme::new(Depth::None)).iter().map(|span| span.content.as_ref()).collect()
     }
 
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn the_old_numbers_of_a_page_that_is_gone_have_no_bar() {
         let before = Counts { human: Count::Known(9), ai: Count::Known(9), total: Count::Known(18) };
-        let figures = Figures::of(&before, Then::Gone(&before));
+        let figures = PageMetrics::of(&before, ComparisonBaseline::Gone(&before));
         assert!(of(&figures, Metric::Total, Scale::Linear(18.into()), 10, &Theme::new(Depth::None)).is_empty());
     }
 }

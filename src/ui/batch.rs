@@ -3,8 +3,8 @@
 use super::editor::draft_said;
 use super::text::{Row, fit, right};
 use super::{View, boxed, cursor, more_below, put};
-use crate::app::batch::{Batch, Preview, Step};
-use crate::app::editor::Saved;
+use crate::app::batch::{BatchDialog, BatchStep, Preview};
+use crate::app::editor::DraftState;
 use crate::app::format::{count, plural};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -12,20 +12,20 @@ use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) {
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, area: Rect) {
     match &batch.step {
-        Step::Writing | Step::Reading(_) => writing(frame, view, batch, area),
-        Step::Preview(preview) => looked_over(frame, view, batch, preview, area),
+        BatchStep::Writing | BatchStep::Reading(_) => writing(frame, view, batch, area),
+        BatchStep::Preview(preview) => looked_over(frame, view, batch, preview, area),
     }
 }
 
-fn writing(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) {
+fn writing(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, area: Rect) {
     let theme = view.theme;
     let inner = boxed(frame, area, Line::styled(" Many new jobs at once ", theme.title), theme.focus);
     let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     let width = usize::from(inner.width);
     // What is wrong may take up to three lines.
-    let unwritten = matches!(batch.saved, Saved::Failed(_)).then(|| draft_said(view, &batch.saved).0);
+    let unwritten = matches!(batch.saved, DraftState::Failed(_)).then(|| draft_said(view, &batch.saved).0);
     let said = batch.message.as_ref().map(|message| message.to_string()).or(unwritten);
     let said_lines = said.as_ref().map_or(1, |said| said.width().div_ceil(width.max(1)).clamp(1, 3));
     let text_rows = usize::from(inner.height).saturating_sub(said_lines + 1);
@@ -41,7 +41,7 @@ fn writing(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) {
     let below = u16::try_from(text_rows + 1).unwrap_or(u16::MAX).min(inner.height);
     let below = Rect { y: inner.y + below, height: inner.height - below, ..inner };
     let (text, style) = match (&batch.step, said) {
-        (Step::Reading(file), _) => (format!("reading {file}…"), theme.working),
+        (BatchStep::Reading(file), _) => (format!("reading {file}…"), theme.working),
         (_, Some(said)) => (said, theme.warning),
         _ => {
             let (lines, characters) = batch.input.size();
@@ -55,7 +55,7 @@ fn writing(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) {
     frame.render_widget(Paragraph::new(text).style(style).wrap(Wrap { trim: true }), below);
 }
 
-fn looked_over(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &Preview, area: Rect) {
+fn looked_over(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, preview: &Preview, area: Rect) {
     let View { app, theme, now } = view;
     let from = preview.file.as_ref().map_or_else(|| "as typed".to_owned(), ToString::to_string);
     let title = format!(" {} from {from} ", plural(preview.prompts.len(), "prompt"));

@@ -4,9 +4,9 @@ use super::links::Link;
 use super::text::{Row, fit_end, left};
 use super::{View, about, more_below, pane, put};
 use crate::app::Pane;
-use crate::app::about::PagesLine;
 use crate::app::detail::{Fact, INDENT, LABEL, ThreadLine, Who, head};
 use crate::app::format::{coarse, count, duration, plural};
+use crate::app::impact::PagesLine;
 use crate::app::keymap::{Action, Context};
 use crate::model::Time;
 use crate::model::connection::Connection;
@@ -244,7 +244,7 @@ fn state(view: View<'_>, job: &Job) -> (String, Style) {
             kind if kind.needs_user() => theme.warning,
             _ => theme.text,
         };
-        let decides = format!(": {} decides", view.app.told(Context::Detail, Action::Resolve));
+        let decides = format!(": {} decides", view.app.key_label(Context::Detail, Action::Resolve));
         return (format!("{text}{}", if kind.needs_user() { &decides } else { "" }), style);
     }
     if job.gone {
@@ -290,7 +290,7 @@ fn ago_exact(at: Time, now: Time, counting: bool) -> String {
 }
 
 fn local(view: View<'_>, at: Time) -> chrono::DateTime<chrono::FixedOffset> {
-    at.with_timezone(&view.app.start.offset)
+    at.with_timezone(&view.app.config.offset)
 }
 
 /// Time of day today, else the day.
@@ -339,7 +339,7 @@ fn delivery_text(view: View<'_>, delivery: &Delivery, room: usize) -> (String, S
         let form = forms.iter().find(|form| whole(form)).or(forms.last());
         format!("{how}{}", form.unwrap_or(&""))
     };
-    let decide = view.app.told(Context::Detail, Action::Resolve);
+    let decide = view.app.key_label(Context::Detail, Action::Resolve);
     match delivery {
         Delivery::Queued { until } => {
             let (app, now) = (view.app, view.now);

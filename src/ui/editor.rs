@@ -2,10 +2,10 @@
 
 use super::text::{Row, fit};
 use super::{View, boxed, cursor, put};
-use crate::app::editor::{Editor, Saved};
+use crate::app::editor::{DraftState, Editor};
 use crate::app::format::plural;
 use crate::app::keymap::Action;
-use crate::app::said::said as laid_out;
+use crate::app::message_fit::fit_message as laid_out;
 use crate::model::ledger::RateLimited;
 use crate::model::prompt::PromptKind;
 use ratatui::Frame;
@@ -58,29 +58,29 @@ fn said(view: View<'_>, editor: &Editor) -> (String, Style) {
     if let Some(reason) = &editor.last_failure {
         return (format!("Last attempt: {reason}"), theme.warning);
     }
-    if editor.saved == Saved::Unchanged && editor.is_unchanged() && !editor.input.is_blank() {
+    if editor.saved == DraftState::Unchanged && editor.is_unchanged() && !editor.input.is_blank() {
         return (format!("{} closes (nothing to save)", close_key(view)), theme.muted);
     }
     draft_said(view, &editor.saved)
 }
 
 fn close_key(view: View<'_>) -> String {
-    view.app.contexts().first().map_or_else(String::new, |context| view.app.told(*context, Action::Close))
+    view.app.contexts().first().map_or_else(String::new, |context| view.app.key_label(*context, Action::Close))
 }
 
 /// Where the draft is.
-pub(super) fn draft_said(view: View<'_>, saved: &Saved) -> (String, Style) {
+pub(super) fn draft_said(view: View<'_>, saved: &DraftState) -> (String, Style) {
     let theme = view.theme;
     match saved {
-        Saved::Unchanged => (format!("{} closes and keeps the draft", close_key(view)), theme.muted),
-        Saved::Due(_) => ("draft not on disk yet".to_owned(), theme.muted),
-        Saved::Writing => ("writing the draft…".to_owned(), theme.muted),
-        Saved::At(_) if view.app.start.demo => ("draft kept as long as the demo runs".to_owned(), theme.muted),
-        Saved::At(at) => {
-            let at = at.with_timezone(&view.app.start.offset).format("%H:%M:%S");
+        DraftState::Unchanged => (format!("{} closes and keeps the draft", close_key(view)), theme.muted),
+        DraftState::Due(_) => ("draft not on disk yet".to_owned(), theme.muted),
+        DraftState::Writing => ("writing the draft…".to_owned(), theme.muted),
+        DraftState::At(_) if view.app.config.demo => ("draft kept as long as the demo runs".to_owned(), theme.muted),
+        DraftState::At(at) => {
+            let at = at.with_timezone(&view.app.config.offset).format("%H:%M:%S");
             (format!("draft on disk since {at}"), theme.muted)
         }
-        Saved::Failed(reason) => (format!("The draft could not be written: {reason}"), theme.warning),
+        DraftState::Failed(reason) => (format!("The draft could not be written: {reason}"), theme.warning),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::View;
 use super::text::Row;
-use crate::app::{Screen, Tone};
+use crate::app::{Screen, Severity};
 use crate::model::connection::Connection;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -76,10 +76,10 @@ fn said(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
     let View { app, theme, .. } = view;
     let lines = app.said(width);
     let area = app.said_at(lines.len());
-    let style = match app.notice.as_ref().map(|notice| notice.tone) {
-        Some(Tone::Info) => theme.title,
-        Some(Tone::Greeting) => theme.good,
-        Some(Tone::Problem) => theme.warning,
+    let style = match app.notice.as_ref().map(|notice| notice.severity) {
+        Some(Severity::Info) => theme.title,
+        Some(Severity::Greeting) => theme.good,
+        Some(Severity::Problem) => theme.warning,
         None if app.filter_problem().is_some() || !app.unrecorded.is_empty() => theme.warning,
         None => theme.muted,
     };

@@ -9,9 +9,9 @@
 use super::text::{Row, left};
 use super::{View, more_below, pane, put};
 use crate::app::format::{coarse, count, plural};
-use crate::app::jobs::Line as ListLine;
+use crate::app::jobs::JobLine as ListLine;
 use crate::app::keymap::{Action, Context};
-use crate::app::{Pane, Record};
+use crate::app::{Pane, StoreState};
 use crate::model::Time;
 use crate::model::job::Status;
 use crate::model::job_state::{JobState, MARKED, NEEDS_YOU, NOT_OPENED, SELECTED, list_word};
@@ -73,7 +73,7 @@ fn no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
 
 /// A line for each action: its key, and what that does, one below the other.
 fn keys<'a>(view: View<'_>, all: &[(Context, Action, &'static str)]) -> Vec<Line<'a>> {
-    let told = |(context, action, _): &(Context, Action, _)| view.app.told(*context, *action);
+    let told = |(context, action, _): &(Context, Action, _)| view.app.key_label(*context, *action);
     let widest = all.iter().map(|row| told(row).width()).max().unwrap_or(0);
     let line = |row: &(Context, Action, &'static str)| {
         Line::from(vec![Span::styled(left(&told(row), widest), view.theme.key), Span::raw(format!("  {}", row.2))])
@@ -92,10 +92,10 @@ fn inset(inner: Rect) -> Rect {
 
 fn empty(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     let View { app, theme, .. } = view;
-    let lines = match &app.record {
-        Record::Reading => vec![Line::styled("Reading what is known here…", theme.muted)],
-        Record::Unreadable { why, .. } => vec![Line::styled(why.sentence.to_string(), theme.bad)],
-        Record::Read => vec![Line::styled("No jobs are known on this computer yet.", theme.title), Line::default()]
+    let lines = match &app.store {
+        StoreState::Reading => vec![Line::styled("Reading what is known here…", theme.muted)],
+        StoreState::Unreadable { why, .. } => vec![Line::styled(why.sentence.to_string(), theme.bad)],
+        StoreState::Read => vec![Line::styled("No jobs are known on this computer yet.", theme.title), Line::default()]
             .into_iter()
             .chain(keys(
                 view,
@@ -123,7 +123,7 @@ pub(super) fn heading<'a>(view: View<'_>, group: JobGroup, n: usize, hidden: boo
     ];
     if hidden {
         spans.push(Span::styled(
-            format!("  {} shows them", view.app.told(Context::Jobs, Action::FoldDismissed)),
+            format!("  {} shows them", view.app.key_label(Context::Jobs, Action::FoldDismissed)),
             theme.muted,
         ));
     }
@@ -162,7 +162,7 @@ fn job_line<'a>(view: View<'_>, job: &'a Job, width: usize) -> Line<'a> {
         // All that is queued waits until then at least.
         Some(wait) if wait.is_estimate => ("about 1 min".into(), theme.muted),
         Some(wait) if wait.until - now >= TimeDelta::minutes(1) => {
-            let clock = wait.until.with_timezone(&app.start.offset).format("%H:%M");
+            let clock = wait.until.with_timezone(&app.config.offset).format("%H:%M");
             (format!("after {clock}").into(), theme.muted)
         }
         _ => info(view, job),

@@ -1,7 +1,7 @@
 //! The title of the jobs list, and the filter as it stands in it or in the last line of the page views.
 
 use super::View;
-use crate::app::list_title::Piece;
+use crate::app::list_title::TitlePiece;
 use crate::model::row::JobGroup;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -27,21 +27,21 @@ pub(super) fn filter<'a>(view: View<'_>, room: usize) -> Option<Part<'a>> {
     view.app.filter_pieces(room).map(|pieces| spans(view, pieces))
 }
 
-fn spans<'a>(view: View<'_>, pieces: Vec<(String, Piece)>) -> Part<'a> {
+fn spans<'a>(view: View<'_>, pieces: Vec<(String, TitlePiece)>) -> Part<'a> {
     pieces.into_iter().map(|(text, piece)| Span::styled(text, style(view, piece))).collect()
 }
 
-fn style(view: View<'_>, piece: Piece) -> Style {
+fn style(view: View<'_>, piece: TitlePiece) -> Style {
     let theme = view.theme;
     match piece {
-        Piece::Name => theme.title,
-        Piece::Count | Piece::Between | Piece::Tab(_, false) => theme.muted,
-        Piece::Sign => theme.key,
-        Piece::Filter | Piece::Sorting => theme.text,
-        Piece::Cursor | Piece::Selected => theme.text.add_modifier(Modifier::REVERSED),
-        Piece::Marked | Piece::Tab(_, true) => theme.mark,
-        Piece::Blank => Style::new(),
-        Piece::Group(JobGroup::NeedsYou) => theme.warning,
-        Piece::Group(_) => theme.working,
+        TitlePiece::Name => theme.title,
+        TitlePiece::Count | TitlePiece::Between | TitlePiece::Tab(_, false) => theme.muted,
+        TitlePiece::Sign => theme.key,
+        TitlePiece::Filter | TitlePiece::Sorting => theme.text,
+        TitlePiece::Cursor | TitlePiece::Selected => theme.text.add_modifier(Modifier::REVERSED),
+        TitlePiece::Marked | TitlePiece::Tab(_, true) => theme.mark,
+        TitlePiece::Blank => Style::new(),
+        TitlePiece::Group(JobGroup::NeedsYou) => theme.warning,
+        TitlePiece::Group(_) => theme.working,
     }
 }

@@ -66,7 +66,7 @@ impl Columns {
 
     fn entry<'a>(&self, view: View<'_>, entry: &LogEntry) -> Line<'a> {
         let theme = view.theme;
-        let at = entry.at.with_timezone(&view.app.start.offset).format(" %H:%M:%S");
+        let at = entry.at.with_timezone(&view.app.config.offset).format(" %H:%M:%S");
         let mut row = Row::new(self.width);
         row.push(left(&at.to_string(), TIME), theme.muted);
         // Without a result there is room for all that it is about.

@@ -26,9 +26,9 @@ mod welcome;
 
 pub use theme::{Depth, Theme};
 
+use crate::app::dialog::Dialog;
 use crate::app::geometry::{MIN, is_usable};
 use crate::app::keymap::{Action, Context};
-use crate::app::overlay::Overlay;
 use crate::app::{App, Pane, Screen};
 use crate::model::Time;
 use crate::model::text::is_hidden;
@@ -128,40 +128,40 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
         Screen::Views => views::draw(frame, view, g.body),
         Screen::Log => log::draw(frame, view, g.body),
     }
-    for overlay in &app.overlays {
+    for overlay in &app.dialogs {
         match overlay {
-            Overlay::Editor(open) => editor::draw(frame, view, open, g.editor()),
-            Overlay::Palette(open) => palette::draw(frame, view, open, g.palette()),
-            Overlay::Picker(picker) => picker::draw(frame, view, picker, g.layer()),
-            Overlay::Batch(batch) => batch::draw(frame, view, batch, g.layer()),
-            Overlay::Ask(ask) => overlays::ask(frame, view, ask),
-            Overlay::Resolve(open) => resolve::draw(frame, view, open, g.layer()),
-            Overlay::Question(question) => overlays::question(frame, view, question),
+            Dialog::Editor(open) => editor::draw(frame, view, open, g.editor()),
+            Dialog::Palette(open) => palette::draw(frame, view, open, g.palette()),
+            Dialog::Picker(picker) => picker::draw(frame, view, picker, g.layer()),
+            Dialog::Batch(batch) => batch::draw(frame, view, batch, g.layer()),
+            Dialog::Ask(ask) => overlays::ask(frame, view, ask),
+            Dialog::Resolve(open) => resolve::draw(frame, view, open, g.layer()),
+            Dialog::Question(question) => overlays::question(frame, view, question),
             // It is drawn with its list, in the title or the last line.
-            Overlay::Filter(_) => {
+            Dialog::Filter(_) => {
                 let last = Rect { y: g.body.bottom().saturating_sub(1), height: 1, ..g.body };
                 let list = if app.all_jobs().is_some() { g.layer() } else { g.list };
                 let title = Rect { height: 1, ..list };
                 let in_last = app.screen == Screen::Views && app.all_jobs().is_none();
                 cursor::type_at(frame, view, if in_last { last } else { title });
             }
-            Overlay::Help(open) => help::draw(frame, view, open, g.help()),
-            Overlay::Calendar(open) => views::calendar::draw(frame, view, open, g.body),
-            Overlay::Card(open) => views::card::draw(frame, view, open, g.layer()),
-            Overlay::Trend(open) => views::trend::draw(frame, view, open, g.layer()),
-            Overlay::Movers(open) => views::movers::draw(frame, view, open, g.movers()),
-            Overlay::Export(open) => views::export::draw(frame, view, open, g.body),
-            Overlay::Kept(open) => views::kept::draw(frame, view, open, g.layer()),
-            Overlay::AllJobs(open) => all_jobs::draw(frame, view, open, g.layer()),
-            Overlay::Setup(form) => welcome::dialog(frame, view, form, g.layer()),
-            Overlay::Profiles(open) => profiles::draw(frame, view, open, g.profiles(app.start.profiles.len())),
+            Dialog::Help(open) => help::draw(frame, view, open, g.help()),
+            Dialog::Calendar(open) => views::calendar::draw(frame, view, open, g.body),
+            Dialog::Card(open) => views::card::draw(frame, view, open, g.layer()),
+            Dialog::Trend(open) => views::trend::draw(frame, view, open, g.layer()),
+            Dialog::Movers(open) => views::movers::draw(frame, view, open, g.movers()),
+            Dialog::Export(open) => views::export::draw(frame, view, open, g.body),
+            Dialog::Kept(open) => views::kept::draw(frame, view, open, g.layer()),
+            Dialog::AllJobs(open) => all_jobs::draw(frame, view, open, g.layer()),
+            Dialog::Setup(form) => welcome::dialog(frame, view, form, g.layer()),
+            Dialog::Profiles(open) => profiles::draw(frame, view, open, g.profiles(app.config.profiles.len())),
         }
     }
     frame_lines::footer(frame, view, g.footer);
 }
 
 fn too_small(frame: &mut Frame<'_>, view: View<'_>) {
-    let (area, quits) = (frame.buffer_mut().area, view.app.told(Context::Everywhere, Action::Quit));
+    let (area, quits) = (frame.buffer_mut().area, view.app.key_label(Context::Everywhere, Action::Quit));
     let text = format!("docdeck needs {}×{}, here are {}×{}. {quits} quits.", MIN.0, MIN.1, area.width, area.height);
     let paragraph = Paragraph::new(text).style(view.theme.text).wrap(Wrap { trim: true });
     frame.render_widget(paragraph, area);

@@ -1,9 +1,9 @@
 //! Small layers: a value that is asked for, a yes-or-no question.
 
 use super::{View, boxed, cursor};
+use crate::app::confirm_layout::{QuestionLine, SEPARATOR};
+use crate::app::dialog::{ConfirmDialog, InputCheck, InputDialog, InputValue};
 use crate::app::format::{count, fit};
-use crate::app::overlay::{Ask, Check, Question, Value};
-use crate::app::question::{QuestionLine, SEPARATOR};
 use crate::app::wrap::wrap;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -17,11 +17,11 @@ fn padded(area: Rect) -> Rect {
     Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area }
 }
 
-pub(super) fn ask(frame: &mut Frame<'_>, view: View<'_>, ask: &Ask) {
+pub(super) fn ask(frame: &mut Frame<'_>, view: View<'_>, ask: &InputDialog) {
     let theme = view.theme;
     let g = view.app.geometry();
     let mut area = g.small(ASK_ROWS);
-    if let Check::Failed(why) = &ask.check {
+    if let InputCheck::Failed(why) = &ask.check {
         let lines = wrap(why.as_str(), usize::from(area.width.saturating_sub(4)).max(1), usize::from(ASK_ROWS)).0.len();
         area = g.small(u16::try_from(lines + 4).unwrap_or(ASK_ROWS).max(ASK_ROWS));
     }
@@ -31,10 +31,10 @@ pub(super) fn ask(frame: &mut Frame<'_>, view: View<'_>, ask: &Ask) {
     frame.render_widget(ask.input.area(), field);
     cursor::type_at(frame, view, field);
     let said = match ask.value() {
-        _ if ask.check == Check::Running => Line::styled("Asking the service…", theme.working),
-        _ if let Check::Failed(why) = &ask.check => Line::styled(why.as_str(), theme.warning),
+        _ if ask.check == InputCheck::Running => Line::styled("Asking the service…", theme.working),
+        _ if let InputCheck::Failed(why) = &ask.check => Line::styled(why.as_str(), theme.warning),
         Err(wrong) if !ask.input.is_blank() => Line::styled(format!("Not yet right: {wrong}."), theme.warning),
-        Ok(Value::Ids(ids)) if ids.len() > 1 => {
+        Ok(InputValue::Ids(ids)) if ids.len() > 1 => {
             Line::styled(format!("{} ids, one request for each.", count(ids.len())), theme.muted)
         }
         _ => Line::styled(ask.explanation(), theme.muted),
@@ -43,7 +43,7 @@ pub(super) fn ask(frame: &mut Frame<'_>, view: View<'_>, ask: &Ask) {
     frame.render_widget(Paragraph::new(said).wrap(Wrap { trim: true }), below);
 }
 
-pub(super) fn question(frame: &mut Frame<'_>, view: View<'_>, question: &Question) {
+pub(super) fn question(frame: &mut Frame<'_>, view: View<'_>, question: &ConfirmDialog) {
     let theme = view.theme;
     let answers = view.app.answers(question);
     let place = question.place(view.app.geometry(), &answers);

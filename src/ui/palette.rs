@@ -10,7 +10,7 @@ use super::text::{Row, fit};
 use super::{View, boxed, cursor, more_below, put};
 use crate::app::format::count;
 use crate::app::keymap::{Action, Context};
-use crate::app::palette::Palette;
+use crate::app::palette::CommandPalette;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -20,14 +20,14 @@ use unicode_width::UnicodeWidthStr;
 const KEYS: usize = 14;
 const PLACE: usize = 10;
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &Palette, area: Rect) {
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &CommandPalette, area: Rect) {
     let theme = view.theme;
     let (all, left) = palette.counts();
     let counts = if all == left { count(all) } else { format!("{} of {}", count(left), count(all)) };
     let inner = boxed(frame, area, Line::styled(format!(" What to do: {counts} "), theme.title), theme.focus);
     let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     if palette.input.is_blank() {
-        let does = view.app.told(Context::Palette, Action::Confirm);
+        let does = view.app.key_label(Context::Palette, Action::Confirm);
         put(frame, text, 0, Line::styled(format!("Type what it does; {does} does it."), theme.muted));
     } else {
         frame.render_widget(palette.input.area(), Rect { height: text.height.min(1), ..text });

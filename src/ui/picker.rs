@@ -12,7 +12,7 @@
 use super::text::{Row, fit};
 use super::{View, boxed, cursor, more_below, put};
 use crate::app::format::count;
-use crate::app::picker::{Picker, Picking, Reading};
+use crate::app::picker::{Picker, PickerLoad, Picking};
 use crate::model::text::CleanText;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -70,9 +70,9 @@ fn title(picker: &Picker) -> String {
     };
     let (all, left) = picker.counts();
     match &picker.reading {
-        Reading::Done if all == left => format!(" {what}: {} ", count(all)),
-        Reading::Done => format!(" {what}: {} of {} ", count(left), count(all)),
-        Reading::Waiting | Reading::Failed(_) => format!(" {what} "),
+        PickerLoad::Done if all == left => format!(" {what}: {} ", count(all)),
+        PickerLoad::Done => format!(" {what}: {} of {} ", count(left), count(all)),
+        PickerLoad::Waiting | PickerLoad::Failed(_) => format!(" {what} "),
     }
 }
 
@@ -83,24 +83,24 @@ fn narrowing(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rect)
     let say = |frame: &mut Frame<'_>, row: usize, text: &str, style| {
         put(frame, area, row, Line::styled(fit(text, width), style));
     };
-    let hint = picker.picking.invitation(view.app.start.demo);
+    let hint = picker.picking.invitation(view.app.config.demo);
     if picker.takes_text() && !picker.filter.is_blank() {
         frame.render_widget(picker.filter.area(), Rect { height: area.height.min(1), ..area });
     } else {
         say(frame, 0, hint, theme.muted);
     }
     let nothing = match (&picker.reading, picker.counts(), picker.picking) {
-        (Reading::Waiting, ..) => Some("Reading…"),
-        (Reading::Done, (0, _), Picking::History) => Some("No prompts were sent from here yet."),
-        (Reading::Done, (0, _), Picking::Templates) => Some("There are no templates."),
-        (Reading::Done, (0, _), Picking::Drafts) => Some("There are no drafts."),
-        (Reading::Done, (_, 0), _) => Some("None has all these words."),
+        (PickerLoad::Waiting, ..) => Some("Reading…"),
+        (PickerLoad::Done, (0, _), Picking::History) => Some("No prompts were sent from here yet."),
+        (PickerLoad::Done, (0, _), Picking::Templates) => Some("There are no templates."),
+        (PickerLoad::Done, (0, _), Picking::Drafts) => Some("There are no drafts."),
+        (PickerLoad::Done, (_, 0), _) => Some("None has all these words."),
         _ => None,
     };
     if let Some(text) = nothing {
         say(frame, 1, text, theme.muted);
     }
-    if let Reading::Failed(reason) = &picker.reading {
+    if let PickerLoad::Failed(reason) = &picker.reading {
         say(frame, 1, reason.as_str(), theme.bad);
     }
 }

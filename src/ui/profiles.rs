@@ -10,7 +10,7 @@
 use super::text::{Row, fit, left};
 use super::{View, boxed, more_below, put};
 use crate::app::keymap::{Action, Context};
-use crate::app::profiles::{Profile, Profiles, Step};
+use crate::app::profiles::{ProfileEntry, ProfilesDialog, SwitchStep};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -25,9 +25,9 @@ const SIGNS: usize = 3;
 /// From this width on the service has a column.
 const WITH_HOST: usize = 56;
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Profiles, area: Rect) {
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ProfilesDialog, area: Rect) {
     let View { app, theme, .. } = view;
-    let profiles = &app.start.profiles;
+    let profiles = &app.config.profiles;
     let title = format!(" Profiles: {} ", profiles.len());
     let inner = boxed(frame, area, Line::styled(title, theme.title), theme.focus);
     let (g, failed) = (app.geometry(), open.said.is_some());
@@ -59,8 +59,8 @@ struct Columns {
 impl Columns {
     /// The name takes what it needs, up to half of the room; project and service share the rest, the service what it needs
     /// where the project leaves it.
-    fn fitting(profiles: &[Profile], width: usize) -> Self {
-        let most = |of: fn(&Profile) -> usize| profiles.iter().map(of).max().unwrap_or(0);
+    fn fitting(profiles: &[ProfileEntry], width: usize) -> Self {
+        let most = |of: fn(&ProfileEntry) -> usize| profiles.iter().map(of).max().unwrap_or(0);
         let (names, projects) =
             (most(|profile| profile.name.as_str().width()), most(|profile| profile.project().as_str().width()));
         let hosts = if width < WITH_HOST { 0 } else { most(|profile| profile.host().as_str().width()) };
@@ -84,20 +84,27 @@ fn service(host: &str, cells: usize) -> String {
     }
 }
 
-fn line<'a>(view: View<'_>, profile: &Profile, at: usize, open: &Profiles, columns: Columns, width: usize) -> Line<'a> {
+fn line<'a>(
+    view: View<'_>,
+    profile: &ProfileEntry,
+    at: usize,
+    open: &ProfilesDialog,
+    columns: Columns,
+    width: usize,
+) -> Line<'a> {
     let View { app, theme, .. } = view;
-    let (chosen, here) = (open.selected() == at, app.start.current == at);
+    let (chosen, here) = (open.selected() == at, app.config.current == at);
     let style = match (chosen, profile.lacks.is_some()) {
         (true, _) => theme.selected,
         (false, true) => theme.muted,
         (false, false) => theme.text,
     };
     let (state, state_style): (&str, Style) = match (&open.step, profile) {
-        (Step::Reading(of), _) if *of == at => ("reading key", theme.working),
-        (Step::Asking(of), _) if *of == at => ("asking", theme.working),
+        (SwitchStep::Reading(of), _) if *of == at => ("reading key", theme.working),
+        (SwitchStep::Asking(of), _) if *of == at => ("asking", theme.working),
         _ if here => ("here", theme.good),
-        (_, Profile { scope: None, .. }) => ("no project", theme.warning),
-        (_, Profile { lacks: Some(_), .. }) => ("no key", theme.warning),
+        (_, ProfileEntry { scope: None, .. }) => ("no project", theme.warning),
+        (_, ProfileEntry { lacks: Some(_), .. }) => ("no key", theme.warning),
         _ => ("", theme.muted),
     };
     let mut row = Row::new(width);
@@ -114,17 +121,17 @@ fn line<'a>(view: View<'_>, profile: &Profile, at: usize, open: &Profiles, colum
 }
 
 /// What happens, what went wrong, or what the choice leads to.
-fn said(view: View<'_>, open: &Profiles) -> (String, Style) {
+fn said(view: View<'_>, open: &ProfilesDialog) -> (String, Style) {
     let View { app, theme, .. } = view;
-    let name = |at: usize| app.start.profiles.get(at).map(|profile| profile.name.to_string()).unwrap_or_default();
+    let name = |at: usize| app.config.profiles.get(at).map(|profile| profile.name.to_string()).unwrap_or_default();
     match (&open.step, &open.said) {
-        (Step::Reading(at), _) => (format!("Reading the key of {}…", name(*at)), theme.working),
-        (Step::Asking(at), _) => {
+        (SwitchStep::Reading(at), _) => (format!("Reading the key of {}…", name(*at)), theme.working),
+        (SwitchStep::Asking(at), _) => {
             (format!("Asking the service whether it takes the key of {}…", name(*at)), theme.working)
         }
-        (Step::Choosing, Some(said)) => (said.to_string(), theme.bad),
-        (Step::Choosing, None) => {
-            let turns = app.told(Context::Profiles, Action::Confirm);
+        (SwitchStep::Choosing, Some(said)) => (said.to_string(), theme.bad),
+        (SwitchStep::Choosing, None) => {
+            let turns = app.key_label(Context::Profiles, Action::Confirm);
             let what = "switches (one free request checks the key). Drafts and prompts stay in their profile.";
             (format!("{turns} {what}"), theme.muted)
         }

@@ -3,13 +3,13 @@
 use super::text::Row;
 use super::{View, boxed, put};
 use crate::app::detail::kind_text;
-use crate::app::overlay::Resolve;
+use crate::app::dialog::UndeliveredDialog;
 use crate::app::resolve::{INDENT, ResolveLine};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, resolve: &Resolve, area: Rect) {
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, resolve: &UndeliveredDialog, area: Rect) {
     let theme = view.theme;
     let title = format!(" {}: {} ", kind_text(resolve.prompt.kind), resolve.prompt.delivery.kind().word());
     let inner = boxed(frame, area, Line::styled(title, theme.title), theme.focus);

@@ -16,7 +16,7 @@
 use super::text::{Row, fit, left};
 use super::{View, boxed, cursor, put};
 use crate::app::keymap::{Action, Context};
-use crate::app::welcome::{Form, Line as Field, Purpose, Source, Step, Welcome};
+use crate::app::welcome::{Form, FormLine as Field, KeySourceChoice, Purpose, SetupStep, Welcome};
 use crate::app::wrap::wrap;
 use crate::model::setup::{DEFAULT_BASE_URL, DEFAULT_PROFILE};
 use ratatui::Frame;
@@ -85,7 +85,7 @@ fn below(area: Rect, rows: u16) -> Rect {
 /// What docdeck is; gives the rows that it took.
 fn introduction(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> u16 {
     let theme = view.theme;
-    let demo = view.app.told(Context::WelcomeText, Action::Demo);
+    let demo = view.app.key_label(Context::WelcomeText, Action::Demo);
     let what = format!(
         "Start agent jobs on your documentation, watch them live, open their pull requests, and see which pages people and \
          AI read. You need an API key and a project id. To look around first, press {demo} for the demo."
@@ -143,8 +143,8 @@ fn line(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: Field, 
 fn label(form: &Form, field: Field) -> &'static str {
     match (field, form.source) {
         (Field::Source, _) => "key from",
-        (Field::Key, Source::Program) => "command",
-        (Field::Key, Source::File) => "file",
+        (Field::Key, KeySourceChoice::Program) => "command",
+        (Field::Key, KeySourceChoice::File) => "file",
         (Field::Key, _) => "key",
         (Field::Project, _) => "project id",
         (Field::More, _) => "more",
@@ -204,13 +204,13 @@ fn choices(view: View<'_>, form: &Form, row: &mut Row<'_>) {
 fn said(view: View<'_>, welcome: &Welcome) -> (String, Style) {
     let theme = view.theme;
     match (welcome.step, &welcome.said) {
-        (Step::Checking, _) => ("Checking…".to_owned(), theme.working),
-        (Step::Reading, _) => ("Reading the key…".to_owned(), theme.working),
-        (Step::Trying, _) => ("Asking the service, one request…".to_owned(), theme.working),
-        (Step::Saving, _) => (format!("Writing {}…", welcome.config), theme.working),
-        (Step::Filling, Some(said)) if said.is_good => (format!("✓ {}", said.text), theme.good),
-        (Step::Filling, Some(said)) => (format!("! {}", said.text), theme.warning),
-        (Step::Filling, None) => (explanation(view, welcome), theme.muted),
+        (SetupStep::Checking, _) => ("Checking…".to_owned(), theme.working),
+        (SetupStep::Reading, _) => ("Reading the key…".to_owned(), theme.working),
+        (SetupStep::Trying, _) => ("Asking the service, one request…".to_owned(), theme.working),
+        (SetupStep::Saving, _) => (format!("Writing {}…", welcome.config), theme.working),
+        (SetupStep::Filling, Some(said)) if said.is_good => (format!("✓ {}", said.text), theme.good),
+        (SetupStep::Filling, Some(said)) => (format!("! {}", said.text), theme.warning),
+        (SetupStep::Filling, None) => (explanation(view, welcome), theme.muted),
     }
 }
 
@@ -225,29 +225,33 @@ fn explanation(view: View<'_>, welcome: &Welcome) -> String {
     let text = match (form.line, form.source) {
         (Field::Source, source) => {
             let what = match source {
-                Source::Kept => "The configuration already names a source of the key; it stays as it is.",
-                Source::Program => "A command such as `pass show docdeck` prints the key each time docdeck starts.",
-                Source::File => "A file that contains only the key. Nobody but you may be able to read it.",
-                Source::Typed => "The key is stored in the configuration, in a file that only you can read.",
-                Source::Variable if form.has_variable() => {
+                KeySourceChoice::Kept => "The configuration already names a source of the key; it stays as it is.",
+                KeySourceChoice::Program => {
+                    "A command such as `pass show docdeck` prints the key each time docdeck starts."
+                }
+                KeySourceChoice::File => "A file that contains only the key. Nobody but you may be able to read it.",
+                KeySourceChoice::Typed => "The key is stored in the configuration, in a file that only you can read.",
+                KeySourceChoice::Variable if form.has_variable() => {
                     "DOCDECK_API_KEY is set in this shell. It is used instead of any key in a file."
                 }
-                Source::Variable => {
+                KeySourceChoice::Variable => {
                     "DOCDECK_API_KEY is not set in this shell. Put export DOCDECK_API_KEY=… where your shell starts."
                 }
             };
-            let is_unused = form.has_variable() && source != Source::Variable;
+            let is_unused = form.has_variable() && source != KeySourceChoice::Variable;
             let unused = if is_unused { " DOCDECK_API_KEY is set in this shell and is used instead." } else { "" };
             return format!("{what}{unused}{where_from}");
         }
-        (Field::Key, Source::Program) => {
+        (Field::Key, KeySourceChoice::Program) => {
             "The command and its arguments, like: pass show docdeck. It runs without a shell; quotes keep spaces. The first line of its output is the key."
         }
-        (Field::Key, Source::File) => "Its path; ~/ is your home folder. Only you may be able to read it: chmod 600.",
+        (Field::Key, KeySourceChoice::File) => {
+            "Its path; ~/ is your home folder. Only you may be able to read it: chmod 600."
+        }
         (Field::Key, _) => return format!("Paste or type it; it is shown as dots.{where_from}"),
         (Field::Project, _) => "The project id is on the API keys page of the service's dashboard.",
         (Field::More, _) => {
-            let open = view.app.told(Context::Welcome, Action::NextField);
+            let open = view.app.key_label(Context::Welcome, Action::NextField);
             return format!("{open} opens the optional fields.");
         }
         (Field::BaseUrl, _) => {

@@ -4,7 +4,7 @@
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyEvent};
 use docdeck::app::keymap::Chord;
-use docdeck::app::{App, Effect, Known, Msg, Start};
+use docdeck::app::{App, AppConfig, Effect, InitialData, Msg};
 use docdeck::model::Time;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::job::{JobId, Status};
@@ -37,7 +37,7 @@ impl Stage {
         let scope =
             Scope { base_url: "https://api.example.com".to_owned(), project: "acme".to_owned(), organization: None };
         let utc = FixedOffset::east_opt(0).expect("UTC");
-        let start = Start { profile: CleanText::line("acme-docs"), size: SIZE, ..Start::new(scope, utc) };
+        let start = AppConfig { profile: CleanText::line("acme-docs"), size: SIZE, ..AppConfig::new(scope, utc) };
         let terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
         Self { app: App::new(start, now()).0, thread: None, terminal, theme: Theme::new(Depth::Many) }
     }
@@ -45,7 +45,7 @@ impl Stage {
     /// With these jobs.
     pub(crate) fn of(jobs: Vec<Job>) -> Self {
         let mut stage = Self::empty();
-        stage.tell(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))));
+        stage.tell(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
         stage
     }
 

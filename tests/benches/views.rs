@@ -11,7 +11,7 @@ mod stage;
 mod timing;
 
 use criterion::{BatchSize, BenchmarkId, Criterion};
-use docdeck::app::views::table::Table;
+use docdeck::app::views::table::PageTable;
 use docdeck::app::{Msg, Screen};
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{Recalled, Report};
@@ -116,7 +116,7 @@ fn listed(now_shown: &Arc<Report>, before: Option<&Arc<Report>>) -> Stage {
 /// The record has all pages of a range.
 fn recalled(report: &Arc<Report>) -> Msg {
     let recalled = Recalled { last_time: Some(100), report: Some(Arc::clone(report)), ..Recalled::default() };
-    Msg::Recalled { range: report.range, recalled: Ok(recalled) }
+    Msg::CachedReport { range: report.range, recalled: Ok(recalled) }
 }
 
 fn keys(
@@ -185,13 +185,13 @@ fn show(criterion: &mut Criterion, pages: i64, (now, before): &(Arc<Report>, Arc
     let mut group = group(criterion, "table");
     for what in ["compare", "alone", "another"] {
         let begun = || {
-            let mut table = Table::default();
+            let mut table = PageTable::default();
             table.show_report(Arc::clone(now), (what == "alone").then(|| Arc::clone(before)));
             let to = if what == "another" { Arc::clone(before) } else { Arc::clone(now) };
             (table, to, (what == "compare").then(|| Arc::clone(before)))
         };
         group.bench_function(BenchmarkId::new(what, pages), |bencher| {
-            let shown = |(table, now, before): &mut (Table, Arc<Report>, Option<Arc<Report>>)| {
+            let shown = |(table, now, before): &mut (PageTable, Arc<Report>, Option<Arc<Report>>)| {
                 table.show_report(Arc::clone(now), before.clone());
             };
             bencher.iter_batched_ref(begun, shown, BatchSize::PerIteration);
@@ -202,7 +202,7 @@ fn show(criterion: &mut Criterion, pages: i64, (now, before): &(Arc<Report>, Arc
 /// Says what two reports of 25,000 pages and the table that compares them take.
 fn memory_of_a_comparison() {
     let needed = allocation_counter::measure(|| {
-        let mut table = Table::default();
+        let mut table = PageTable::default();
         table.show_report(report(25_000, 0), Some(report(25_000, 1)));
         black_box(&table);
     });

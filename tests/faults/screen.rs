@@ -6,7 +6,7 @@ use crate::desk::Desk;
 use crate::list::{Fault, KEY, Outcome};
 use crate::server::Server;
 use crossterm::event::{Event, KeyCode};
-use docdeck::app::Tone;
+use docdeck::app::Severity;
 use docdeck::model::connection::Connection;
 use docdeck::model::load::Load;
 use docdeck::model::log::Operation;
@@ -81,14 +81,14 @@ fn has_settled(desk: &Desk, operation: Operation, expected: &Outcome) -> bool {
     }
     // That it is saved is shown before anything is sent.
     let has_outcome = desk.app.notice.as_ref().is_some_and(|notice| !notice.text.as_str().starts_with("Saved"));
-    let has_problem = desk.app.notice.as_ref().is_some_and(|notice| notice.tone == Tone::Problem);
+    let has_problem = desk.app.notice.as_ref().is_some_and(|notice| notice.severity == Severity::Problem);
     match (operation, expected) {
         (_, Outcome::NotSent | Outcome::Rejected | Outcome::Unconfirmed) => {
             let is_in_thread = desk.app.detail.undelivered().is_some();
-            desk.app.overlays.is_empty() && stands(undelivered(expected)) && is_in_thread
+            desk.app.dialogs.is_empty() && stands(undelivered(expected)) && is_in_thread
         }
         (Operation::Create | Operation::FollowUp, Outcome::Limited(_)) => {
-            desk.app.overlays.is_empty() && stands(DeliveryKind::Queued) && has_outcome
+            desk.app.dialogs.is_empty() && stands(DeliveryKind::Queued) && has_outcome
         }
         (_, Outcome::Accepted(..)) => row.id.is_some() && row.undelivered.is_none() && has_outcome,
         (_, Outcome::Gone) => row.gone,
@@ -248,7 +248,7 @@ fn resolve(desk: &mut Desk, reason: &str, operation: Operation, expected: &Outco
 
 /// The log names the request.
 async fn log(desk: &mut Desk, operation: Operation) -> Result<(), Wrong> {
-    while !desk.app.overlays.is_empty() {
+    while !desk.app.dialogs.is_empty() {
         desk.key(KeyCode::Esc);
     }
     desk.keys("3");

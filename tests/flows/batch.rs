@@ -95,7 +95,7 @@ async fn with_a_clock_set_back_an_hour_nothing_is_freed_sent_twice_or_missed() {
     let mut desk = Desk::begin(&sim, folder.path()).await;
     desk.until_shown("new jobs 100/100").await;
     desk.send_new("Too early");
-    desk.until("the prompt in the line", |desk| desk.app.overlays.is_empty() && desk.shows("QUEUED 1")).await;
+    desk.until("the prompt in the line", |desk| desk.app.dialogs.is_empty() && desk.shows("QUEUED 1")).await;
     // It is finished by now. Its next look is at most a minute away, whatever the clock says; here the user asks.
     sim.advance(TimeDelta::minutes(2));
     desk.keys("g");

@@ -4,9 +4,9 @@
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::api::{Client, ClientOptions};
-use docdeck::app::profiles::Profile;
+use docdeck::app::profiles::ProfileEntry;
 use docdeck::app::welcome::Welcome;
-use docdeck::app::{App, Effect, Msg, Record, Start};
+use docdeck::app::{App, AppConfig, Effect, Msg, StoreState};
 use docdeck::config::key::KeySource;
 use docdeck::config::profiles::KnownProfile;
 use docdeck::engine::PollOptions;
@@ -93,9 +93,9 @@ fn now() -> Time {
     chrono::Utc::now()
 }
 
-fn start(profile: &str, scope: &Scope, read_only: bool) -> Start {
+fn start(profile: &str, scope: &Scope, read_only: bool) -> AppConfig {
     let utc = FixedOffset::east_opt(0).expect("UTC");
-    Start { profile: CleanText::line(profile), size: SIZE, read_only, ..Start::new(scope.clone(), utc) }
+    AppConfig { profile: CleanText::line(profile), size: SIZE, read_only, ..AppConfig::new(scope.clone(), utc) }
 }
 
 impl Desk {
@@ -109,7 +109,7 @@ impl Desk {
         let (store, opened) = Store::open(folder, now()).expect("a store");
         let start = start(profile, &scope_of(sim), opened.read_only);
         let layout = docdeck::runtime::remembered::layout(&store, &start).await;
-        Self::begin_on(store, Start { layout, ..start }, sim.api_key(), ClientOptions::default(), folder).await
+        Self::begin_on(store, AppConfig { layout, ..start }, sim.api_key(), ClientOptions::default(), folder).await
     }
 
     pub(crate) async fn begin_with(scope: Scope, key: &str, folder: &Path) -> Self {
@@ -122,7 +122,7 @@ impl Desk {
         Self::begin_on(store, start("acme-docs", &scope, opened.read_only), key, options, folder).await
     }
 
-    async fn begin_on(store: Store, start: Start, key: &str, options: ClientOptions, folder: &Path) -> Self {
+    async fn begin_on(store: Store, start: AppConfig, key: &str, options: ClientOptions, folder: &Path) -> Self {
         let scope = start.scope.clone();
         let key = ApiKey::new(key).expect("a key");
         let client = Client::new(scope.clone(), key, options).expect("a client");
@@ -133,7 +133,7 @@ impl Desk {
         let _ = std::fs::create_dir_all(&exports);
         effects.export_into(exports);
         let config = folder.join("config.toml");
-        let start = Start { config: Some(CleanText::line(&config.display().to_string())), ..start };
+        let start = AppConfig { config: Some(CleanText::line(&config.display().to_string())), ..start };
         effects.set_up(FirstRun { config, source: None });
         let (app, begin) = App::new(start, now());
         for effect in begin {
@@ -156,7 +156,7 @@ impl Desk {
             last_wake: Instant::now(),
             paused: TimeDelta::zero(),
         };
-        desk.until("the record", |desk| desk.app.record == Record::Read && desk.effects.engine().is_some()).await;
+        desk.until("the record", |desk| desk.app.store == StoreState::Read && desk.effects.engine().is_some()).await;
         desk
     }
 
@@ -164,10 +164,10 @@ impl Desk {
     pub(crate) fn welcome(folder: &Path, set: &AlreadySet, source: Option<KeySource>) -> Self {
         let config = folder.join("config.toml");
         let scope = Scope { base_url: String::new(), project: String::new(), organization: None };
-        let start = Start {
+        let start = AppConfig {
             size: SIZE,
             welcome: Some(Box::new(Welcome::new(set, CleanText::line(&config.display().to_string())))),
-            ..Start::new(scope.clone(), FixedOffset::east_opt(0).expect("UTC"))
+            ..AppConfig::new(scope.clone(), FixedOffset::east_opt(0).expect("UTC"))
         };
         let store = Store::in_memory().expect("a store");
         let mut effects = Effects::new(store.clone(), scope.clone(), None);
@@ -198,12 +198,12 @@ impl Desk {
             ca_file: None,
         });
         self.profiles.known = known.collect();
-        let listed = profiles.iter().map(|(name, scope, _)| Profile {
+        let listed = profiles.iter().map(|(name, scope, _)| ProfileEntry {
             name: CleanText::line(name),
             scope: Some(scope.clone()),
             lacks: None,
         });
-        self.app.start.profiles = listed.collect();
+        self.app.config.profiles = listed.collect();
     }
 
     /// The engine, once it runs.
@@ -230,7 +230,7 @@ impl Desk {
             match effect {
                 Effect::ReadProfileKey(at) => self.effects.spawn(self.profiles.read_key(at)),
                 Effect::TryProfileKey(at, key) => self.effects.spawn(self.profiles.try_key(at, key)),
-                Effect::TurnToProfile(at, key) => {
+                Effect::SwitchProfile(at, key) => {
                     let connection = self.profiles.connection(at, key).expect("a profile");
                     self.scope = connection.client.scope().clone();
                     self.effects.switch(connection, &mut self.news);
@@ -292,7 +292,7 @@ impl Desk {
         self.send_new(text);
         self.until("an accepted prompt", |desk| {
             let selected = desk.app.jobs.selected();
-            desk.app.overlays.is_empty()
+            desk.app.dialogs.is_empty()
                 && selected.is_some_and(|row| text.starts_with(row.title.as_str()) && row.id.is_some())
         })
         .await;
@@ -352,7 +352,7 @@ impl Desk {
 
     async fn turn(&mut self) {
         let at = self.now();
-        let pause = self.app.next_wake(at).map(|wake| (wake - at).max(TimeDelta::zero()));
+        let pause = self.app.next_timer(at).map(|wake| (wake - at).max(TimeDelta::zero()));
         let wake = pause.map(|pause| Instant::now() + pause.to_std().unwrap_or_default());
         let wake = wake.map(|at| at.max(self.last_wake + WAKE_PAUSE));
         let look = Instant::now() + LOOK_AGAIN;

@@ -30,7 +30,7 @@ async fn a_draft_is_on_disk_a_second_after_the_last_key_and_survives_a_crash() {
     desk.ctrl('s');
     desk.until("the prompt", |_| !sim.prompts().is_empty()).await;
     assert_eq!(sim.prompts().first().map(|(_, text)| text.clone()), Some("Half a thought".to_owned()));
-    desk.until("the editor closed", |desk| desk.app.overlays.is_empty()).await;
+    desk.until("the editor closed", |desk| desk.app.dialogs.is_empty()).await;
     assert_eq!(draft(&desk).await, None, "what was sent is a draft no more");
 }
 
@@ -93,7 +93,7 @@ async fn a_batch_that_was_not_queued_survives_a_crash_is_listed_and_is_a_draft_u
     desk.ctrl('s');
     desk.keys("y");
     desk.until("both", |_| sim.prompts().len() == 2).await;
-    desk.until("the layer closed", |desk| desk.app.overlays.is_empty()).await;
+    desk.until("the layer closed", |desk| desk.app.dialogs.is_empty()).await;
     assert_eq!((batch_draft(&desk).await, desk.app.draft(DraftSlot::Batch)), (None, None));
 }
 
@@ -140,7 +140,7 @@ async fn a_prompt_that_can_not_be_saved_is_not_sent_and_is_back_in_its_editor() 
     desk.keys("nKeep me");
     desk.store.clone().close().await;
     desk.ctrl('s');
-    assert!(desk.app.overlays.is_empty(), "it closes at once");
+    assert!(desk.app.dialogs.is_empty(), "it closes at once");
     desk.until_shown("The text stays here; Ctrl-Y copies it.").await;
     desk.assert_shows("Keep me");
     desk.keys(" typed on");

@@ -47,7 +47,7 @@ async fn a_job_that_the_service_no_longer_knows_is_gone_and_stays_in_the_list() 
     desk.until_shown("gone: the service no longer knows this job").await;
     desk.keys("f");
     desk.assert_shows("so it takes no follow-up");
-    assert!(desk.app.overlays.is_empty());
+    assert!(desk.app.dialogs.is_empty());
     desk.terminate().await;
     let mut desk = Desk::begin(&sim, folder.path()).await;
     desk.until("the row", |desk| desk.app.jobs.get(key).is_some_and(|row| row.gone)).await;

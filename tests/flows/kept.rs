@@ -2,7 +2,7 @@
 
 use crate::desk::{Desk, exports_in, folder};
 use crossterm::event::KeyCode;
-use docdeck::app::overlay::Overlay;
+use docdeck::app::dialog::Dialog;
 use docdeck::model::log::Operation;
 use docdeck::model::report::KnownRange;
 use docdeck::sim::{Sim, SimOptions};
@@ -33,8 +33,8 @@ async fn with_a_whole_week(sim: &Sim, folder: &tempfile::TempDir) -> Desk {
 }
 
 fn kept(desk: &Desk) -> Option<Vec<KnownRange>> {
-    match desk.app.overlays.last() {
-        Some(Overlay::Kept(open)) => open.kept.shown().map(|kept| kept.value.ranges.clone()),
+    match desk.app.dialogs.last() {
+        Some(Dialog::Kept(open)) => open.kept.shown().map(|kept| kept.value.ranges.clone()),
         _ => None,
     }
 }

@@ -50,7 +50,7 @@ async fn a_change_is_on_disk_a_moment_later_whatever_happens_then() {
     let (folder, sim) = (folder(), sim(&[]).await);
     let mut desk = Desk::go_on_as("docs", &sim, folder.path()).await;
     desk.keys("3");
-    let key = desk.app.start.layout_key();
+    let key = desk.app.config.layout_key();
     let end = tokio::time::Instant::now() + std::time::Duration::from_secs(20);
     let text = loop {
         desk.go_on_for(std::time::Duration::from_millis(100)).await;
@@ -69,7 +69,7 @@ async fn a_change_is_on_disk_a_moment_later_whatever_happens_then() {
 async fn what_can_not_be_read_is_passed_over_quietly() {
     let (folder, sim) = (folder(), sim(&[]).await);
     let desk = Desk::go_on_as("docs", &sim, folder.path()).await;
-    let key = desk.app.start.layout_key();
+    let key = desk.app.config.layout_key();
     desk.terminate().await;
     let (store, _) = Store::open(folder.path(), Utc::now()).expect("a store");
     store.remember(&key, "{\"place\":\"moon\",\"columns\":").await.expect("written");

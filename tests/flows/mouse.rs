@@ -3,7 +3,7 @@
 
 use crate::desk::{Desk, folder, sim};
 use crossterm::event::{Event, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use docdeck::app::overlay::Overlay;
+use docdeck::app::dialog::Dialog;
 use docdeck::app::{Pane, Screen};
 use docdeck::model::log::Operation;
 
@@ -53,10 +53,10 @@ async fn all_pages_are_loaded_after_a_question_and_sorted_by_clicks() {
     assert_eq!(desk.app.screen, Screen::Views);
     desk.until("the views", |desk| desk.app.views.is_current()).await;
     click_on(&mut desk, "load all");
-    assert!(matches!(desk.app.overlays.last(), Some(Overlay::Question(_))), "the price is said first");
+    assert!(matches!(desk.app.dialogs.last(), Some(Dialog::Question(_))), "the price is said first");
     let asked = sim.requests(Operation::Views);
     click_on(&mut desk, "cancel");
-    assert!(desk.app.overlays.is_empty());
+    assert!(desk.app.dialogs.is_empty());
     assert_eq!(sim.requests(Operation::Views), asked);
     click_on(&mut desk, "load all");
     click_on(&mut desk, "y load all");

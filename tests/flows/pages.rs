@@ -5,7 +5,7 @@ use crate::desk::{Desk, folder, scope_of, sim};
 use chrono::{TimeDelta, Utc};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
-use docdeck::app::overlay::Overlay;
+use docdeck::app::dialog::Dialog;
 use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::load::Load;
 use docdeck::model::log::Operation;
@@ -71,7 +71,7 @@ async fn a_key_on_a_page_leads_over_a_template_to_a_job_that_keeps_its_page_over
     desk.until("the prompt", |_| !sim.prompts().is_empty()).await;
     let (_, text) = sim.prompts().first().cloned().expect("a prompt");
     assert!(text.starts_with("Make /quickstart clearer") && !text.contains("{{"), "{text}");
-    desk.until("the editor closed", |desk| desk.app.overlays.is_empty()).await;
+    desk.until("the editor closed", |desk| desk.app.dialogs.is_empty()).await;
     assert_eq!(desk.app.draft(DraftSlot::AboutPages), None);
     desk.keys("1");
     assert_eq!(desk.selected().pages, paths(&["/quickstart"]));
@@ -112,7 +112,7 @@ async fn a_draft_about_a_page_survives_a_crash_is_listed_with_its_page_and_is_se
     desk.assert_shows("Your draft is back.");
     desk.ctrl('s');
     desk.until("the prompt", |_| !sim.prompts().is_empty()).await;
-    desk.until("the editor closed", |desk| desk.app.overlays.is_empty()).await;
+    desk.until("the editor closed", |desk| desk.app.dialogs.is_empty()).await;
     assert_eq!(sim.prompts().first().map(|(_, text)| text.as_str()), Some("/quickstart: mend step four"));
     let rows = desk.store.jobs_about(&desk.scope, &CleanText::line("/quickstart")).await.expect("rows");
     assert_eq!(rows.len(), 1);
@@ -167,7 +167,7 @@ async fn the_job_of_a_rejected_prompt_keeps_its_page() {
     desk.keys(", now with step four");
     desk.ctrl('s');
     desk.until("the prompt", |_| !sim.prompts().is_empty()).await;
-    desk.until("the editor closed", |desk| desk.app.overlays.is_empty()).await;
+    desk.until("the editor closed", |desk| desk.app.dialogs.is_empty()).await;
     desk.keys("1");
     assert_eq!(desk.selected().pages, paths(&["/quickstart"]));
     assert_eq!(desk.store.jobs(&desk.scope).await.expect("rows").len(), 1, "the same prompt, sent again");
@@ -182,7 +182,7 @@ async fn before_and_after_a_job_are_asked_for_at_a_price_and_shown_when_they_are
     desk.assert_shows("after   not known here");
     assert_eq!(sim.requests(Operation::Views), 0);
     desk.keys("a");
-    desk.until("a question", |desk| matches!(desk.app.overlays.last(), Some(Overlay::Question(_)))).await;
+    desk.until("a question", |desk| matches!(desk.app.dialogs.last(), Some(Dialog::Question(_)))).await;
     desk.assert_shows("request");
     assert_eq!(sim.requests(Operation::Views), 0, "nothing before yes");
     desk.keys("y");
@@ -208,7 +208,7 @@ async fn what_is_not_over_is_not_asked_for() {
     desk.until_shown("before  not known here").await;
     desk.assert_shows("after   not over before ");
     desk.keys("a");
-    let is_asked = |desk: &Desk| matches!(desk.app.overlays.last(), Some(Overlay::Question(_)));
+    let is_asked = |desk: &Desk| matches!(desk.app.dialogs.last(), Some(Dialog::Question(_)));
     desk.until("a question", is_asked).await;
     desk.keys("y");
     desk.until("the week before", |desk| desk.screen().contains(" human · ")).await;

@@ -2,7 +2,7 @@
 
 use crate::desk::{Desk, faults, folder, scope_of, sim};
 use crossterm::event::KeyCode;
-use docdeck::app::Record;
+use docdeck::app::StoreState;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
@@ -28,7 +28,7 @@ fn choose(desk: &mut Desk, below: usize) {
 async fn turned_to(desk: &mut Desk, name: &str) {
     let name = CleanText::line(name);
     desk.until("the other profile", |desk| {
-        desk.app.start.profile == name && desk.app.record == Record::Read && desk.has_engine()
+        desk.app.config.profile == name && desk.app.store == StoreState::Read && desk.has_engine()
     })
     .await;
 }
@@ -290,7 +290,7 @@ async fn a_filter_is_saved_as_a_tab_while_it_is_typed() {
     desk.key(KeyCode::Enter);
     desk.until_shown("Saved the filter Busy as a tab.").await;
     desk.assert_shows(" All  [Busy]");
-    assert!(desk.app.overlays.is_empty() && desk.app.filter_text().is_empty());
+    assert!(desk.app.dialogs.is_empty() && desk.app.filter_text().is_empty());
     let text = || std::fs::read_to_string(&config).expect("written");
     assert!(text().contains("[[filters]]\nname = \"Busy\"\nfilter = \"s:active\""), "{}", text());
     // Narrower, under the same name: replaced after a question.
@@ -301,7 +301,7 @@ async fn a_filter_is_saved_as_a_tab_while_it_is_typed() {
     desk.key(KeyCode::Enter);
     desk.assert_shows("Replace the saved filter Busy (s:active)?");
     desk.keys("y");
-    desk.until("the other filter", |desk| desk.app.start.filters[0].text == "s:active some").await;
+    desk.until("the other filter", |desk| desk.app.config.filters[0].text == "s:active some").await;
     assert!(text().contains("filter = \"s:active some\""), "{}", text());
     std::fs::write(&config, "nonsense\n").expect("written");
     desk.keys("/work");

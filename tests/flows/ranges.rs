@@ -4,7 +4,7 @@ use crate::desk::{Desk, exports_in, folder, sim};
 use chrono::{Datelike as _, NaiveDate, TimeDelta};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
-use docdeck::app::overlay::Overlay;
+use docdeck::app::dialog::Dialog;
 use docdeck::model::log::Operation;
 use docdeck::sim::Sim;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ async fn a_range_is_picked_on_the_calendar_by_keys_in_either_order() {
     desk.keys("khhh");
     desk.assert_shows("11 days: Enter takes it");
     desk.keys(" ");
-    assert!(desk.app.overlays.is_empty());
+    assert!(desk.app.dialogs.is_empty());
     shown(&mut desk, today - TimeDelta::days(10), today).await;
     desk.assert_shows("11 days UTC, today partial");
     desk.assert_shows("[custom]");
@@ -84,11 +84,11 @@ async fn a_wrong_range_is_said_while_typing_and_asks_for_nothing() {
         desk.keys(&format!("D{typed}"));
         desk.assert_shows(&said);
         desk.key(KeyCode::Enter);
-        assert_eq!(desk.app.overlays.len(), 1, "it stays open");
+        assert_eq!(desk.app.dialogs.len(), 1, "it stays open");
         desk.key(KeyCode::Esc);
-        assert_eq!(desk.app.overlays.len(), 1, "the text went first");
+        assert_eq!(desk.app.dialogs.len(), 1, "the text went first");
         desk.key(KeyCode::Esc);
-        assert!(desk.app.overlays.is_empty());
+        assert!(desk.app.dialogs.is_empty());
     }
     assert_eq!(sim.requests(Operation::Views), 1);
 }
@@ -149,7 +149,7 @@ async fn a_file_that_is_there_is_written_over_after_a_yes_alone() {
         desk.key(KeyCode::Enter);
         desk.until_shown("Write over it?").await;
         desk.key(answer);
-        assert!(desk.app.overlays.is_empty());
+        assert!(desk.app.dialogs.is_empty());
         assert_eq!(std::fs::read_to_string(&path).expect("there"), "mine", "after {answer:?}");
     }
     desk.keys("e");
@@ -172,7 +172,7 @@ async fn a_question_about_a_file_does_not_come_up_under_the_fingers_of_someone_w
     desk.key(KeyCode::Enter);
     desk.keys("D2026-1");
     desk.until_shown("is there already and was left as it is").await;
-    assert!(matches!(desk.app.overlays.as_slice(), [Overlay::Calendar(_)]));
+    assert!(matches!(desk.app.dialogs.as_slice(), [Dialog::Calendar(_)]));
     assert_eq!(std::fs::read_to_string(&path).expect("there"), "mine");
 }
 
@@ -203,12 +203,12 @@ async fn what_is_kept_is_listed_at_no_cost() {
     let (sim, mut desk) = looking(&folder).await;
     desk.keys("H");
     assert!(matches!(desk.asked.last(), Some(Effect::ListKept)));
-    let listed = |desk: &Desk| match desk.app.overlays.as_slice() {
-        [Overlay::Kept(open)] => open.kept.shown().is_some() || open.kept.failure().is_some(),
+    let listed = |desk: &Desk| match desk.app.dialogs.as_slice() {
+        [Dialog::Kept(open)] => open.kept.shown().is_some() || open.kept.failure().is_some(),
         _ => false,
     };
     desk.until("an answer", listed).await;
     desk.key(KeyCode::Esc);
-    assert!(desk.app.overlays.is_empty());
+    assert!(desk.app.dialogs.is_empty());
     assert_eq!(sim.requests(Operation::Views), 1);
 }

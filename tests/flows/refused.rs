@@ -21,7 +21,7 @@ async fn what_never_reached_the_service_is_sent_again_as_the_same_prompt() {
     let mut desk = Desk::begin_with(scope, elsewhere.api_key(), folder.path()).await;
     desk.send_new("Try me");
     desk.until_shown("Not sent: Try me.").await;
-    assert!(desk.app.overlays.is_empty(), "the editor is closed");
+    assert!(desk.app.dialogs.is_empty(), "the editor is closed");
     let before = desk.only_prompt().await;
     assert_eq!(before.delivery.kind(), DeliveryKind::NotSent);
     // The service is back.
@@ -30,7 +30,7 @@ async fn what_never_reached_the_service_is_sent_again_as_the_same_prompt() {
     desk.keys("!e");
     desk.assert_shows("Try me");
     desk.ctrl('s');
-    desk.until("acceptance", |desk| desk.app.overlays.is_empty() && !sim.prompts().is_empty()).await;
+    desk.until("acceptance", |desk| desk.app.dialogs.is_empty() && !sim.prompts().is_empty()).await;
     let after = desk.only_prompt().await;
     assert_eq!((after.id, after.delivery), (before.id, Delivery::Accepted));
     assert_eq!((sim.requests(Operation::Create), sim.carried_out(Operation::Create)), (1, 1));

@@ -73,7 +73,7 @@ async fn a_prompt_is_on_disk_while_the_service_keeps_its_answer_back() {
     assert_eq!((prompt.text.as_str(), prompt.delivery), ("Translate the guide", Delivery::Sending));
     assert_eq!(sim.carried_out(Operation::Create), 0);
     desk.until_shown("Saved, sending now: Translate the guide").await;
-    assert!(desk.app.overlays.is_empty(), "the editor does not wait for the service");
+    assert!(desk.app.dialogs.is_empty(), "the editor does not wait for the service");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use crate::desk::{Desk, faults, folder, scope_of, sim};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
-use docdeck::app::overlay::Overlay;
+use docdeck::app::dialog::Dialog;
 use docdeck::app::welcome::Begin;
 use docdeck::config::environment::Environment;
 use docdeck::config::key::KeySource;
@@ -56,15 +56,15 @@ fn is_written(folder: &Path) -> bool {
 
 /// The question that is asked, once it is.
 async fn question(desk: &mut Desk) -> String {
-    desk.until("a question", |desk| matches!(desk.app.overlays.last(), Some(Overlay::Question(_)))).await;
-    match desk.app.overlays.last() {
-        Some(Overlay::Question(question)) => question.text.clone(),
+    desk.until("a question", |desk| matches!(desk.app.dialogs.last(), Some(Dialog::Question(_)))).await;
+    match desk.app.dialogs.last() {
+        Some(Dialog::Question(question)) => question.text.clone(),
         other => panic!("no question: {other:?}"),
     }
 }
 
 fn begins(desk: &Desk) -> bool {
-    desk.asked.last() == Some(&Effect::Begin(Begin::Dashboard))
+    desk.asked.last() == Some(&Effect::Relaunch(Begin::Dashboard))
 }
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn a_test_alone_writes_nothing() {
     faults(&sim, &["get=503"]);
     desk.ctrl('t');
     desk.until_shown("! The service failed (503").await;
-    assert!(!is_written(folder.path()) && desk.app.overlays.is_empty());
+    assert!(!is_written(folder.path()) && desk.app.dialogs.is_empty());
 }
 
 #[tokio::test]
@@ -255,7 +255,7 @@ async fn what_is_missing_is_said_where_it_is_missing_and_asks_nobody() {
     desk.keys("demo quits not");
     assert!(desk.asked.is_empty(), "letters are text: {:?}", desk.asked);
     desk.ctrl('d');
-    assert_eq!(desk.asked, [Effect::Begin(Begin::Demo)]);
+    assert_eq!(desk.asked, [Effect::Relaunch(Begin::Demo)]);
 }
 
 #[tokio::test]
@@ -285,7 +285,7 @@ async fn what_docdeck_refuses_is_not_offered_to_be_saved() {
     fill(&mut desk, sim.api_key(), sim.project(), "http://docs.example.com");
     desk.ctrl('s');
     desk.until_shown("would send the key unencrypted to docs.example.com").await;
-    assert!(desk.app.overlays.is_empty() && !is_written(folder.path()));
+    assert!(desk.app.dialogs.is_empty() && !is_written(folder.path()));
     let key = folder.path().join("key");
     std::fs::write(&key, sim.api_key()).expect("written");
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o644)).expect("mode");
@@ -297,7 +297,7 @@ async fn what_docdeck_refuses_is_not_offered_to_be_saved() {
     desk.keys(sim.project());
     desk.ctrl('s');
     desk.until_shown("Others on this computer can read").await;
-    assert!(desk.app.overlays.is_empty() && !is_written(folder.path()));
+    assert!(desk.app.dialogs.is_empty() && !is_written(folder.path()));
     assert_eq!(sim.requests(Operation::Get), 0);
     // The field has the focus, and what is typed corrects it.
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("mode");

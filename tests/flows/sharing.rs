@@ -56,7 +56,7 @@ async fn a_thread_that_was_read_ahead_gives_way_to_what_another_dashboard_wrote(
     one.keys("f");
     one.keys("Also the redirects [sim:seconds=1]");
     one.ctrl('s');
-    one.until("a second prompt", |desk| desk.app.overlays.is_empty()).await;
+    one.until("a second prompt", |desk| desk.app.dialogs.is_empty()).await;
     let was = two.app.jobs.get(job).expect("a row").revision;
     two.until("word of it", |desk| desk.app.jobs.get(job).expect("a row").revision > was).await;
     two.app.jobs.select(job);

@@ -14,7 +14,7 @@ fn tasks() -> usize {
 
 /// Out of every layer, then a moment for what is under way.
 async fn settle(desk: &mut Desk) {
-    while !desk.app.overlays.is_empty() {
+    while !desk.app.dialogs.is_empty() {
         desk.key(KeyCode::Esc);
         desk.go_on_for(Duration::from_millis(2)).await;
     }

@@ -50,11 +50,11 @@ async fn a_wrong_id_keeps_the_dialog_and_the_text_and_says_why() {
     desk.until_shown("not found").await;
     desk.assert_shows("Link to the job that it became");
     desk.assert_shows(&format!("{id}x"));
-    assert_eq!(desk.app.overlays.len(), 2, "nothing closed");
+    assert_eq!(desk.app.dialogs.len(), 2, "nothing closed");
     desk.key(KeyCode::Backspace);
     assert!(!desk.shows("not found"), "what was said of another id is gone");
     desk.key(KeyCode::Enter);
-    desk.until("the dialogs to close", |desk| desk.app.overlays.is_empty()).await;
+    desk.until("the dialogs to close", |desk| desk.app.dialogs.is_empty()).await;
     desk.until_shown("WORKING 1").await;
     assert_eq!(desk.only_prompt().await.delivery, Delivery::Accepted);
     assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::Get)), (1, 2));

@@ -3,8 +3,8 @@
 use crate::desk::{Desk, exports_in, faults, folder};
 use chrono::TimeDelta;
 use crossterm::event::KeyCode;
-use docdeck::app::overlay::Overlay;
-use docdeck::app::views::table::{Column, Metric};
+use docdeck::app::dialog::Dialog;
+use docdeck::app::views::table::{Metric, PageColumn};
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use docdeck::model::report::Report;
@@ -112,7 +112,7 @@ async fn site_with_rows(rows: u32) -> Sim {
         let (sim, folder) = (site(pages).await, folder());
         let mut desk = looking_back(&sim, &folder).await;
         desk.keys("a");
-        desk.until("a price or all pages", |desk| is_whole(desk) || !desk.app.overlays.is_empty()).await;
+        desk.until("a price or all pages", |desk| is_whole(desk) || !desk.app.dialogs.is_empty()).await;
         if !is_whole(&desk) {
             desk.keys("y");
             desk.until("all pages", is_whole).await;
@@ -135,8 +135,8 @@ async fn a_site_of_any_size_is_loaded_to_its_end_and_what_is_provably_there_with
         let (sim, folder) = (site_with_rows(rows).await, folder());
         let mut desk = looking_back(&sim, &folder).await;
         desk.keys("a");
-        desk.until("a price or all pages", |desk| is_whole(desk) || !desk.app.overlays.is_empty()).await;
-        assert_eq!(!desk.app.overlays.is_empty(), is_question, "{rows}");
+        desk.until("a price or all pages", |desk| is_whole(desk) || !desk.app.dialogs.is_empty()).await;
+        assert_eq!(!desk.app.dialogs.is_empty(), is_question, "{rows}");
         if is_question {
             desk.keys("y");
             desk.until("all pages", is_whole).await;
@@ -262,7 +262,7 @@ async fn two_weeks_compare_at_one_price_and_the_second_time_at_none() {
     desk.assert_shows(": total ");
     desk.keys("w");
     desk.assert_shows("Movers by human");
-    let Some(Overlay::Movers(movers)) = desk.app.overlays.last() else { panic!("movers") };
+    let Some(Dialog::Movers(movers)) = desk.app.dialogs.last() else { panic!("movers") };
     assert!(!movers.gained.is_empty() && !movers.lost.is_empty());
     desk.key(KeyCode::Esc);
     desk.keys("c");
@@ -299,7 +299,7 @@ async fn a_week_up_to_today_is_compared_by_its_complete_days_and_every_view_of_i
     assert_eq!(report(&desk).map(|listed| listed.range), Some(week), "the table has the range's own numbers");
 
     // Sorted by the change of the total: the column shows what it is sorted by.
-    while desk.app.views.table.sorting().by != Column::Change(Metric::Total) {
+    while desk.app.views.table.sorting().by != PageColumn::Change(Metric::Total) {
         desk.keys("s");
     }
     let change = |desk: &Desk, path: &str| {
@@ -316,7 +316,7 @@ async fn a_week_up_to_today_is_compared_by_its_complete_days_and_every_view_of_i
     // Movers by total have the same numbers.
     desk.keys("wmm");
     desk.assert_shows("complete days, ");
-    let Some(Overlay::Movers(movers)) = desk.app.overlays.last() else { panic!("movers") };
+    let Some(Dialog::Movers(movers)) = desk.app.dialogs.last() else { panic!("movers") };
     assert!(movers.gained.len() > 5);
     for (mover, _) in movers.gained.visible(250).chain(movers.lost.visible(250)) {
         assert_eq!(change(&desk, mover.path.as_str()), Some(mover.delta()), "{}", mover.path);
@@ -398,7 +398,7 @@ async fn a_trend_that_fails_half_way_keeps_what_came_and_asks_for_the_rest_only(
     desk.until_shown("What came is kept; a asks for the rest.").await;
     faults(&sim, &[]);
     desk.keys("a");
-    desk.until("the price of the rest", |desk| desk.app.overlays.len() == 2).await;
+    desk.until("the price of the rest", |desk| desk.app.dialogs.len() == 2).await;
     assert!(!desk.shows("7 of 7 days are not known"));
     desk.keys("y");
     desk.until_shown("7 of 7 days known").await;
@@ -420,7 +420,7 @@ async fn offline_an_old_report_is_listed_with_its_age_and_asking_anew_leaves_it_
     assert_eq!(asked(&sim), so_far, "nothing was even tried");
     desk.keys("r");
     desk.until("an attempt", |desk| {
-        desk.app.views.all.trouble(desk.app.views.query().range).is_some() || !desk.app.overlays.is_empty()
+        desk.app.views.all.trouble(desk.app.views.query().range).is_some() || !desk.app.dialogs.is_empty()
     })
     .await;
     desk.keys("y");

@@ -3,7 +3,7 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::api::{ApiError, BodyReader, Client, ClientOptions, RetryAfterHeader};
-use docdeck::app::filter::Filter;
+use docdeck::app::filter::JobFilter;
 use docdeck::app::keymap::Chord;
 use docdeck::app::wrap::wrap;
 use docdeck::cli::own;
@@ -431,7 +431,7 @@ fn clean_text(raw: &str) {
 }
 
 fn clean_filter(raw: &str) {
-    let filter = Filter::parse(raw);
+    let filter = JobFilter::parse(raw);
     assert!(!filter.is_empty() || filter.words().is_empty());
 }
 

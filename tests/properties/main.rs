@@ -8,10 +8,12 @@ mod stored;
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use docdeck::app::overlay::Overlay;
-use docdeck::app::profiles::Profile;
+use docdeck::app::dialog::Dialog;
+use docdeck::app::profiles::ProfileEntry;
 use docdeck::app::welcome::{NotWritten, Welcome};
-use docdeck::app::{App, Effect, Known, Msg, Overwrite, Record, SavedFilter, Start, SubmitError, Template};
+use docdeck::app::{
+    App, AppConfig, Effect, InitialData, Msg, Overwrite, SavedFilter, StoreState, SubmitError, Template,
+};
 use docdeck::model::Time;
 use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::{ApiKey, Scope};
@@ -229,12 +231,12 @@ impl Play {
 
     fn with(welcome: Option<Box<Welcome>>, layout: Option<Layout>) -> Self {
         let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
-        let start = Start {
+        let start = AppConfig {
             size: (80, 24),
             welcome,
             layout,
             filters: vec![SavedFilter { name: CleanText::line("Failed"), text: "s:failed".to_owned() }],
-            ..Start::new(scope, FixedOffset::east_opt(3600).expect("an offset"))
+            ..AppConfig::new(scope, FixedOffset::east_opt(3600).expect("an offset"))
         };
         let now = Time::from_timestamp(1_800_000_000, 0).expect("a time");
         let (app, waiting) = App::new(start, now);
@@ -250,12 +252,12 @@ impl Play {
                 assert!(submitted.insert(slot), "the same prompt is submitted twice");
                 // It could be submitted again from wherever it were left.
                 assert_ne!(self.app.draft(slot), Some(text.as_str()), "a submitted prompt is no draft");
-                let is_left = |overlay: &Overlay| match overlay {
-                    Overlay::Editor(editor) => editor.slot == slot && editor.input.text() == text,
-                    Overlay::Batch(_) => slot == DraftSlot::Batch,
+                let is_left = |overlay: &Dialog| match overlay {
+                    Dialog::Editor(editor) => editor.slot == slot && editor.input.text() == text,
+                    Dialog::Batch(_) => slot == DraftSlot::Batch,
                     _ => false,
                 };
-                assert!(!self.app.overlays.iter().any(is_left), "a submitted prompt is in no editor");
+                assert!(!self.app.dialogs.iter().any(is_left), "a submitted prompt is in no editor");
             }
             match &effect {
                 Effect::SubmitJobAbout(_, pages) => assert!(!pages.is_empty(), "it is about something"),
@@ -282,17 +284,17 @@ impl Play {
     /// Woken for what is due, the dashboard names a later moment or none: it never wakes without end.
     fn come_to_rest(&mut self) {
         for _ in 0..8 {
-            match self.app.next_wake(self.now) {
+            match self.app.next_timer(self.now) {
                 Some(due) if due <= self.now => self.tell(Msg::Wake),
                 _ => return,
             }
         }
-        unreachable!("it is still to be woken at {:?} and it is {}", self.app.next_wake(self.now), self.now);
+        unreachable!("it is still to be woken at {:?} and it is {}", self.app.next_timer(self.now), self.now);
     }
 
     /// Everything that the store knows at the start; what else is waited for is forgotten.
     fn read_record(&mut self) {
-        while !self.waiting.is_empty() && self.app.record != Record::Read {
+        while !self.waiting.is_empty() && self.app.store != StoreState::Read {
             self.answer(true);
         }
         self.waiting.clear();
@@ -317,7 +319,7 @@ impl Play {
                 let jobs =
                     (1..6).map(|key| row(key, 1 + u8::try_from(key % 5).expect("small"), None, 0, now)).collect();
                 let drafts = vec![(DraftSlot::NewJob, "kept".to_owned())];
-                let known = Known { jobs, drafts, ..Known::default() };
+                let known = InitialData { jobs, drafts, ..InitialData::default() };
                 Msg::Loaded(Ok(Box::new(known)))
             }
             Effect::LoadThread(job) => {
@@ -380,7 +382,7 @@ impl Play {
             }
             Effect::WriteFile(file, Overwrite::Ask) if !well => Msg::FileExists(file),
             Effect::WriteFile(file, _) => {
-                Msg::Handed { what: file.what, result: if well { Ok(()) } else { Err(failure()) } }
+                Msg::ActionFinished { what: file.what, result: if well { Ok(()) } else { Err(failure()) } }
             }
             Effect::SaveDraft(slot, _) | Effect::DeleteDraft(slot) => {
                 Msg::DraftSaved { slot, result: if well { Ok(now) } else { Err(failure()) } }
@@ -413,11 +415,11 @@ impl Play {
                 let result = if well { Ok(Timed { value, as_of: now }) } else { Err(failure()) };
                 Msg::Views { query, result, old: None }
             }
-            Effect::Recall(range) => {
+            Effect::LoadCached(range) => {
                 let report = (revision % 2 == 0).then(|| Arc::new(report(range, revision % 4 == 0, now)));
                 let broken_off = report.as_ref().filter(|report| !report.complete).map(|report| report.answers);
                 let recalled = Recalled { report, broken_off, last_time: Some(3), ..Recalled::default() };
-                Msg::Recalled { range, recalled: if well { Ok(recalled) } else { Err(failure()) } }
+                Msg::CachedReport { range, recalled: if well { Ok(recalled) } else { Err(failure()) } }
             }
             Effect::LoadAll(order) => {
                 let complete = revision % 3 == 0;
@@ -442,7 +444,7 @@ impl Play {
                 Msg::TotalsLoaded(if well { Ok(()) } else { Err(failure()) })
             }
             Effect::OpenUrl(what) | Effect::Copy { what, .. } => {
-                Msg::Handed { what, result: if well { Ok(()) } else { Err(failure()) } }
+                Msg::ActionFinished { what, result: if well { Ok(()) } else { Err(failure()) } }
             }
             Effect::LoadHistory => {
                 let prompts = vec!["one\n{{path}}".to_owned(), "two 日".to_owned()];
@@ -473,7 +475,7 @@ impl Play {
             }
             Effect::AddProfile(profile, key) => {
                 let name = CleanText::line(&profile.name);
-                let profile = Profile { name, scope: Some(profile.scope()), lacks: None };
+                let profile = ProfileEntry { name, scope: Some(profile.scope()), lacks: None };
                 Msg::ProfileAdded { profile, key }
             }
             Effect::SaveFilter { filter, .. } => {

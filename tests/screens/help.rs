@@ -80,7 +80,7 @@ fn sentences_name_the_users_own_keys() {
         (Context::Detail, "resolve", "F8"),
     ];
     for (context, action, key) in own {
-        assert!(world.app.start.keymap.change(context, action, vec![Chord::parse(key).expect("a key")]), "{action}");
+        assert!(world.app.config.keymap.change(context, action, vec![Chord::parse(key).expect("a key")]), "{action}");
     }
     world.jobs();
     let shown = |world: &World| text(&render(&world.app, Depth::None));
@@ -98,7 +98,7 @@ fn sentences_name_the_keys_of_ones_own() {
     let mut world = World::new((120, 40));
     world.jobs();
     let f8 = Chord::parse("F8").expect("a key");
-    assert!(world.app.start.keymap.change(Context::Detail, "resolve", vec![f8]));
+    assert!(world.app.config.keymap.change(Context::Detail, "resolve", vec![f8]));
     world.unconfirmed_selected();
     let shown = text(&render(&world.app, Depth::None));
     assert!(shown.contains("prompt unconfirmed for 8m: F8 decides"), "{shown}");

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 fn other_keys(world: &mut World) {
     for (row, key) in BINDINGS.iter().zip('\u{1200}'..) {
         let chord = Chord { code: KeyCode::Char(key), mods: KeyModifiers::ALT };
-        assert!(world.app.start.keymap.change(row.context, row.action.word(), vec![chord]), "{row:?}");
+        assert!(world.app.config.keymap.change(row.context, row.action.word(), vec![chord]), "{row:?}");
     }
 }
 
@@ -25,8 +25,8 @@ pub(crate) fn own(app: &App, key: KeyEvent) -> KeyEvent {
     };
     let usual = Keymap::default();
     let row = contexts.iter().find_map(|context| usual.binding(*context, chord));
-    let own = row.filter(|row| !app.start.keymap.keys(row).contains(&chord));
-    let own = own.and_then(|row| app.start.keymap.keys(row).first());
+    let own = row.filter(|row| !app.config.keymap.keys(row).contains(&chord));
+    let own = own.and_then(|row| app.config.keymap.keys(row).first());
     own.map_or(key, |own| KeyEvent::new(own.code, own.mods))
 }
 

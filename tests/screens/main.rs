@@ -104,10 +104,10 @@ fn q_closes_a_dialog_in_which_no_text_is_typed_and_does_not_quit() {
         world.views(50, true);
         world.keys("1");
         world.keys(keys);
-        assert_eq!(world.app.overlays.len(), 1, "{keys} opens a dialog");
+        assert_eq!(world.app.dialogs.len(), 1, "{keys} opens a dialog");
         world.effects.clear();
         world.keys("q");
-        assert!(world.app.overlays.is_empty() && !world.effects.contains(&Effect::Quit), "{keys}");
+        assert!(world.app.dialogs.is_empty() && !world.effects.contains(&Effect::Quit), "{keys}");
         // A prompt is queued, so it asks.
         world.keys("q y");
         assert!(world.effects.contains(&Effect::Quit), "{keys}");

@@ -2,15 +2,15 @@
 
 use crate::snapshots;
 use crate::world::World;
-use docdeck::app::profiles::Profile;
-use docdeck::app::{JobsOfAll, Msg};
+use docdeck::app::profiles::ProfileEntry;
+use docdeck::app::{AllProfilesJobs, Msg};
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::text::CleanText;
 
 fn listed(world: &mut World) {
     world.jobs();
-    let profile = |name: &str, base_url: &str, project: &str, lacks: Option<&str>| Profile {
+    let profile = |name: &str, base_url: &str, project: &str, lacks: Option<&str>| ProfileEntry {
         name: CleanText::line(name),
         scope: (!project.is_empty()).then(|| Scope {
             base_url: base_url.to_owned(),
@@ -20,7 +20,7 @@ fn listed(world: &mut World) {
         lacks: lacks.map(CleanText::line),
     };
     let hosted = "https://api.example.com";
-    world.app.start.profiles = vec![
+    world.app.config.profiles = vec![
         profile("acme-docs", hosted, "acme", None),
         profile("beta", hosted, "66f1c0ffee99aa00bb11cc22", None),
         profile(
@@ -73,7 +73,7 @@ fn the_jobs_of_all_profiles() {
         world.keys("Esc A");
         let rows: Vec<_> = world.app.jobs.shown_rows().cloned().collect();
         let jobs = rows.into_iter().enumerate().map(|(n, row)| (n % 3, row)).collect();
-        world.tell(Msg::AllJobs(Ok(JobsOfAll { jobs, left_out: 3 })));
+        world.tell(Msg::AllJobs(Ok(AllProfilesJobs { jobs, left_out: 3 })));
         world.keys("j j");
     });
 }

@@ -276,7 +276,7 @@ fn enter_opens_and_closes_a_folder_and_the_footer_says_so() {
     let shown = |world: &World| text(&render(&world.app, Depth::None));
     assert!(shown(&world).contains("Enter open folder"));
     world.keys("Enter");
-    assert_eq!((world.app.views.table.len(), world.app.overlays.len()), (closed + 2, 0));
+    assert_eq!((world.app.views.table.len(), world.app.dialogs.len()), (closed + 2, 0));
     assert!(shown(&world).contains("Enter close folder"));
     world.keys("h");
     assert_eq!(world.app.views.table.len(), closed);

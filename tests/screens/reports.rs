@@ -56,7 +56,7 @@ pub(crate) fn looking(world: &mut World, known: impl FnOnce(DateRange) -> Recall
     world.jobs();
     world.keys("2");
     let range = world.app.views.query().range;
-    world.tell(Msg::Recalled { range, recalled: Ok(known(range)) });
+    world.tell(Msg::CachedReport { range, recalled: Ok(known(range)) });
     range
 }
 
@@ -82,7 +82,7 @@ fn compare(world: &mut World, range: DateRange, of: impl Fn(DateRange, i64) -> R
             part(ai);
             *total = (human.value().unwrap_or_default() + ai.value().unwrap_or_default()).into();
         }
-        world.tell(Msg::Recalled { range: report.range, recalled: Ok(whole(report)) });
+        world.tell(Msg::CachedReport { range: report.range, recalled: Ok(whole(report)) });
     }
     assert!(world.app.views.is_comparing());
 }
@@ -152,7 +152,7 @@ fn all_pages_of_another_range_while_they_are_loaded() {
         let range = loading(world);
         world.keys("[");
         let before = world.app.views.query().range;
-        world.tell(Msg::Recalled { range: before, recalled: Ok(Recalled::default()) });
+        world.tell(Msg::CachedReport { range: before, recalled: Ok(Recalled::default()) });
         world.views(50, true);
         told(world, range, 750, 3, 0.62);
     });
@@ -217,7 +217,7 @@ fn offline_a_week_before(world: &mut World) {
     world.views(50, true);
     world.keys("[");
     let before = world.app.views.query().range;
-    world.tell(Msg::Recalled { range: before, recalled: Ok(Recalled::default()) });
+    world.tell(Msg::CachedReport { range: before, recalled: Ok(Recalled::default()) });
     let sentence =
         "The service can't be reached (connection refused), so nothing was sent: check the network, then ask again.";
     let failure = Failure::new(FailureKind::Offline, sentence);

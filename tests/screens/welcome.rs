@@ -2,7 +2,7 @@
 
 use crate::world::World;
 use crate::{SIZES, render, text};
-use docdeck::app::profiles::Profile;
+use docdeck::app::profiles::ProfileEntry;
 use docdeck::app::{Effect, Msg};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::failure::{Failure, FailureKind};
@@ -157,9 +157,12 @@ fn the_form_for_one_more_profile() {
     for size in SIZES {
         let mut world = World::new(size);
         world.jobs();
-        world.app.start.config = Some(CleanText::line("/home/me/.config/docdeck/config.toml"));
-        world.app.start.profiles =
-            vec![Profile { name: CleanText::line("acme"), scope: Some(world.app.start.scope.clone()), lacks: None }];
+        world.app.config.config = Some(CleanText::line("/home/me/.config/docdeck/config.toml"));
+        world.app.config.profiles = vec![ProfileEntry {
+            name: CleanText::line("acme"),
+            scope: Some(world.app.config.scope.clone()),
+            lacks: None,
+        }];
         world.keys("P n");
         insta::assert_snapshot!(format!("new_profile_{}x{}", size.0, size.1), text(&render(&world.app, Depth::None)));
     }

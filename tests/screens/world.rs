@@ -4,7 +4,7 @@ use crate::keys;
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::app::welcome::Welcome;
-use docdeck::app::{App, Effect, Known, Msg, SavedFilter, Start, Template};
+use docdeck::app::{App, AppConfig, Effect, InitialData, Msg, SavedFilter, Template};
 use docdeck::model::Time;
 use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::Scope;
@@ -42,11 +42,11 @@ pub(crate) struct World {
     thread: Thread,
 }
 
-fn start(size: (u16, u16)) -> Start {
+fn start(size: (u16, u16)) -> AppConfig {
     let scope =
         Scope { base_url: "https://api.example.com".to_owned(), project: "acme".to_owned(), organization: None };
     let utc = FixedOffset::east_opt(0).expect("UTC");
-    Start { profile: CleanText::line("acme-docs"), size, ..Start::new(scope, utc) }
+    AppConfig { profile: CleanText::line("acme-docs"), size, ..AppConfig::new(scope, utc) }
 }
 
 fn row(key: i64, title: &str, status: Option<Status>, minutes: i64) -> Job {
@@ -169,14 +169,14 @@ impl World {
         let saved = |name: &str, text: &str| SavedFilter { name: CleanText::line(name), text: text.to_owned() };
         let filters =
             vec![saved("Failed", "s:failed"), saved("Docs", "tag:docs"), saved("Everything else", "!tag:docs")];
-        let (app, effects) = App::new(Start { filters, ..start(size) }, now());
+        let (app, effects) = App::new(AppConfig { filters, ..start(size) }, now());
         Self { app, effects, thread: thread() }
     }
 
     pub(crate) fn unconfigured(size: (u16, u16)) -> Self {
         let config = CleanText::line("/home/me/.config/docdeck/config.toml");
         let welcome = Some(Box::new(Welcome::new(&AlreadySet::default(), config)));
-        let (app, effects) = App::new(Start { welcome, ..start(size) }, now());
+        let (app, effects) = App::new(AppConfig { welcome, ..start(size) }, now());
         Self { app, effects, thread: thread() }
     }
 
@@ -238,16 +238,16 @@ impl World {
 
     /// The first time on this computer: tips are given.
     pub(crate) fn first_visit(&mut self) {
-        let known = Known { jobs: rows(), tips: Some(String::new()), ..Known::default() };
+        let known = InitialData { jobs: rows(), tips: Some(String::new()), ..InitialData::default() };
         self.tell(Msg::Loaded(Ok(Box::new(known))));
     }
 
     pub(crate) fn nothing_known(&mut self) {
-        self.tell(Msg::Loaded(Ok(Box::new(Known::default()))));
+        self.tell(Msg::Loaded(Ok(Box::new(InitialData::default()))));
     }
 
     pub(crate) fn jobs(&mut self) {
-        self.tell(Msg::Loaded(Ok(Box::new(Known { jobs: rows(), ..Known::default() }))));
+        self.tell(Msg::Loaded(Ok(Box::new(InitialData { jobs: rows(), ..InitialData::default() }))));
         self.budgets();
         self.tell(Msg::News(EngineEvent::Connection(Connection::Ready)));
         // From the newest among those that need the user to the first one in the pictures.
@@ -304,12 +304,12 @@ impl World {
         (ended.looked_at, ended.revision) = (seen.then(now), 90 + i64::from(seen));
         // Something else is selected.
         let jobs = vec![row(1, "Fix it", Some(Status::Failed), 3), ended];
-        self.tell(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))));
+        self.tell(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
     }
 
     pub(crate) fn hostile_job(&mut self, title: &str) {
         let jobs = vec![row(1, title, Some(Status::Active), 3)];
-        self.tell(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))));
+        self.tell(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
     }
 
     pub(crate) fn offline(&mut self) {
@@ -387,7 +387,7 @@ impl World {
             (DraftSlot::FollowUp(JobKey(8)), "And the one before it, too.\nPlease.".to_owned()),
             (DraftSlot::NewJob, "Write about rate limits".to_owned()),
         ];
-        self.tell(Msg::Loaded(Ok(Box::new(Known { jobs: rows(), drafts, ..Known::default() }))));
+        self.tell(Msg::Loaded(Ok(Box::new(InitialData { jobs: rows(), drafts, ..InitialData::default() }))));
         self.budgets();
     }
 
@@ -520,7 +520,12 @@ impl World {
             (DraftSlot::AboutPages, "Say which plan has SSO\n\nOn both pages.".to_owned()),
         ];
         let draft_pages = ["/pricing", "/guides/sso"].map(CleanText::line).to_vec();
-        self.tell(Msg::Loaded(Ok(Box::new(Known { jobs: rows(), drafts, draft_pages, ..Known::default() }))));
+        self.tell(Msg::Loaded(Ok(Box::new(InitialData {
+            jobs: rows(),
+            drafts,
+            draft_pages,
+            ..InitialData::default()
+        }))));
         self.budgets();
     }
 

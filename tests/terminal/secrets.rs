@@ -348,7 +348,7 @@ fn what_is_printed_for_a_debugger_holds_no_key() {
             Effect::WriteConfig { attempt: 1, profile: Box::new(profile.clone()), allowed: WritePermission::Add },
             Effect::TryProfile { attempt: 1, profile: Box::new(profile.clone()), key: key() },
             Effect::ReadKey { attempt: 1, key: profile.key.clone() },
-            Effect::TurnToProfile(0, key()),
+            Effect::SwitchProfile(0, key()),
             Effect::AddProfile(Box::new(profile.clone()), Some(key())),
         ],
         Msg::KeyRead { attempt: 1, result: Ok(key()) },

@@ -1,6 +1,6 @@
 //! The selection of the jobs list: it stays on its job, and so does the job in its group, until the selection leaves it.
 
-use super::super::filter::Verdict;
+use super::super::filter::Match;
 use super::super::order::SortKey;
 use super::super::scroll;
 use super::JobList;
@@ -85,7 +85,7 @@ impl JobList {
     /// Where a row stands now: its group, its key, and whether it is in the list.
     fn standing(&mut self, place: Option<usize>) -> Option<(JobGroup, SortKey, bool)> {
         let row = self.rows.get(place?)?;
-        Some((self.shown_group(row), self.key_at(place?)?, self.verdict(place?) == Verdict::Passes))
+        Some((self.shown_group(row), self.key_at(place?)?, self.verdict(place?) == Match::Passes))
     }
 
     /// Moves the selection off jobs that are about to leave their places: to the next one below, or else above.

@@ -2,7 +2,7 @@
 
 use super::super::chord::{alt, ch, ctrl, key, with_alt, with_ctrl};
 use super::Context as C;
-use super::{Action, Before, Binding, Chord, Edit};
+use super::{Action, Binding, Chord, Edit, PreviousPeriod};
 use crossterm::event::KeyCode;
 
 /// All bindings, in the order in which footer and help show them.
@@ -205,9 +205,9 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Resolve, &[ch('s')], Action::SendAgain, "send again", "send it again"),
     row(C::Resolve, &[ch('e')], Action::EditPrompt, "edit", "edit it first (not an unconfirmed one)"),
     row(C::Resolve, &[ch('l')], Action::LinkJob, "link to a job", "it is a job that exists: link it by id"),
-    row(C::Resolve, &[ch('g')], Action::LookAtJob, "look at the job", "ask the service about the job, one request"),
+    row(C::Resolve, &[ch('g')], Action::CheckJob, "look at the job", "ask the service about the job, one request"),
     row(C::Resolve, &[ch('y')], Action::CopyMain, "copy", "copy the prompt"),
-    row(C::Resolve, &[ch('d')], Action::LetGo, "discard", "discard the prompt; it stays in the thread"),
+    row(C::Resolve, &[ch('d')], Action::Discard, "discard", "discard the prompt; it stays in the thread"),
     row(C::Calendar, &[key(KeyCode::Enter), ch(' ')], Action::Confirm, "pick", "pick the first day, then the last one"),
     row(C::Calendar, &[key(KeyCode::Tab)], Action::OtherPart, "type", "type a range; digits do so at once"),
     row(C::Calendar, &[key(KeyCode::Right), ch('l')], Action::NextDay, "", "a day on"),
@@ -221,20 +221,32 @@ pub const BINDINGS: &[Binding] = &[
     row(C::Calendar, &[ch('t')], Action::Today, "today", "to today"),
     row(
         C::Calendar,
-        &[ch(Before::Period.key())],
-        Action::CompareBefore(Before::Period),
+        &[ch(PreviousPeriod::Period.key())],
+        Action::CompareBefore(PreviousPeriod::Period),
         "",
         "comparing: the previous period",
     ),
-    row(C::Calendar, &[ch(Before::Week.key())], Action::CompareBefore(Before::Week), "", "comparing: a week before"),
     row(
         C::Calendar,
-        &[ch(Before::FourWeeks.key())],
-        Action::CompareBefore(Before::FourWeeks),
+        &[ch(PreviousPeriod::Week.key())],
+        Action::CompareBefore(PreviousPeriod::Week),
+        "",
+        "comparing: a week before",
+    ),
+    row(
+        C::Calendar,
+        &[ch(PreviousPeriod::FourWeeks.key())],
+        Action::CompareBefore(PreviousPeriod::FourWeeks),
         "",
         "comparing: four weeks before",
     ),
-    row(C::Calendar, &[ch(Before::Year.key())], Action::CompareBefore(Before::Year), "", "comparing: a year before"),
+    row(
+        C::Calendar,
+        &[ch(PreviousPeriod::Year.key())],
+        Action::CompareBefore(PreviousPeriod::Year),
+        "",
+        "comparing: a year before",
+    ),
     row(
         C::Calendar,
         &[key(KeyCode::Esc), ctrl('c'), ch('q')],

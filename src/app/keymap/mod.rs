@@ -10,7 +10,7 @@ mod names;
 pub use super::chord::Chord;
 pub use bindings::BINDINGS;
 pub use groups::KeyGroup;
-pub use names::{Action, Before, Context, Edit};
+pub use names::{Action, Context, Edit, PreviousPeriod};
 
 use std::collections::HashMap;
 
@@ -56,7 +56,7 @@ impl Keymap {
 
     /// What a sentence says for pressing an action's key there: the key, else the action's name, by which the palette
     /// finds it and the configuration gives it one.
-    pub fn told(&self, context: Context, action: Action) -> String {
+    pub fn key_label(&self, context: Context, action: Action) -> String {
         let key = self.key(&[context, Context::Lists, Context::Everywhere], action);
         key.map_or_else(|| action.word().to_owned(), |chord| chord.to_string())
     }
@@ -159,12 +159,12 @@ mod tests {
     #[test]
     fn sentences_name_the_key_that_holds_or_else_the_action() {
         let mut keymap = Keymap::default();
-        assert_eq!(keymap.told(Context::Jobs, Action::Undo), "u");
-        assert_eq!(keymap.told(Context::Views, Action::Refresh), "r", "a key that holds everywhere");
+        assert_eq!(keymap.key_label(Context::Jobs, Action::Undo), "u");
+        assert_eq!(keymap.key_label(Context::Views, Action::Refresh), "r", "a key that holds everywhere");
         keymap.change(Context::Jobs, "undo", vec![key(KeyCode::F(9))]);
-        assert_eq!(keymap.told(Context::Jobs, Action::Undo), "F9");
+        assert_eq!(keymap.key_label(Context::Jobs, Action::Undo), "F9");
         keymap.change(Context::Jobs, "undo", Vec::new());
-        assert_eq!(keymap.told(Context::Jobs, Action::Undo), "undo");
+        assert_eq!(keymap.key_label(Context::Jobs, Action::Undo), "undo");
     }
 
     #[test]

@@ -220,7 +220,7 @@ pub enum Action {
     Today,
     /// From the days of a calendar to the line below them, or back.
     OtherPart,
-    CompareBefore(Before),
+    CompareBefore(PreviousPeriod),
     NextChoice,
     PreviousChoice,
     NextField,
@@ -245,8 +245,8 @@ pub enum Action {
     SendAgain,
     EditPrompt,
     LinkJob,
-    LookAtJob,
-    LetGo,
+    CheckJob,
+    Discard,
     Yes,
 }
 
@@ -263,7 +263,7 @@ impl Action {
 
 /// What a range is compared with by one key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Before {
+pub enum PreviousPeriod {
     /// The period before.
     Period,
     /// The same days a week before.
@@ -274,7 +274,7 @@ pub enum Before {
     Year,
 }
 
-impl Before {
+impl PreviousPeriod {
     /// In the order in which the screen shows them.
     pub const ALL: [Self; 4] = [Self::Period, Self::Week, Self::FourWeeks, Self::Year];
 

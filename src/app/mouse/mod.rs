@@ -6,11 +6,11 @@ mod screens;
 #[cfg(test)]
 mod tests;
 
-use super::batch::Step;
+use super::batch::BatchStep;
+use super::dialog::Dialog;
 use super::geometry::{Arrangement, Geometry, PANE_COLUMNS, PANE_ROWS, is_usable};
-use super::overlay::Overlay;
 use super::scroll::Scroll;
-use super::{App, Effect, Pane, Record, Screen, Tone};
+use super::{App, Effect, Pane, Screen, Severity, StoreState};
 use crate::model::Time;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
@@ -53,14 +53,14 @@ impl App {
         } else {
             "The mouse is off: the terminal selects text with it."
         };
-        self.say(Tone::Info, text, now);
+        self.notify(Severity::Info, text, now);
     }
 
     pub(super) fn mouse(&mut self, event: MouseEvent, now: Time, effects: &mut Vec<Effect>) {
         if !self.pointer.on || !is_usable(self.size) {
             return;
         }
-        self.signals.focus(true);
+        self.finish_alerts.focus(true);
         let at = Position::new(event.column, event.row);
         match event.kind {
             MouseEventKind::Down(MouseButton::Left) => {
@@ -77,7 +77,7 @@ impl App {
 
     /// A filter that is being typed lies beside the screen's list; every other layer lies over it.
     fn screen_is_on_top(&self) -> bool {
-        matches!(self.overlays.last(), None | Some(Overlay::Filter(_)))
+        matches!(self.dialogs.last(), None | Some(Dialog::Filter(_)))
     }
 
     fn click(&mut self, at: Position, now: Time, effects: &mut Vec<Effect>) {
@@ -94,7 +94,7 @@ impl App {
             }
             return;
         }
-        let layers = self.overlays.len();
+        let layers = self.dialogs.len();
         self.take_info();
         if !self.screen_is_on_top() {
             self.click_layer(at, now, effects);
@@ -112,7 +112,7 @@ impl App {
 
     /// Whether the jobs are not all read yet: a click could be meant for a line that is about to move.
     fn lists_a_part(&self) -> bool {
-        self.record == Record::Reading && self.screen == Screen::Jobs
+        self.store == StoreState::Reading && self.screen == Screen::Jobs
     }
 
     /// Whether something that is said stands there.
@@ -175,44 +175,44 @@ impl App {
 
     /// Where the layer on top lies, if it has something to scroll.
     fn layer_area(&self, g: Geometry) -> Option<Rect> {
-        Some(match self.overlays.last()? {
-            Overlay::Editor(_) => g.editor(),
-            Overlay::Palette(_) => g.palette(),
-            Overlay::Help(_) => g.help(),
-            Overlay::Movers(_) => g.movers(),
-            Overlay::Profiles(_) => g.profiles(self.start.profiles.len()),
-            Overlay::Calendar(open) => super::views::months::Months::of(open, g.body).area,
-            Overlay::Export(open) => open.area(g.body),
-            Overlay::Ask(_) | Overlay::Question(_) | Overlay::Filter(_) | Overlay::Setup(_) => return None,
-            Overlay::Picker(_)
-            | Overlay::Batch(_)
-            | Overlay::Resolve(_)
-            | Overlay::AllJobs(_)
-            | Overlay::Card(_)
-            | Overlay::Trend(_)
-            | Overlay::Kept(_) => g.layer(),
+        Some(match self.dialogs.last()? {
+            Dialog::Editor(_) => g.editor(),
+            Dialog::Palette(_) => g.palette(),
+            Dialog::Help(_) => g.help(),
+            Dialog::Movers(_) => g.movers(),
+            Dialog::Profiles(_) => g.profiles(self.config.profiles.len()),
+            Dialog::Calendar(open) => super::views::months::Months::of(open, g.body).area,
+            Dialog::Export(open) => open.area(g.body),
+            Dialog::Ask(_) | Dialog::Question(_) | Dialog::Filter(_) | Dialog::Setup(_) => return None,
+            Dialog::Picker(_)
+            | Dialog::Batch(_)
+            | Dialog::Resolve(_)
+            | Dialog::AllJobs(_)
+            | Dialog::Card(_)
+            | Dialog::Trend(_)
+            | Dialog::Kept(_) => g.layer(),
         })
     }
 
     fn wheel_layer(&mut self, at: Position, by: isize, now: Time) {
         let g = self.geometry();
-        let is_text = match self.overlays.last() {
-            Some(Overlay::Editor(_)) => true,
-            Some(Overlay::Batch(open)) => matches!(open.step, Step::Writing),
+        let is_text = match self.dialogs.last() {
+            Some(Dialog::Editor(_)) => true,
+            Some(Dialog::Batch(open)) => matches!(open.step, BatchStep::Writing),
             _ => false,
         };
-        match self.overlays.last_mut() {
+        match self.dialogs.last_mut() {
             // The cursor goes along, as it has to stay in sight.
             _ if is_text => {
                 let code = if by < 0 { KeyCode::Up } else { KeyCode::Down };
                 (0..by.unsigned_abs()).for_each(|_| self.type_key(KeyEvent::new(code, KeyModifiers::NONE), now));
             }
             // A step there is more than a line.
-            Some(Overlay::Calendar(_) | Overlay::Export(_) | Overlay::Trend(_)) => {
+            Some(Dialog::Calendar(_) | Dialog::Export(_) | Dialog::Trend(_)) => {
                 self.scroll(Scroll::By(by.signum()));
             }
-            Some(Overlay::Movers(open)) => open.scroll_at(at, by, g),
-            Some(Overlay::Card(open)) => open.scroll_lines(by, g.layer_columns(), g.layer_rows()),
+            Some(Dialog::Movers(open)) => open.scroll_at(at, by, g),
+            Some(Dialog::Card(open)) => open.scroll_lines(by, g.layer_columns(), g.layer_rows()),
             _ => self.scroll(Scroll::By(by)),
         }
     }

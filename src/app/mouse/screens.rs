@@ -1,11 +1,11 @@
 //! Clicks on the first and last line, on the jobs, and on the page views.
 
+use super::super::dialog::Dialog;
 use super::super::geometry::Arrangement;
 use super::super::keymap::Action;
-use super::super::overlay::Overlay;
-use super::super::views::columns::Columns;
-use super::super::views::presets::Choice;
-use super::super::views::table::Sorting;
+use super::super::views::columns::PageColumns;
+use super::super::views::presets::PresetChoice;
+use super::super::views::table::PageSorting;
 use super::super::{App, Effect, Pane};
 use super::line_at;
 use crate::model::Time;
@@ -28,13 +28,13 @@ impl App {
         let hit = header.tabs.iter().find(|tab| (tab.at..tab.at + tab.text.width()).contains(&cell));
         if let Some(screen) = hit.map(|tab| tab.screen) {
             self.keep_filter();
-            self.turn_to(screen, now, effects);
+            self.switch_screen(screen, now, effects);
         }
     }
 
     /// As Enter does while a filter is typed: what is typed stays.
     fn keep_filter(&mut self) {
-        self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Filter(_)));
+        self.dialogs.pop_if(|overlay| matches!(overlay, Dialog::Filter(_)));
     }
 
     pub(super) fn click_jobs(&mut self, at: Position, now: Time, effects: &mut Vec<Effect>) {
@@ -100,12 +100,12 @@ impl App {
             self.keep_filter();
         }
         match choice {
-            Some(Choice::Preset(preset)) => {
+            Some(PresetChoice::Preset(preset)) => {
                 let period = preset.period(now.date_naive());
                 effects.extend(self.views.choose(period, Some(preset), now));
             }
-            Some(Choice::Own) => self.act(Action::CustomRange, now, effects),
-            Some(Choice::Next) => self.act(Action::NextRange, now, effects),
+            Some(PresetChoice::Own) => self.act(Action::CustomRange, now, effects),
+            Some(PresetChoice::Next) => self.act(Action::NextRange, now, effects),
             None => {}
         }
     }
@@ -113,7 +113,7 @@ impl App {
     /// A column's head: sorts by it, or the other way round where that holds already.
     fn sort_views_at(&mut self, cell: usize, now: Time) {
         let table = &self.views.table;
-        let columns = Columns::fitting(&self.views, usize::from(self.size.0));
+        let columns = PageColumns::fitting(&self.views, usize::from(self.size.0));
         let Some(by) = columns.at(cell, table.metric()) else { return };
         if !table.is_report() {
             // Says what sorting needs.
@@ -121,7 +121,7 @@ impl App {
             return;
         }
         let held = table.sorting();
-        let turned = Sorting { descending: !held.descending, ..held };
-        self.views.table.sort(if held.by == by { turned } else { Sorting::by(by) });
+        let turned = PageSorting { descending: !held.descending, ..held };
+        self.views.table.sort(if held.by == by { turned } else { PageSorting::by(by) });
     }
 }

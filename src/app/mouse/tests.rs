@@ -1,13 +1,13 @@
 //! Each target of the mouse, found by what the first and last line, the lists and the column heads say.
 
 use super::super::keymap::{Chord, Context};
-use super::super::views::columns::Columns;
-use super::super::views::export::Part;
-use super::super::views::months::{Months, Target};
-use super::super::views::presets::Choice;
+use super::super::views::columns::PageColumns;
+use super::super::views::export::ExportLine;
+use super::super::views::months::{CalendarTarget, Months};
+use super::super::views::presets::PresetChoice;
 use super::*;
 use crate::app::jobs::tests::{at, row};
-use crate::app::{Known, Msg, SavedFilter, Start, Template};
+use crate::app::{AppConfig, InitialData, Msg, SavedFilter, Template};
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::job::Status;
@@ -24,10 +24,10 @@ const LEFT: MouseButton = MouseButton::Left;
 fn app(size: (u16, u16), jobs: i64) -> App {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
-    let (mut app, _) = App::new(Start { size, ..Start::new(scope, utc) }, at(0));
+    let (mut app, _) = App::new(AppConfig { size, ..AppConfig::new(scope, utc) }, at(0));
     let looked_at = Some(at(1000));
     let jobs = (1..=jobs).map(|key| crate::model::row::Job { looked_at, ..row(key, Status::Completed) }).collect();
-    app.update(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))), at(0));
+    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))), at(0));
     app
 }
 
@@ -68,7 +68,7 @@ fn views(size: (u16, u16), pages: i64) -> App {
     let page = ViewsPage { totals: counts(5), rows, has_more: Some(false) };
     let report = Some(Arc::new(Report::begin(range, page, true, at(0))));
     let known = Recalled { report, ..Recalled::default() };
-    app.update(Msg::Recalled { range, recalled: Ok(known) }, at(1));
+    app.update(Msg::CachedReport { range, recalled: Ok(known) }, at(1));
     assert!(app.views.table.is_report());
     app
 }
@@ -156,11 +156,11 @@ fn a_key_of_the_footer_does_what_it_says() {
     let mut app = app((160, 40), 5);
     let at = hint(&app, "new");
     let effects = click(&mut app, at, 39);
-    assert!(matches!(app.overlays.last(), Some(Overlay::Editor(_))));
+    assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(_))));
     assert!(effects.iter().any(|effect| matches!(effect, Effect::ReadDraft(_))), "as when its key is pressed");
     let close = app.footer(160).into_iter().find(|hint| hint.chord.code == KeyCode::Esc).expect("Esc");
     click(&mut app, u16::try_from(close.at).expect("a cell"), 39);
-    assert!(app.overlays.is_empty());
+    assert!(app.dialogs.is_empty());
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn a_notice_leaves_the_keys_below_it_where_they_can_be_clicked() {
     press(&mut app, "MM");
     assert_eq!(app.said_at(app.said(160).len()), Rect::new(0, 38, 160, 1));
     click(&mut app, at_new, 39);
-    assert!(matches!(app.overlays.last(), Some(Overlay::Editor(_))));
+    assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(_))));
 }
 
 #[test]
@@ -194,8 +194,8 @@ fn a_click_into_a_text_puts_the_cursor_there() {
     press(&mut app, "n");
     app.update(Msg::Input(Event::Paste("one two\nthree\n".to_owned())), at(1));
     let area = app.geometry().editor_text();
-    let input = |app: &App| match app.overlays.last() {
-        Some(Overlay::Editor(open)) => open.input.clone(),
+    let input = |app: &App| match app.dialogs.last() {
+        Some(Dialog::Editor(open)) => open.input.clone(),
         other => panic!("{other:?}"),
     };
     // The widget knows its lines once they were drawn.
@@ -217,7 +217,7 @@ fn beside_a_layer_nothing_happens() {
     press(&mut app, "n");
     for (column, row) in [(1, 3), (150, 20), (30, 0), (80, 20)] {
         click(&mut app, column, row);
-        assert!(matches!(app.overlays.last(), Some(Overlay::Editor(_))), "{column} {row}");
+        assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(_))), "{column} {row}");
         assert_eq!((selected(&app), app.screen), (5, Screen::Jobs));
     }
     event(&mut app, MouseEventKind::ScrollDown, 1, 3);
@@ -229,8 +229,8 @@ fn in_the_palette_a_click_chooses_and_a_second_one_does() {
     let mut app = app((160, 40), 5);
     press(&mut app, ":");
     let area = app.geometry().palette();
-    let shown = |app: &App| match app.overlays.last() {
-        Some(Overlay::Palette(open)) => open.visible(99).position(|(_, chosen)| chosen).expect("one is chosen"),
+    let shown = |app: &App| match app.dialogs.last() {
+        Some(Dialog::Palette(open)) => open.visible(99).position(|(_, chosen)| chosen).expect("one is chosen"),
         other => panic!("{other:?}"),
     };
     click(&mut app, area.x + 5, area.y + 2 + 4);
@@ -240,7 +240,7 @@ fn in_the_palette_a_click_chooses_and_a_second_one_does() {
     click(&mut app, area.x + 5, area.y + 2);
     assert_eq!(shown(&app), 0);
     click(&mut app, area.x + 5, area.y + 2);
-    assert!(!matches!(app.overlays.last(), Some(Overlay::Palette(_))), "it was done");
+    assert!(!matches!(app.dialogs.last(), Some(Dialog::Palette(_))), "it was done");
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn the_divider_is_dragged_by_either_border_and_both_sides_stay_usable() {
 fn a_column_head_sorts_and_turns_round() {
     for size in [(80, 24), (160, 40)] {
         let mut app = views(size, 30);
-        let columns = Columns::fitting(&app.views, usize::from(size.0));
+        let columns = PageColumns::fitting(&app.views, usize::from(size.0));
         let heads = app.geometry().views_heads().y;
         let path = u16::try_from(columns.lead()).expect("a cell");
         click(&mut app, path, heads);
@@ -306,11 +306,11 @@ fn pages_are_selected_opened_and_scrolled() {
     let first = app.geometry().views_lines().y;
     click(&mut app, 20, first + 2);
     assert_eq!(page(&app), page_at(&app, 2));
-    assert!(app.overlays.is_empty());
+    assert!(app.dialogs.is_empty());
     click(&mut app, 20, first + 2);
-    assert!(matches!(app.overlays.last(), Some(Overlay::Card(_))));
+    assert!(matches!(app.dialogs.last(), Some(Dialog::Card(_))));
     click(&mut app, 5, 20);
-    assert!(matches!(app.overlays.last(), Some(Overlay::Card(_))));
+    assert!(matches!(app.dialogs.last(), Some(Dialog::Card(_))));
     app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))), at(1));
     event(&mut app, MouseEventKind::ScrollDown, 20, 10);
     assert_eq!((app.views.table.top(), app.views.table.selected()), (3, 3));
@@ -397,7 +397,7 @@ fn what_is_moved_without_a_button_or_lies_outside_the_screen_changes_nothing() {
     for (column, row) in [(160, 5), (5, 40), (u16::MAX, u16::MAX)] {
         click(&mut app, column, row);
         event(&mut app, MouseEventKind::ScrollDown, column, row);
-        assert_eq!((selected(&app), app.jobs.top(), app.overlays.len()), (50, 0, 0));
+        assert_eq!((selected(&app), app.jobs.top(), app.dialogs.len()), (50, 0, 0));
     }
 }
 
@@ -405,22 +405,22 @@ fn what_is_moved_without_a_button_or_lies_outside_the_screen_changes_nothing() {
 fn a_key_of_ones_own_is_clicked_where_it_is_written() {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
-    let mut start = Start { size: (160, 40), ..Start::new(scope, utc) };
+    let mut start = AppConfig { size: (160, 40), ..AppConfig::new(scope, utc) };
     let f5 = Chord::from_event(KeyEvent::new(KeyCode::F(5), KeyModifiers::NONE));
     assert!(start.keymap.change(Context::Jobs, "new-job", vec![f5]));
     let (mut app, _) = App::new(start, at(0));
-    app.update(Msg::Loaded(Ok(Box::new(Known::default()))), at(0));
+    app.update(Msg::Loaded(Ok(Box::new(InitialData::default()))), at(0));
     let new = app.footer(160).into_iter().find(|hint| hint.word == "new").expect("a key");
     assert_eq!(new.key, "F5");
     click(&mut app, u16::try_from(new.at).expect("a cell"), 39);
-    assert!(matches!(app.overlays.last(), Some(Overlay::Editor(_))));
+    assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(_))));
 }
 
 #[test]
 fn what_is_said_over_the_list_hides_it_from_clicks() {
     let mut app = app((40, 12), 20);
-    app.say(
-        Tone::Problem,
+    app.notify(
+        Severity::Problem,
         "The service can't be reached, so nothing was sent, and this takes more than one line.",
         at(1),
     );
@@ -437,10 +437,10 @@ fn what_is_said_over_the_list_hides_it_from_clicks() {
 fn the_heading_of_the_dismissed_jobs_folds_them() {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
-    let (mut app, _) = App::new(Start { size: (80, 24), ..Start::new(scope, utc) }, at(0));
+    let (mut app, _) = App::new(AppConfig { size: (80, 24), ..AppConfig::new(scope, utc) }, at(0));
     let dismissed = crate::model::row::Job { dismissed: true, looked_at: Some(at(9)), ..row(2, Status::Completed) };
     let jobs = vec![row(1, Status::Active), dismissed];
-    app.update(Msg::Loaded(Ok(Box::new(Known { jobs, ..Known::default() }))), at(0));
+    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))), at(0));
     // Border, heading, job 1, heading.
     click(&mut app, 5, 4);
     assert!(app.jobs.shows_dismissed());
@@ -455,17 +455,17 @@ fn an_answer_is_clicked_and_beside_it_nothing_is_answered() {
         let mut app = app(size, 2);
         let text = "Dismiss these two jobs, of which one is still being worked on by the agent?".to_owned();
         let targets = app.job_targets(&[JobKey(1), JobKey(2)]);
-        let yes_means = super::super::overlay::Consequence::Bulk(super::super::bulk::Bulk::Dismiss, targets);
-        let question = super::super::overlay::Question { text, yes: yes_means };
+        let yes_means = super::super::dialog::ConfirmAction::Bulk(super::super::bulk::Bulk::Dismiss, targets);
+        let question = super::super::dialog::ConfirmDialog { text, yes: yes_means };
         let place = question.place(app.geometry(), &app.answers(&question));
-        app.overlays.push(Overlay::Question(question));
+        app.dialogs.push(Dialog::Question(question));
         for (column, row) in [(place.text.x, place.text.y), (0, 3), (place.no.right() + 2, place.no.y)] {
             assert!(click(&mut app, column, row).is_empty());
-            assert_eq!(app.overlays.len(), 1, "{size:?} {column} {row}");
+            assert_eq!(app.dialogs.len(), 1, "{size:?} {column} {row}");
         }
         let answer = if yes { place.yes } else { place.no };
         let effects = click(&mut app, answer.right() - 1, answer.y);
-        assert!(app.overlays.is_empty(), "{size:?}");
+        assert!(app.dialogs.is_empty(), "{size:?}");
         assert_eq!(effects.iter().any(|effect| matches!(effect, Effect::Change(..))), yes, "{effects:?}");
     }
 }
@@ -476,26 +476,28 @@ fn days_are_clicked_as_with_the_keys_and_the_line_takes_them() {
         let mut app = views(size, 3);
         press(&mut app, "D");
         let body = app.geometry().body;
-        let cell_of = |app: &App, target: Target| {
-            let Some(Overlay::Calendar(open)) = app.overlays.last() else { panic!("closed") };
+        let cell_of = |app: &App, target: CalendarTarget| {
+            let Some(Dialog::Calendar(open)) = app.dialogs.last() else { panic!("closed") };
             let months = Months::of(open, body);
             body.positions().find(|cell| months.at(open, *cell) == Some(target)).expect("in sight")
         };
         let today = at(1).date_naive();
-        let days = [today.pred_opt().expect("a day"), today].map(Target::Day);
+        let days = [today.pred_opt().expect("a day"), today].map(CalendarTarget::Day);
         for target in days {
             let cell = cell_of(&app, target);
             click(&mut app, cell.x, cell.y);
-            assert!(matches!(app.overlays.last(), Some(Overlay::Calendar(open)) if Target::Day(open.cursor) == target));
+            assert!(
+                matches!(app.dialogs.last(), Some(Dialog::Calendar(open)) if CalendarTarget::Day(open.cursor) == target)
+            );
             click(&mut app, cell.x, cell.y);
         }
-        assert!(app.overlays.is_empty(), "both ends are picked at {size:?}");
+        assert!(app.dialogs.is_empty(), "both ends are picked at {size:?}");
         assert_eq!(app.views.query().range.days(), 2);
         press(&mut app, "D");
-        let cell = cell_of(&app, Target::Line);
+        let cell = cell_of(&app, CalendarTarget::Line);
         click(&mut app, cell.x, cell.y);
         press(&mut app, "7d");
-        assert!(matches!(app.overlays.last(), Some(Overlay::Calendar(open)) if open.input.text() == "7d"));
+        assert!(matches!(app.dialogs.last(), Some(Dialog::Calendar(open)) if open.input.text() == "7d"));
     }
 }
 
@@ -504,14 +506,14 @@ fn choices_of_an_export_are_clicked() {
     let mut app = views((80, 24), 3);
     press(&mut app, "e");
     let body = app.geometry().body;
-    let Some(Overlay::Export(open)) = app.overlays.last() else { panic!("no layer") };
+    let Some(Dialog::Export(open)) = app.dialogs.last() else { panic!("no layer") };
     let cells: Vec<_> = body.positions().filter_map(|cell| Some((cell, open.choice_at(body, cell)?))).collect();
-    for part in Part::ALL {
-        let places = if part == Part::Format { 3 } else { 2 };
+    for part in ExportLine::ALL {
+        let places = if part == ExportLine::Format { 3 } else { 2 };
         for place in (0..places).rev() {
             let (cell, _) = cells.iter().find(|(_, target)| *target == (part, place)).expect("a place");
             click(&mut app, cell.x, cell.y);
-            let Some(Overlay::Export(open)) = app.overlays.last() else { panic!("no layer") };
+            let Some(Dialog::Export(open)) = app.dialogs.last() else { panic!("no layer") };
             let chosen = open.choices(part).iter().position(|(_, chosen)| *chosen);
             assert_eq!((open.part, chosen), (part, Some(place)));
         }
@@ -527,11 +529,11 @@ fn lines_of_a_list_over_the_screen_are_chosen_and_taken() {
     app.update(Msg::Templates((0..5).map(template).collect()), at(1));
     let lines = app.geometry().picker_lines();
     click(&mut app, lines.x + 4, lines.y + 3);
-    let Some(Overlay::Picker(open)) = app.overlays.last() else { panic!("{:?}", app.overlays.last()) };
+    let Some(Dialog::Picker(open)) = app.dialogs.last() else { panic!("{:?}", app.dialogs.last()) };
     let title = open.selected().expect("chosen").title.to_string();
     click(&mut app, lines.x + 4, lines.y + 20);
     click(&mut app, lines.x + 4, lines.y + 3);
-    let Some(Overlay::Editor(editor)) = app.overlays.last() else { panic!("it was taken") };
+    let Some(Dialog::Editor(editor)) = app.dialogs.last() else { panic!("it was taken") };
     assert!(editor.input.text().contains(&title.replace('T', "text ")), "{title} {:?}", editor.input.text());
 }
 
@@ -551,8 +553,8 @@ fn movers_are_scrolled_selected_and_opened_in_either_half() {
         };
         app.views.table.show_report(report(9), Some(report(1)));
         press(&mut app, "w");
-        let path = |app: &App| match app.overlays.last() {
-            Some(Overlay::Movers(open)) => open.selected().expect("a page").path.to_string(),
+        let path = |app: &App| match app.dialogs.last() {
+            Some(Dialog::Movers(open)) => open.selected().expect("a page").path.to_string(),
             other => panic!("{other:?}"),
         };
         let [upper, lower] = app.geometry().movers_halves();
@@ -564,7 +566,7 @@ fn movers_are_scrolled_selected_and_opened_in_either_half() {
         assert_eq!(path(&app), lost, "the other half scrolls, this one has the keys");
         click(&mut app, lower.x + 4, lower.y);
         click(&mut app, lower.x + 4, lower.y + 3);
-        assert!(matches!(app.overlays.last(), Some(Overlay::Card(_))), "{size:?}");
+        assert!(matches!(app.dialogs.last(), Some(Dialog::Card(_))), "{size:?}");
     }
 }
 
@@ -573,9 +575,9 @@ fn help_and_detail_scroll_under_the_wheel() {
     let mut app = app((80, 24), 5);
     press(&mut app, "?");
     event(&mut app, MouseEventKind::ScrollDown, 40, 10);
-    assert!(matches!(app.overlays.last(), Some(Overlay::Help(help)) if help.scroll == 3));
+    assert!(matches!(app.dialogs.last(), Some(Dialog::Help(help)) if help.scroll == 3));
     event(&mut app, MouseEventKind::ScrollUp, 40, 10);
-    assert!(matches!(app.overlays.last(), Some(Overlay::Help(help)) if help.scroll == 0));
+    assert!(matches!(app.dialogs.last(), Some(Dialog::Help(help)) if help.scroll == 0));
 }
 
 #[test]
@@ -585,8 +587,11 @@ fn a_saved_filter_is_chosen_by_its_tab() {
         let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
         let filter = |name: &str| SavedFilter { name: CleanText::line(name), text: "s:failed".to_owned() };
         let filters = vec![filter("失敗"), filter("failed")];
-        let (mut app, _) = App::new(Start { size, filters, ..Start::new(scope, utc) }, at(0));
-        app.update(Msg::Loaded(Ok(Box::new(Known { jobs: vec![row(1, Status::Active)], ..Known::default() }))), at(0));
+        let (mut app, _) = App::new(AppConfig { size, filters, ..AppConfig::new(scope, utc) }, at(0));
+        app.update(
+            Msg::Loaded(Ok(Box::new(InitialData { jobs: vec![row(1, Status::Active)], ..InitialData::default() }))),
+            at(0),
+        );
         let title = app.geometry().list_title();
         let tabs = |app: &App| -> Vec<(u16, usize)> {
             title
@@ -611,18 +616,18 @@ fn a_range_is_chosen_by_its_name() {
     let mut app = views((160, 40), 3);
     let names = app.range_line(160, at(1)).1;
     assert!(names.iter().any(|name| name.on && name.text == "[7d]"), "{names:?}");
-    for name in names.iter().rev().filter(|name| matches!(name.choice, Choice::Preset(_))) {
+    for name in names.iter().rev().filter(|name| matches!(name.choice, PresetChoice::Preset(_))) {
         // What is on stands in brackets, so that the others move.
         let now = app.range_line(160, at(1)).1.into_iter().find(|other| other.choice == name.choice).expect("there");
         click(&mut app, u16::try_from(now.at).expect("a cell"), 1);
-        assert_eq!(app.views.preset().map(Choice::Preset), Some(name.choice));
+        assert_eq!(app.views.preset().map(PresetChoice::Preset), Some(name.choice));
     }
-    let own = app.range_line(160, at(1)).1.into_iter().find(|name| name.choice == Choice::Own).expect("there");
+    let own = app.range_line(160, at(1)).1.into_iter().find(|name| name.choice == PresetChoice::Own).expect("there");
     click(&mut app, u16::try_from(own.at).expect("a cell"), 1);
-    assert!(matches!(app.overlays.last(), Some(Overlay::Calendar(_))));
+    assert!(matches!(app.dialogs.last(), Some(Dialog::Calendar(_))));
     let mut app = views((80, 24), 3);
     let only = app.range_line(80, at(1)).1;
-    assert!(matches!(only.as_slice(), [name] if name.choice == Choice::Next), "{only:?}");
+    assert!(matches!(only.as_slice(), [name] if name.choice == PresetChoice::Next), "{only:?}");
     click(&mut app, u16::try_from(only[0].at + 2).expect("a cell"), 1);
     assert_eq!(app.views.range_name(at(1).date_naive()).as_deref(), Some("30d"));
 }

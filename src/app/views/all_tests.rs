@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::Msg;
-use crate::app::msg::Start;
+use crate::app::msg::AppConfig;
 use crate::model::comparison::ComparedRanges;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
@@ -65,22 +65,22 @@ fn broken_off(range: DateRange) -> Recalled {
 }
 
 /// The state machine on its views screen, with what it asked for.
-struct Seat {
+struct LoadFixture {
     app: App,
     asked: Vec<Effect>,
 }
 
-impl Seat {
+impl LoadFixture {
     /// Looks at the views of this week; what is known of it is told.
     fn looking(known: Recalled) -> Self {
         let scope =
             Scope { base_url: "https://api.example.com".to_owned(), project: "acme".to_owned(), organization: None };
         let utc = FixedOffset::east_opt(0).expect("UTC");
-        let start = Start { size: (120, 40), ..Start::new(scope, utc) };
+        let start = AppConfig { size: (120, 40), ..AppConfig::new(scope, utc) };
         let mut seat = Self { app: App::new(start, now()).0, asked: Vec::new() };
         seat.left(63);
         seat.keys("2");
-        assert_eq!(seat.asked.last(), Some(&Effect::Recall(week())), "the record comes first");
+        assert_eq!(seat.asked.last(), Some(&Effect::LoadCached(week())), "the record comes first");
         assert!(!seat.asks_the_service());
         seat.recall(week(), known);
         seat
@@ -105,7 +105,7 @@ impl Seat {
     }
 
     fn recall(&mut self, range: DateRange, known: Recalled) {
-        self.tell(Msg::Recalled { range, recalled: Ok(known) });
+        self.tell(Msg::CachedReport { range, recalled: Ok(known) });
     }
 
     fn answer(&mut self, rows: usize, has_more: bool) {
@@ -141,8 +141,8 @@ impl Seat {
     }
 
     fn question(&self) -> &str {
-        match self.app.overlays.last() {
-            Some(Overlay::Question(question)) => &question.text,
+        match self.app.dialogs.last() {
+            Some(Dialog::Question(question)) => &question.text,
             other => panic!("a question, not {other:?}"),
         }
     }
@@ -174,7 +174,7 @@ impl Seat {
 #[test]
 fn a_whole_report_is_listed_however_old_and_nothing_is_asked_for() {
     let old = now() - TimeDelta::days(2);
-    let seat = Seat::looking(whole(week(), old));
+    let seat = LoadFixture::looking(whole(week(), old));
     assert_eq!(seat.listed(), Some((week(), 600, true)));
     assert!(!seat.asks_the_service(), "{:?}", seat.asked);
     assert_eq!(seat.app.views.as_of(), Some(old));
@@ -182,7 +182,7 @@ fn a_whole_report_is_listed_however_old_and_nothing_is_asked_for() {
 
 #[test]
 fn a_range_of_which_nothing_whole_is_known_costs_one_answer() {
-    let seat = Seat::looking(broken_off(week()));
+    let seat = LoadFixture::looking(broken_off(week()));
     let asked: Vec<&Effect> = seat.asked.iter().filter(|effect| matches!(effect, Effect::LoadViews { .. })).collect();
     assert_eq!(asked.len(), 1);
     assert_eq!(seat.app.views.all.broken_off(week()), Some(1000));
@@ -190,7 +190,7 @@ fn a_range_of_which_nothing_whole_is_known_costs_one_answer() {
 
 #[test]
 fn what_a_broken_off_load_took_in_is_listed_when_not_even_one_answer_comes() {
-    let mut seat = Seat::looking(broken_off(week()));
+    let mut seat = LoadFixture::looking(broken_off(week()));
     let failure = Failure::new(FailureKind::Offline, "No network.");
     seat.tell(Msg::Views { query: seat.app.views.query(), result: Err(failure), old: None });
     assert_eq!(seat.listed(), Some((week(), 1000, false)));
@@ -198,7 +198,7 @@ fn what_a_broken_off_load_took_in_is_listed_when_not_even_one_answer_comes() {
 
 #[test]
 fn the_price_is_said_first_and_what_was_agreed_to_is_asked_for_once() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     seat.keys("a");
     assert!(seat.orders().is_empty());
     assert!(seat.question().starts_with("Load all pages of 2026-11-14 … 2026-11-20? About 4 requests, "));
@@ -212,7 +212,7 @@ fn the_price_is_said_first_and_what_was_agreed_to_is_asked_for_once() {
 
 #[test]
 fn a_fresh_first_answer_at_the_largest_size_is_free_and_asking_again_says_so() {
-    let mut seat = Seat::looking(Recalled::default());
+    let mut seat = LoadFixture::looking(Recalled::default());
     seat.app.views.query.limit = crate::model::views::LIMIT_MAX;
     seat.answer(250, true);
     let order = LoadPlan { range: week(), afresh: false, at_most: AT_A_GO, until: None };
@@ -232,7 +232,7 @@ fn a_fresh_first_answer_at_the_largest_size_is_free_and_asking_again_says_so() {
 
 #[test]
 fn a_limit_that_is_told_of_wakes_the_screen_each_second_of_its_last_minute_and_at_its_end() {
-    let mut seat = Seat::looking(Recalled::default());
+    let mut seat = LoadFixture::looking(Recalled::default());
     seat.tell(Msg::News(EngineEvent::Budget(
         RateLimited::Views,
         Budget { used: 1, limit: 100, resets_at: None, blocked: None },
@@ -241,16 +241,16 @@ fn a_limit_that_is_told_of_wakes_the_screen_each_second_of_its_last_minute_and_a
     let failure = Failure::new(FailureKind::Limited(Wait { until, is_estimate: false }), "the limit is used up");
     seat.tell(Msg::Views { query: seat.app.views.query(), result: Err(failure), old: None });
     seat.app.notice = None;
-    assert_eq!(seat.app.next_wake(now()), Some(until - TimeDelta::seconds(59)));
+    assert_eq!(seat.app.next_timer(now()), Some(until - TimeDelta::seconds(59)));
     let late = until - TimeDelta::seconds(30);
-    assert_eq!(seat.app.next_wake(late), Some(late + TimeDelta::seconds(1)));
-    assert_eq!(seat.app.next_wake(until - TimeDelta::milliseconds(400)), Some(until));
-    assert_eq!(seat.app.next_wake(until), None);
+    assert_eq!(seat.app.next_timer(late), Some(late + TimeDelta::seconds(1)));
+    assert_eq!(seat.app.next_timer(until - TimeDelta::milliseconds(400)), Some(until));
+    assert_eq!(seat.app.next_timer(until), None);
 }
 
 #[test]
 fn the_price_counts_rows_that_are_proven_and_tells_of_the_last_time() {
-    let mut seat = Seat::looking(Recalled { last_time: Some(5), ..Recalled::default() });
+    let mut seat = LoadFixture::looking(Recalled { last_time: Some(5), ..Recalled::default() });
     seat.tell(Msg::Views {
         query: seat.app.views.query(),
         result: Ok(Timed { value: page(50, true), as_of: now() }),
@@ -267,19 +267,19 @@ fn the_price_counts_rows_that_are_proven_and_tells_of_the_last_time() {
 
 #[test]
 fn an_unknown_number_of_rows_is_estimated_and_the_question_says_from_what() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     seat.keys("a");
     let text = "Load all pages of 2026-11-14 … 2026-11-20? About 4 requests, estimated from the first 50 rows (5% of the \
                 views), 63 left here.";
     assert_eq!(seat.question(), text);
     let similar = SimilarRange { range: week_before(), rows: 1_099 };
-    let mut seat = Seat::looking(Recalled { similar: Some(similar), ..Recalled::default() });
+    let mut seat = LoadFixture::looking(Recalled { similar: Some(similar), ..Recalled::default() });
     seat.answer(50, true);
     seat.keys("a");
     let text = "Load all pages of 2026-11-14 … 2026-11-20? About 5 requests, estimated from the 1,099 pages of \
                 2026-11-07 … 2026-11-13, 63 left here.";
     assert_eq!(seat.question(), text);
-    let mut seat = Seat::looking(Recalled::default());
+    let mut seat = LoadFixture::looking(Recalled::default());
     seat.answer(2, true);
     seat.keys("a");
     let text = "Load all pages of 2026-11-14 … 2026-11-20? At least 1 request, 63 left here.";
@@ -288,7 +288,7 @@ fn an_unknown_number_of_rows_is_estimated_and_the_question_says_from_what() {
 
 #[test]
 fn each_range_that_nothing_is_known_of_is_expected_to_cost_as_much_as_the_others() {
-    let seat = Seat::with_an_answer();
+    let seat = LoadFixture::with_an_answer();
     let order = |range| LoadPlan { range, afresh: false, at_most: AT_A_GO, until: None };
     let of = |ranges: &[DateRange]| {
         let orders: Vec<LoadPlan> = ranges.iter().copied().map(order).collect();
@@ -303,9 +303,9 @@ fn each_range_that_nothing_is_known_of_is_expected_to_cost_as_much_as_the_others
 
 #[test]
 fn a_load_offers_to_stop_at_95_and_at_99_percent_and_goes_on_by_itself() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     seat.keys("ay");
-    let at = |seat: &mut Seat, answers: u32, share: f64, is_complete: bool| {
+    let at = |seat: &mut LoadFixture, answers: u32, share: f64, is_complete: bool| {
         seat.app.notice = None;
         let rows = answers as usize * 250;
         let progress =
@@ -326,14 +326,14 @@ fn a_load_offers_to_stop_at_95_and_at_99_percent_and_goes_on_by_itself() {
     seat.end(week(), Some(report(week(), 2_500, 10, false, now())), LoadEnded::Stopped, 10);
     assert!(seat.said().starts_with("Stopped after 2,500 rows (99% of the views), which are kept"), "{}", seat.said());
     // The last answer needs no offer.
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     seat.keys("ay");
     assert_eq!(at(&mut seat, 1, 1.0, true), None);
 }
 
 #[test]
 fn what_is_provably_one_request_is_not_asked_about() {
-    let mut seat = Seat::looking(Recalled::default());
+    let mut seat = LoadFixture::looking(Recalled::default());
     seat.answer(50, false);
     seat.keys("a");
     assert_eq!(seat.orders(), [LoadPlan { range: week(), afresh: false, at_most: 1, until: None }]);
@@ -348,7 +348,7 @@ fn what_is_provably_one_request_is_not_asked_about() {
 
 #[test]
 fn a_go_ends_at_its_limit_and_asks_again_with_what_it_brought() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     seat.keys("ay");
     seat.progress(week(), 20);
     seat.left(43);
@@ -364,16 +364,16 @@ fn a_go_ends_at_its_limit_and_asks_again_with_what_it_brought() {
 
 #[test]
 fn a_question_that_nobody_waits_for_does_not_open_over_what_is_typed() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     seat.keys("ay1");
     seat.end(week(), Some(report(week(), 5000, 20, false, now())), LoadEnded::AtMost, 20);
-    assert!(seat.app.overlays.is_empty());
+    assert!(seat.app.dialogs.is_empty());
     assert!(seat.said().contains("asked for again, it goes on"));
 }
 
 #[test]
 fn with_fewer_requests_left_than_it_takes_the_rest_is_offered_and_with_none_a_reason() {
-    let mut seat = Seat::looking(Recalled { last_time: Some(5), ..Recalled::default() });
+    let mut seat = LoadFixture::looking(Recalled { last_time: Some(5), ..Recalled::default() });
     seat.answer(50, true);
     seat.left(3);
     seat.keys("a");
@@ -384,7 +384,7 @@ fn with_fewer_requests_left_than_it_takes_the_rest_is_offered_and_with_none_a_re
     seat.keys("␛");
     seat.left(0);
     seat.keys("a");
-    assert!(seat.app.overlays.is_empty(), "nothing to agree to");
+    assert!(seat.app.dialogs.is_empty(), "nothing to agree to");
     let text = "No requests for page views are left on this computer this hour; the next is free in 22m. The trend (t), \
                 what is kept (H) and every cached range can still be seen.";
     assert_eq!(seat.said(), text);
@@ -393,20 +393,20 @@ fn with_fewer_requests_left_than_it_takes_the_rest_is_offered_and_with_none_a_re
 
 #[test]
 fn a_reset_that_passed_while_something_else_happened_still_wakes() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     seat.left(0);
     let resets_at = now() + TimeDelta::minutes(22);
     let late = resets_at + TimeDelta::milliseconds(300);
-    assert!(seat.app.next_wake(resets_at - TimeDelta::milliseconds(300)).is_some_and(|at| at <= resets_at));
-    assert_eq!(seat.app.next_wake(late), Some(late));
+    assert!(seat.app.next_timer(resets_at - TimeDelta::milliseconds(300)).is_some_and(|at| at <= resets_at));
+    assert_eq!(seat.app.next_timer(late), Some(late));
     assert!(seat.app.update(Msg::Wake, late).contains(&Effect::ReportBudgets));
-    assert!(seat.app.next_wake(late).is_none_or(|at| at > late), "once");
+    assert!(seat.app.next_timer(late).is_none_or(|at| at > late), "once");
 }
 
 #[test]
 fn the_same_key_and_esc_stop_a_load_and_it_goes_on_from_there() {
     for stop in ["a", "␛"] {
-        let mut seat = Seat::with_an_answer();
+        let mut seat = LoadFixture::with_an_answer();
         seat.keys("ay");
         seat.progress(week(), 2);
         seat.keys(stop);
@@ -432,7 +432,7 @@ fn the_same_key_and_esc_stop_a_load_and_it_goes_on_from_there() {
 
 #[test]
 fn a_failure_half_way_says_when_and_keeps_what_came() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     seat.keys("ay");
     let failure = Failure::new(
         FailureKind::Limited(Wait { until: now() + TimeDelta::minutes(10), is_estimate: false }),
@@ -446,7 +446,7 @@ fn a_failure_half_way_says_when_and_keeps_what_came() {
 
 #[test]
 fn a_stale_whole_report_stays_when_asking_anew_is_broken_off() {
-    let mut seat = Seat::looking(whole(week(), now() - TimeDelta::hours(3)));
+    let mut seat = LoadFixture::looking(whole(week(), now() - TimeDelta::hours(3)));
     seat.keys("r");
     assert!(seat.question().contains("At least 1 request, last time 3, 63 left here."), "{}", seat.question());
     seat.keys("y");
@@ -463,15 +463,15 @@ fn a_stale_whole_report_stays_when_asking_anew_is_broken_off() {
 
 #[test]
 fn a_fresh_whole_report_is_not_loaded_again() {
-    let mut seat = Seat::looking(whole(week(), now()));
+    let mut seat = LoadFixture::looking(whole(week(), now()));
     seat.keys("a");
-    assert!(seat.app.overlays.is_empty() && seat.orders().is_empty());
+    assert!(seat.app.dialogs.is_empty() && seat.orders().is_empty());
     assert!(seat.said().contains("r asks for all of them anew"));
 }
 
 #[test]
 fn a_load_goes_on_behind_another_range_and_another_screen() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     seat.keys("ay[");
     seat.recall(week_before(), Recalled::default());
     seat.answer(50, true);
@@ -484,7 +484,7 @@ fn a_load_goes_on_behind_another_range_and_another_screen() {
 
 #[test]
 fn an_answer_that_comes_after_all_pages_did_does_not_take_their_place() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     seat.keys("ayl");
     assert!(seat.app.views.load().is_loading(), "the next page of rows is asked for");
     seat.end(week(), Some(report(week(), 600, 3, true, now())), LoadEnded::Complete, 3);
@@ -495,7 +495,7 @@ fn an_answer_that_comes_after_all_pages_did_does_not_take_their_place() {
 
 #[test]
 fn a_load_that_is_stopping_is_no_layer_any_more() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     seat.keys("ay");
     assert!(seat.app.has_layer());
     seat.keys("␛");
@@ -504,13 +504,17 @@ fn a_load_that_is_stopping_is_no_layer_any_more() {
 
 #[test]
 fn several_ranges_have_one_price_and_are_loaded_one_after_the_other() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     let mut effects = Vec::new();
     let far = range("2026-10-01", "2026-10-07");
     seat.app.ask_to_load(vec![week(), week_before(), far], now(), &mut effects);
-    assert_eq!(effects, [Effect::Recall(week_before()), Effect::Recall(far)], "what is known of them comes first");
+    assert_eq!(
+        effects,
+        [Effect::LoadCached(week_before()), Effect::LoadCached(far)],
+        "what is known of them comes first"
+    );
     seat.recall(week_before(), Recalled { last_time: Some(2), ..Recalled::default() });
-    assert!(seat.app.overlays.is_empty());
+    assert!(seat.app.dialogs.is_empty());
     seat.recall(far, whole(far, now()));
     assert!(
         seat.question()
@@ -529,18 +533,18 @@ fn several_ranges_have_one_price_and_are_loaded_one_after_the_other() {
 
 #[test]
 fn ranges_that_are_known_whole_and_fresh_are_not_asked_about() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     let far = range("2026-10-01", "2026-10-07");
     let mut effects = Vec::new();
     seat.app.ask_to_load(vec![far], now(), &mut effects);
     seat.recall(far, whole(far, now()));
-    assert!(seat.app.overlays.is_empty() && seat.orders().is_empty());
+    assert!(seat.app.dialogs.is_empty() && seat.orders().is_empty());
     assert_eq!(seat.said(), "All of that is known already: nothing to ask for.");
 }
 
 #[test]
 fn a_failure_ends_the_line() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     let mut effects = Vec::new();
     seat.app.ask_to_load(vec![week(), week_before()], now(), &mut effects);
     seat.recall(week_before(), Recalled::default());
@@ -552,10 +556,10 @@ fn a_failure_ends_the_line() {
 
 #[test]
 fn a_comparison_of_what_is_cached_costs_nothing_and_the_key_takes_it_back() {
-    let mut seat = Seat::looking(whole(week(), now()));
+    let mut seat = LoadFixture::looking(whole(week(), now()));
     seat.keys("c");
     let read: Vec<&Effect> = seat.asked.iter().rev().take(2).collect();
-    assert_eq!(read, [&Effect::Recall(days_before()), &Effect::Recall(complete_days())]);
+    assert_eq!(read, [&Effect::LoadCached(days_before()), &Effect::LoadCached(complete_days())]);
     seat.recall(complete_days(), whole(complete_days(), now()));
     seat.recall(days_before(), whole(days_before(), now()));
     assert!(seat.app.views.is_comparing() && !seat.asks_the_service());
@@ -569,8 +573,8 @@ fn a_comparison_of_what_is_cached_costs_nothing_and_the_key_takes_it_back() {
 
 #[test]
 fn a_comparison_asks_one_price_for_what_is_missing_and_no_gives_it_up() {
-    let mut seat = Seat::with_an_answer();
-    let unread = |seat: &mut Seat| {
+    let mut seat = LoadFixture::with_an_answer();
+    let unread = |seat: &mut LoadFixture| {
         seat.keys("c");
         seat.recall(complete_days(), Recalled::default());
         seat.recall(days_before(), Recalled::default());
@@ -592,7 +596,7 @@ fn a_comparison_asks_one_price_for_what_is_missing_and_no_gives_it_up() {
 
 #[test]
 fn days_that_were_loaded_before_they_were_over_are_not_compared_but_asked_for_again() {
-    let mut seat = Seat::looking(whole(week(), now()));
+    let mut seat = LoadFixture::looking(whole(week(), now()));
     seat.keys("c");
     seat.recall(complete_days(), whole(complete_days(), now()));
     seat.recall(days_before(), whole(days_before(), "2026-11-12T10:00:00Z".parse().expect("a time")));
@@ -604,7 +608,7 @@ fn days_that_were_loaded_before_they_were_over_are_not_compared_but_asked_for_ag
 #[test]
 fn a_range_of_today_alone_has_nothing_to_compare() {
     let today = range("2026-11-20", "2026-11-20");
-    let mut seat = Seat::looking(whole(week(), now()));
+    let mut seat = LoadFixture::looking(whole(week(), now()));
     seat.keys("D2026-11-20");
     seat.tell(Msg::Input(Event::Key(KeyCode::Enter.into())));
     seat.recall(today, whole(today, now()));
@@ -619,7 +623,7 @@ fn a_range_of_today_alone_has_nothing_to_compare() {
 
 #[test]
 fn a_month_is_compared_per_day_with_the_month_before_that_the_key_steps_to() {
-    let mut seat = Seat::looking(whole(week(), now()));
+    let mut seat = LoadFixture::looking(whole(week(), now()));
     let [october, september] = [range("2026-10-01", "2026-10-31"), range("2026-09-01", "2026-09-30")];
     seat.keys("D2026-10");
     seat.tell(Msg::Input(Event::Key(KeyCode::Enter.into())));
@@ -635,7 +639,7 @@ fn a_month_is_compared_per_day_with_the_month_before_that_the_key_steps_to() {
 
 #[test]
 fn this_month_is_compared_with_as_many_days_of_the_month_before() {
-    let mut seat = Seat::looking(whole(week(), now()));
+    let mut seat = LoadFixture::looking(whole(week(), now()));
     let month = range("2026-11-01", "2026-11-20");
     seat.keys("D2026-11");
     seat.tell(Msg::Input(Event::Key(KeyCode::Enter.into())));
@@ -649,7 +653,7 @@ fn this_month_is_compared_with_as_many_days_of_the_month_before() {
 
 #[test]
 fn after_midnight_the_comparison_keeps_its_days_until_the_range_is_loaded_anew() {
-    let mut seat = Seat::looking(whole(week(), now()));
+    let mut seat = LoadFixture::looking(whole(week(), now()));
     seat.keys("D2026-11-14 2026-11-20");
     seat.tell(Msg::Input(Event::Key(KeyCode::Enter.into())));
     seat.compare();
@@ -657,17 +661,17 @@ fn after_midnight_the_comparison_keeps_its_days_until_the_range_is_loaded_anew()
     let change = seat.app.views.site_change(tomorrow).expect("a comparison");
     assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: days_before() });
     let effects = seat.app.update(Msg::Input(Event::Key(KeyCode::Char('r').into())), tomorrow);
-    assert!(effects.contains(&Effect::Recall(week_before())), "all seven days are over now: {effects:?}");
+    assert!(effects.contains(&Effect::LoadCached(week_before())), "all seven days are over now: {effects:?}");
 }
 
 #[test]
 fn another_range_keeps_comparing_if_both_are_cached_and_explains_if_not() {
-    let mut seat = Seat::looking(whole(week(), now()));
+    let mut seat = LoadFixture::looking(whole(week(), now()));
     seat.compare();
     seat.keys("[");
     seat.recall(week_before(), whole(week_before(), now()));
     let far = range("2026-10-31", "2026-11-06");
-    assert!(seat.asked.contains(&Effect::Recall(far)));
+    assert!(seat.asked.contains(&Effect::LoadCached(far)));
     seat.recall(far, whole(far, now()));
     assert_eq!(seat.site_change(), Some((ComparedRanges { now: week_before(), before: far }, true)));
     seat.keys("[");
@@ -682,7 +686,7 @@ fn another_range_keeps_comparing_if_both_are_cached_and_explains_if_not() {
 
 #[test]
 fn a_range_is_not_compared_with_itself() {
-    let mut seat = Seat::looking(whole(week(), now()));
+    let mut seat = LoadFixture::looking(whole(week(), now()));
     let mut effects = Vec::new();
     seat.app.compare_with(week(), now(), &mut effects);
     assert!(effects.is_empty() && seat.app.views.all.comparison.is_none());
@@ -690,7 +694,7 @@ fn a_range_is_not_compared_with_itself() {
 
 #[test]
 fn the_sites_totals_are_compared_once_those_of_the_complete_days_are_cached() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     let asked = seat.asked.iter().find_map(|effect| match effect {
         Effect::RecallTotals(ranges) => Some(ranges.clone()),
         _ => None,
@@ -719,15 +723,15 @@ fn the_sites_totals_are_compared_once_those_of_the_complete_days_are_cached() {
 
 #[test]
 fn movers_need_a_comparison() {
-    let mut seat = Seat::looking(whole(week(), now()));
+    let mut seat = LoadFixture::looking(whole(week(), now()));
     seat.keys("w");
     assert!(seat.said().contains("c compares"));
     seat.compare();
     seat.keys("w");
-    assert!(matches!(seat.app.overlays.last(), Some(Overlay::Movers(_))));
+    assert!(matches!(seat.app.dialogs.last(), Some(Dialog::Movers(_))));
     seat.keys("m");
-    let by = match seat.app.overlays.last() {
-        Some(Overlay::Movers(open)) => open.by,
+    let by = match seat.app.dialogs.last() {
+        Some(Dialog::Movers(open)) => open.by,
         other => panic!("movers, not {other:?}"),
     };
     assert_eq!(by, crate::app::views::movers::MovedBy::Ai);
@@ -735,7 +739,7 @@ fn movers_need_a_comparison() {
 
 #[test]
 fn the_trend_opens_with_what_is_known_and_says_the_price_of_the_rest() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     seat.keys("t");
     let Some(Effect::RecallTotals(asked)) = seat.asked.last() else { panic!("a look into the record") };
     assert_eq!(asked.len(), 13, "seven days, and six before them for the mean");
@@ -749,7 +753,7 @@ fn the_trend_opens_with_what_is_known_and_says_the_price_of_the_rest() {
     let newest_first: Vec<DateRange> = (16..=20).rev().map(day).collect();
     assert_eq!(seat.asked.last(), Some(&Effect::LoadTotals(newest_first)));
     seat.keys("a");
-    assert!(seat.app.overlays.len() == 1 && seat.said().contains("already"), "asked for once");
+    assert!(seat.app.dialogs.len() == 1 && seat.said().contains("already"), "asked for once");
     seat.tell(Msg::News(EngineEvent::Totals { range: day(20), totals: Timed { value: counts(4), as_of: now() } }));
     assert_eq!(seat.app.views.totals.still_to_come(), 4);
     seat.tell(Msg::TotalsLoaded(Err(Failure::new(FailureKind::Offline, "No network."))));
@@ -760,7 +764,7 @@ fn the_trend_opens_with_what_is_known_and_says_the_price_of_the_rest() {
 
 #[test]
 fn a_trend_that_costs_more_than_is_left_offers_the_newest() {
-    let mut seat = Seat::with_an_answer();
+    let mut seat = LoadFixture::with_an_answer();
     seat.left(3);
     seat.keys("ta");
     let text = "7 of 7 days are not known or not fresh: 7 requests, but only 3 left here. Ask for the newest 3?";
@@ -778,18 +782,18 @@ proptest! {
         keys in prop::collection::vec(prop::sample::select("aayyycctrn[]dw␛␛12e".chars().collect::<Vec<_>>()), 1..60),
         ends in prop::collection::vec(0_u8..6, 60),
     ) {
-        let mut seat = Seat::with_an_answer();
+        let mut seat = LoadFixture::with_an_answer();
         let mut ends = ends.into_iter();
         let mut running: Option<LoadPlan> = None;
         for key in keys {
-            let was_asked = matches!(seat.app.overlays.last(), Some(Overlay::Question(_)));
+            let was_asked = matches!(seat.app.dialogs.last(), Some(Dialog::Question(_)));
             let seen = seat.asked.len();
             seat.keys(&key.to_string());
             let mut at = seen;
             while let Some(effect) = seat.asked.get(at).cloned() {
                 at += 1;
                 match effect {
-                    Effect::Recall(range) => {
+                    Effect::LoadCached(range) => {
                         // Some ranges are known, some are not.
                         let known = if range.days() == 7 { whole(range, now()) } else { Recalled::default() };
                         seat.recall(range, known);

@@ -1,17 +1,17 @@
 //! A range of one's own: picked on a calendar or typed. What is typed wins over what is picked.
 
-use super::super::keymap::Before;
-use super::super::overlay::Overlay;
+use super::super::dialog::Dialog;
+use super::super::keymap::PreviousPeriod;
 use super::super::scroll::Scroll;
 use super::super::text_input::TextInput;
-use super::super::{App, Effect, Tone, format};
+use super::super::{App, Effect, Severity, format};
 use crate::model::Time;
 use crate::model::period::{DateRange, Period, RangeError, Typed, parse_period};
 use chrono::{Datelike as _, Days, Months, NaiveDate, TimeDelta};
 
 /// What the range is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum CalendarPurpose {
     /// The range that is shown.
     Show,
     /// The range that the shown one is compared with.
@@ -28,7 +28,7 @@ pub enum Focus {
 /// The layer.
 #[derive(Debug)]
 pub struct Calendar {
-    pub purpose: Purpose,
+    pub purpose: CalendarPurpose,
     pub focus: Focus,
     /// The last day that can be picked.
     pub today: NaiveDate,
@@ -46,7 +46,7 @@ pub struct Calendar {
 
 /// What there is to take.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Choice {
+pub enum CalendarChoice {
     /// Neither picked nor typed yet.
     Nothing,
     /// From the first picked day to the cursor.
@@ -56,10 +56,10 @@ pub enum Choice {
 
 impl Calendar {
     /// Opens on the last day of the present range, or on that of the period before it.
-    pub fn new(purpose: Purpose, present: DateRange, previous: Option<DateRange>, today: NaiveDate) -> Self {
+    pub fn new(purpose: CalendarPurpose, present: DateRange, previous: Option<DateRange>, today: NaiveDate) -> Self {
         let day = match purpose {
-            Purpose::Show => present.to(),
-            Purpose::Compare => present.from().pred_opt().unwrap_or(today),
+            CalendarPurpose::Show => present.to(),
+            CalendarPurpose::Compare => present.from().pred_opt().unwrap_or(today),
         };
         Self {
             purpose,
@@ -74,51 +74,51 @@ impl Calendar {
     }
 
     /// What Enter would take.
-    pub fn choice(&self) -> Choice {
+    pub fn choice(&self) -> CalendarChoice {
         if !self.input.is_blank() {
-            return Choice::Typed(parse_period(&self.input.text(), self.today));
+            return CalendarChoice::Typed(parse_period(&self.input.text(), self.today));
         }
-        let Some(anchor) = self.anchor else { return Choice::Nothing };
+        let Some(anchor) = self.anchor else { return CalendarChoice::Nothing };
         let picked = DateRange::new(anchor.min(self.cursor), anchor.max(self.cursor));
-        picked.map_or(Choice::Nothing, Choice::Picked)
+        picked.map_or(CalendarChoice::Nothing, CalendarChoice::Picked)
     }
 
     /// The days to highlight: those that are chosen, else the present range.
     pub fn span(&self) -> Option<DateRange> {
         match self.choice() {
-            Choice::Nothing => Some(self.present),
-            Choice::Picked(range) => Some(range),
-            Choice::Typed(typed) => typed.ok().map(|typed| typed.range),
+            CalendarChoice::Nothing => Some(self.present),
+            CalendarChoice::Picked(range) => Some(range),
+            CalendarChoice::Typed(typed) => typed.ok().map(|typed| typed.range),
         }
     }
 
     /// The day whose month is in sight: the cursor, or where what is typed ends.
     pub fn seen(&self) -> NaiveDate {
         match self.choice() {
-            Choice::Typed(Ok(typed)) => typed.range.to(),
+            CalendarChoice::Typed(Ok(typed)) => typed.range.to(),
             _ => self.cursor,
         }
     }
 
     /// The range of a quick choice for a comparison; none beyond the calendar.
-    pub fn before(&self, before: Before) -> Option<DateRange> {
+    pub fn before(&self, before: PreviousPeriod) -> Option<DateRange> {
         let shifted = |days: u64| {
             let back = |day: NaiveDate| day.checked_sub_days(Days::new(days));
             DateRange::new(back(self.present.from())?, back(self.present.to())?)
         };
         match before {
-            Before::Period => self.previous,
-            Before::Week => shifted(7),
-            Before::FourWeeks => shifted(28),
-            Before::Year => self.present.months_before(12),
+            PreviousPeriod::Period => self.previous,
+            PreviousPeriod::Week => shifted(7),
+            PreviousPeriod::FourWeeks => shifted(28),
+            PreviousPeriod::Year => self.present.months_before(12),
         }
     }
 
     /// What the key that picks does now, as a phrase behind it; none where there is nothing to add to [`Self::said`].
     pub fn hint(&self) -> Option<&'static str> {
         match (self.choice(), self.focus) {
-            (Choice::Nothing, Focus::Days) => Some("picks a first day"),
-            (Choice::Picked(_), _) => Some("takes it"),
+            (CalendarChoice::Nothing, Focus::Days) => Some("picks a first day"),
+            (CalendarChoice::Picked(_), _) => Some("takes it"),
             _ => None,
         }
     }
@@ -126,10 +126,10 @@ impl Calendar {
     /// What is chosen, or the day under the cursor, in a line; an error is what is wrong.
     pub fn said(&self) -> Result<String, String> {
         match self.choice() {
-            Choice::Nothing => Ok(self.day_words()),
-            Choice::Picked(range) => self.fitting(range),
-            Choice::Typed(Err(wrong)) => Err(wrong.to_string()),
-            Choice::Typed(Ok(typed)) => {
+            CalendarChoice::Nothing => Ok(self.day_words()),
+            CalendarChoice::Picked(range) => self.fitting(range),
+            CalendarChoice::Typed(Err(wrong)) => Err(wrong.to_string()),
+            CalendarChoice::Typed(Ok(typed)) => {
                 let words = self.fitting(typed.range)?;
                 Ok(if typed.cut.is_some() { format!("{words}, cut at today") } else { words })
             }
@@ -137,7 +137,7 @@ impl Calendar {
     }
 
     fn fitting(&self, range: DateRange) -> Result<String, String> {
-        if self.purpose == Purpose::Compare && range == self.present {
+        if self.purpose == CalendarPurpose::Compare && range == self.present {
             return Err("choose a different range to compare with".to_owned());
         }
         let days = usize::try_from(range.days()).unwrap_or(usize::MAX);
@@ -222,16 +222,16 @@ impl Calendar {
 
 impl App {
     /// The keys that choose a range.
-    pub(in crate::app) fn open_calendar(&mut self, purpose: Purpose, now: Time) {
+    pub(in crate::app) fn open_calendar(&mut self, purpose: CalendarPurpose, now: Time) {
         let (present, previous) = (self.views.query().range, self.views.previous_period());
         let calendar = Calendar::new(purpose, present, previous, now.date_naive());
-        self.overlays.push(Overlay::Calendar(Box::new(calendar)));
+        self.dialogs.push(Dialog::Calendar(Box::new(calendar)));
     }
 
     /// The calendar, when it is on top.
     pub(in crate::app) fn calendar_on_top(&mut self) -> Option<&mut Calendar> {
-        match self.overlays.last_mut() {
-            Some(Overlay::Calendar(open)) => Some(open),
+        match self.dialogs.last_mut() {
+            Some(Dialog::Calendar(open)) => Some(open),
             _ => None,
         }
     }
@@ -240,35 +240,37 @@ impl App {
     pub(in crate::app) fn take_range(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(open) = self.calendar_on_top() else { return };
         let (choice, purpose) = (open.choice(), open.purpose);
-        if choice == Choice::Nothing && open.focus == Focus::Days {
+        if choice == CalendarChoice::Nothing && open.focus == Focus::Days {
             open.anchor = Some(open.cursor);
         }
         // What is wrong stands below the line already.
         let typed = match (open.said(), choice) {
-            (Err(_), _) | (_, Choice::Nothing | Choice::Typed(Err(_))) => return,
-            (Ok(_), Choice::Typed(Ok(typed))) => typed,
-            (Ok(_), Choice::Picked(range)) => Typed { period: Period::days(range), preset: None, range, cut: None },
+            (Err(_), _) | (_, CalendarChoice::Nothing | CalendarChoice::Typed(Err(_))) => return,
+            (Ok(_), CalendarChoice::Typed(Ok(typed))) => typed,
+            (Ok(_), CalendarChoice::Picked(range)) => {
+                Typed { period: Period::days(range), preset: None, range, cut: None }
+            }
         };
-        self.overlays.pop();
+        self.dialogs.pop();
         match purpose {
-            Purpose::Show => effects.extend(self.views.choose(typed.period, typed.preset, now)),
-            Purpose::Compare => self.compare_with(typed.range, now, effects),
+            CalendarPurpose::Show => effects.extend(self.views.choose(typed.period, typed.preset, now)),
+            CalendarPurpose::Compare => self.compare_with(typed.range, now, effects),
         }
         // A month that goes on is known to; days that were asked for and left out are told.
         if let (Some(last), None) = (typed.cut, typed.period.name()) {
-            self.say(Tone::Info, &format!("Cut at today: the days up to {last} have not come yet."), now);
+            self.notify(Severity::Info, &format!("Cut at today: the days up to {last} have not come yet."), now);
         }
     }
 
     /// A quick choice of what to compare with; where a range is chosen to be shown its key is typed.
-    pub(in crate::app) fn take_before(&mut self, before: Before, now: Time, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn take_before(&mut self, before: PreviousPeriod, now: Time, effects: &mut Vec<Effect>) {
         let Some(open) = self.calendar_on_top() else { return };
-        if open.purpose == Purpose::Show {
+        if open.purpose == CalendarPurpose::Show {
             open.type_with(|input| input.paste(before.key().encode_utf8(&mut [0; 4])));
             return;
         }
         if let Some(range) = open.before(before) {
-            self.overlays.pop();
+            self.dialogs.pop();
             self.compare_with(range, now, effects);
         }
     }
@@ -283,21 +285,21 @@ mod tests {
         text.parse().expect("a date")
     }
 
-    fn calendar(purpose: Purpose) -> Calendar {
+    fn calendar(purpose: CalendarPurpose) -> Calendar {
         let today = day("2026-11-20");
         let present = DateRange::last_days(7, today);
         Calendar::new(purpose, present, present.step(-1), today)
     }
 
     fn typed(text: &str) -> Calendar {
-        let mut calendar = calendar(Purpose::Show);
+        let mut calendar = calendar(CalendarPurpose::Show);
         calendar.type_with(|input| input.paste(text));
         calendar
     }
 
     #[test]
     fn two_days_in_either_order_make_a_range() {
-        let mut calendar = calendar(Purpose::Show);
+        let mut calendar = calendar(CalendarPurpose::Show);
         calendar.anchor = Some(calendar.cursor);
         calendar.move_days(-3);
         assert_eq!(calendar.said().as_deref(), Ok("2026-11-17 … 2026-11-20, 4 days"));
@@ -307,7 +309,7 @@ mod tests {
 
     #[test]
     fn the_cursor_stays_out_of_the_future_and_in_the_month_when_asked() {
-        let mut calendar = calendar(Purpose::Show);
+        let mut calendar = calendar(CalendarPurpose::Show);
         calendar.move_days(1);
         assert_eq!(calendar.cursor, day("2026-11-20"));
         calendar.scroll(Scroll::Bottom);
@@ -331,7 +333,7 @@ mod tests {
         assert_eq!(calendar.said().as_deref(), Ok("2026-10-01 … 2026-10-31, 31 days"));
         calendar.move_days(-1);
         assert!(calendar.input.is_blank());
-        assert_eq!(calendar.choice(), Choice::Nothing);
+        assert_eq!(calendar.choice(), CalendarChoice::Nothing);
     }
 
     #[test]
@@ -345,7 +347,7 @@ mod tests {
 
     #[test]
     fn going_back_takes_the_text_then_the_picked_day() {
-        let mut calendar = calendar(Purpose::Show);
+        let mut calendar = calendar(CalendarPurpose::Show);
         calendar.anchor = Some(calendar.cursor);
         calendar.type_with(|input| input.paste("x"));
         assert!(calendar.step_back());
@@ -356,17 +358,17 @@ mod tests {
 
     #[test]
     fn the_quick_choices_of_a_comparison_are_what_they_say() {
-        let calendar = calendar(Purpose::Compare);
+        let calendar = calendar(CalendarPurpose::Compare);
         let before = |before| calendar.before(before).map(|range| range.to_string()).expect("a range");
-        assert_eq!(before(Before::Period), "2026-11-07 … 2026-11-13");
-        assert_eq!(before(Before::Week), "2026-11-07 … 2026-11-13");
-        assert_eq!(before(Before::FourWeeks), "2026-10-17 … 2026-10-23");
-        assert_eq!(before(Before::Year), "2025-11-14 … 2025-11-20");
+        assert_eq!(before(PreviousPeriod::Period), "2026-11-07 … 2026-11-13");
+        assert_eq!(before(PreviousPeriod::Week), "2026-11-07 … 2026-11-13");
+        assert_eq!(before(PreviousPeriod::FourWeeks), "2026-10-17 … 2026-10-23");
+        assert_eq!(before(PreviousPeriod::Year), "2025-11-14 … 2025-11-20");
     }
 
     #[test]
     fn a_range_is_not_compared_with_itself() {
-        let mut calendar = calendar(Purpose::Compare);
+        let mut calendar = calendar(CalendarPurpose::Compare);
         calendar.type_with(|input| input.paste("7d"));
         assert!(calendar.said().is_err());
     }
@@ -374,7 +376,7 @@ mod tests {
     proptest! {
         #[test]
         fn wherever_the_cursor_goes_it_is_a_day_that_has_come(moves in prop::collection::vec((0_u8..5, -400_isize..400), 0..40)) {
-            let mut calendar = calendar(Purpose::Show);
+            let mut calendar = calendar(CalendarPurpose::Show);
             calendar.anchor = Some(calendar.cursor);
             for (kind, by) in moves {
                 match kind {

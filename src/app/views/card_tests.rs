@@ -1,7 +1,7 @@
 use super::*;
 use crate::app::Msg;
+use crate::app::finish_alerts::tests::{app, press};
 use crate::app::jobs::tests::{at, row as job};
-use crate::app::signals::tests::{app, press};
 use crate::model::failure::FailureKind;
 use crate::model::impact::PagePeriod;
 use crate::model::job::Status;
@@ -38,7 +38,7 @@ fn enter(app: &mut App) -> Vec<Effect> {
     app.update(Msg::Input(Event::Key(KeyCode::Enter.into())), at(0))
 }
 
-fn open(app: &mut App) -> &Card {
+fn open(app: &mut App) -> &PageDetail {
     assert!(enter(app).contains(&Effect::RecallPage(CleanText::line("/a"))));
     app.card().expect("a card")
 }
@@ -93,7 +93,7 @@ fn enter_goes_to_the_selected_job_and_says_where_it_is_dismissed() {
     press(&mut app, 'j');
     press(&mut app, 'j');
     enter(&mut app);
-    assert_eq!((app.screen, app.overlays.len()), (Screen::Jobs, 0));
+    assert_eq!((app.screen, app.dialogs.len()), (Screen::Jobs, 0));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(2)));
     let said = app.notice.as_ref().map(|notice| notice.text.to_string());
     assert_eq!(said.as_deref(), Some("This job is dismissed; z hides the dismissed ones again."));
@@ -105,7 +105,7 @@ fn a_job_that_is_not_in_the_list_leads_nowhere() {
     open(&mut app);
     history(&mut app, &[77], Vec::new());
     enter(&mut app);
-    assert_eq!((app.screen, app.overlays.len()), (Screen::Views, 1));
+    assert_eq!((app.screen, app.dialogs.len()), (Screen::Views, 1));
 }
 
 #[test]
@@ -115,8 +115,8 @@ fn the_card_copies_its_path_and_starts_a_job_about_its_page() {
     let copied = |effect: &Effect| matches!(effect, Effect::Copy { text, .. } if text == "/a");
     assert!(press(&mut app, 'y').iter().any(copied));
     press(&mut app, 'n');
-    let editor = app.overlays.iter().find_map(Overlay::as_editor).expect("an editor");
-    assert_eq!((editor.title.as_str(), app.overlays.len()), ("New job about /a", 3), "over the card, with templates");
+    let editor = app.dialogs.iter().find_map(Dialog::as_editor).expect("an editor");
+    assert_eq!((editor.title.as_str(), app.dialogs.len()), ("New job about /a", 3), "over the card, with templates");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn the_selection_stays_in_sight_and_everything_can_be_scrolled_to() {
         press(&mut app, 'j');
         let card = app.card().expect("a card");
         let lines = card.lines(columns);
-        let at = lines.iter().position(|line| *line == CardLine::Job(card.selected)).expect("a line");
+        let at = lines.iter().position(|line| *line == PageDetailLine::Job(card.selected)).expect("a line");
         assert!(card.selected == 0 || card.selected == 2 || (card.scroll..card.scroll + rows).contains(&at));
         assert!(card.scroll + rows <= lines.len());
     }
@@ -186,9 +186,9 @@ fn what_is_missing_of_the_selected_job_is_asked_for_at_a_price() {
     assert!(app.hints().any(|(_, row)| row.hint == "before/after"));
     // What the price depends on is read first.
     for effect in press(&mut app, 'b') {
-        if let Effect::Recall(range) = effect {
-            app.update(Msg::Recalled { range, recalled: Ok(Default::default()) }, at(0));
+        if let Effect::LoadCached(range) = effect {
+            app.update(Msg::CachedReport { range, recalled: Ok(Default::default()) }, at(0));
         }
     }
-    assert!(matches!(app.overlays.last(), Some(Overlay::Question(_))), "{:?}", app.notice);
+    assert!(matches!(app.dialogs.last(), Some(Dialog::Question(_))), "{:?}", app.notice);
 }

@@ -1,7 +1,7 @@
 //! Keys in the layers that choose a range or an export, and what they ask for.
 
-use super::super::overlay::Overlay;
-use super::super::{App, Effect, Msg, Overwrite, Start};
+use super::super::dialog::Dialog;
+use super::super::{App, AppConfig, Effect, Msg, Overwrite};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::export::COPY_LIMIT;
@@ -18,9 +18,9 @@ fn now() -> Time {
 }
 
 fn app() -> App {
-    let start = Start {
+    let start = AppConfig {
         size: (80, 24),
-        ..Start::new(
+        ..AppConfig::new(
             Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None },
             chrono::FixedOffset::east_opt(0).expect("UTC"),
         )
@@ -62,7 +62,7 @@ fn written(effects: &[Effect]) -> (&str, &str) {
 fn with_nothing_loaded_there_is_nothing_to_export() {
     let mut app = app();
     assert_eq!(press(&mut app, "e"), []);
-    assert!(app.overlays.is_empty());
+    assert!(app.dialogs.is_empty());
     assert!(app.notice.is_some_and(|notice| notice.text.as_str().contains("nothing to export")));
 }
 
@@ -79,7 +79,7 @@ fn a_whole_report_goes_out_with_its_comparison_and_its_own_range() {
     assert_eq!(name, "docdeck-views-2026-11-14_2026-11-20-vs-2026-11-07_2026-11-13.csv");
     let lines: Vec<&str> = text.lines().skip(1).collect();
     assert_eq!(lines, ["/a,3,1,4,0.2500,3,1,4,0,", "/new,3,1,4,0.2500,,,,4,new", "/old,,,,,3,1,4,-4,gone"]);
-    assert!(app.overlays.is_empty());
+    assert!(app.dialogs.is_empty());
 }
 
 #[test]
@@ -105,15 +105,15 @@ fn what_is_too_long_for_the_clipboard_is_said_and_not_copied() {
     app.views.table.show_report(report(range, &many, true), None);
     press(&mut app, "ekl");
     assert_eq!(key(&mut app, KeyCode::Enter), []);
-    let refused = |app: &App| match app.overlays.as_slice() {
-        [Overlay::Export(open)] => open.refused.clone(),
+    let refused = |app: &App| match app.dialogs.as_slice() {
+        [Dialog::Export(open)] => open.refused.clone(),
         other => panic!("{other:?}"),
     };
     assert!(refused(&app).is_some_and(|said| said.contains("74,994") && said.ends_with("Choose a file.")));
     press(&mut app, "l");
     assert_eq!(refused(&app), None);
     assert_eq!(written(&key(&mut app, KeyCode::Enter)).1.lines().count(), many.len() + 1);
-    app.start.long_copies = true;
+    app.config.long_copies = true;
     press(&mut app, "ekl");
     let effects = key(&mut app, KeyCode::Enter);
     assert!(matches!(&effects[..], [Effect::Copy { text, .. }] if text.len() > COPY_LIMIT), "a program takes it");
@@ -135,7 +135,7 @@ fn a_kept_range_is_shown_by_enter() {
     press(&mut app, "j");
     key(&mut app, KeyCode::Enter);
     assert_eq!(app.views.query().range, past);
-    assert!(app.overlays.is_empty());
+    assert!(app.dialogs.is_empty());
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn the_shown_range_is_not_compared_with_itself() {
     let range = app.views.query().range;
     listed(&mut app, vec![range]);
     assert_eq!(press(&mut app, "c"), []);
-    assert!(matches!(app.overlays.last(), Some(Overlay::Kept(_))), "it stays open");
+    assert!(matches!(app.dialogs.last(), Some(Dialog::Kept(_))), "it stays open");
     assert!(app.notice.is_some());
 }
 
@@ -157,7 +157,7 @@ fn an_empty_or_unread_list_has_nothing_to_choose() {
     app.update(Msg::Kept(Err(Failure::new(FailureKind::Store, "No."))), now());
     assert_eq!(key(&mut app, KeyCode::Enter), []);
     assert_eq!(press(&mut app, "jc"), []);
-    assert!(matches!(app.overlays.as_slice(), [Overlay::Kept(_)]));
+    assert!(matches!(app.dialogs.as_slice(), [Dialog::Kept(_)]));
     assert_eq!(app.views.query().range, range);
 }
 
@@ -169,7 +169,7 @@ fn letters_that_choose_what_to_compare_with_are_typed_where_a_range_is_shown() {
     assert_eq!(app.views.query().range.to_string(), "2026-11-19 … 2026-11-19");
     press(&mut app, "C");
     press(&mut app, "m");
-    assert!(!matches!(app.overlays.last(), Some(Overlay::Calendar(_))), "taken at once");
+    assert!(!matches!(app.dialogs.last(), Some(Dialog::Calendar(_))), "taken at once");
 }
 
 #[test]

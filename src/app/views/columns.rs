@@ -2,8 +2,8 @@
 //! here, so that they agree.
 
 use super::super::format::{number, views};
-use super::Views;
-use super::table::{Column, Metric, Table};
+use super::ViewsScreen;
+use super::table::{Metric, PageColumn, PageTable};
 
 /// Cells of a share.
 const SHARE: usize = 6;
@@ -20,24 +20,24 @@ pub const AIR: usize = 2;
 
 /// One column of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cell {
+pub enum NumberColumn {
     Now(Metric),
     Change(Metric),
 }
 
-impl Cell {
+impl NumberColumn {
     /// What sorting by it is called.
-    pub fn column(self) -> Column {
+    pub fn column(self) -> PageColumn {
         match self {
-            Self::Now(metric) => Column::Now(metric),
-            Self::Change(metric) => Column::Change(metric),
+            Self::Now(metric) => PageColumn::Now(metric),
+            Self::Change(metric) => PageColumn::Change(metric),
         }
     }
 }
 
 /// Widths of the columns at the present width.
 #[derive(Debug)]
-pub struct Columns {
+pub struct PageColumns {
     /// Digits of the largest place; 0 where places have no column.
     pub rank: usize,
     /// Whether marks have a column.
@@ -45,7 +45,7 @@ pub struct Columns {
     /// Cells of the path.
     pub path: usize,
     /// With their widths.
-    pub cells: Vec<(Cell, usize)>,
+    pub cells: Vec<(NumberColumn, usize)>,
     /// The one of them with the sign on numbers that don't add up, by its place; else it stands before the bar.
     pub signed: Option<usize>,
     /// Cells of the bar.
@@ -56,9 +56,9 @@ pub struct Columns {
     pub offset: u64,
 }
 
-impl Columns {
+impl PageColumns {
     /// Those of what is listed, in so many cells.
-    pub fn fitting(views: &Views, width: usize) -> Self {
+    pub fn fitting(views: &ViewsScreen, width: usize) -> Self {
         let table = &views.table;
         let offset = match views.load().shown() {
             Some(shown) if !table.is_report() => shown.value.query.offset(),
@@ -81,8 +81,8 @@ impl Columns {
             let shown = cells(table, width);
             // The sign on numbers that don't add up stands behind the last of them.
             columns.signed =
-                shown.iter().rposition(|cell| matches!(cell, Cell::Now(metric) if *metric != Metric::Share));
-            let with_width = |(n, cell): (usize, Cell)| {
+                shown.iter().rposition(|cell| matches!(cell, NumberColumn::Now(metric) if *metric != Metric::Share));
+            let with_width = |(n, cell): (usize, NumberColumn)| {
                 (cell, cell_width(cell, table, most, width) + usize::from(columns.signed == Some(n)))
             };
             columns.cells = shown.into_iter().enumerate().map(with_width).collect();
@@ -106,13 +106,13 @@ impl Columns {
     }
 
     /// The column whose head stands in a cell; over the places and the bars, that of the metric that they show.
-    pub fn at(&self, cell: usize, metric: Metric) -> Option<Column> {
+    pub fn at(&self, cell: usize, metric: Metric) -> Option<PageColumn> {
         if cell < self.lead() {
-            return (self.rank > 0).then_some(Column::Now(metric));
+            return (self.rank > 0).then_some(PageColumn::Now(metric));
         }
         let mut end = self.lead() + self.path;
         if cell < end {
-            return Some(Column::Path);
+            return Some(PageColumn::Path);
         }
         for (column, width) in &self.cells {
             end += width;
@@ -120,22 +120,22 @@ impl Columns {
                 return Some(column.column());
             }
         }
-        (end + AIR..end + AIR + self.bar).contains(&cell).then_some(Column::Now(metric))
+        (end + AIR..end + AIR + self.bar).contains(&cell).then_some(PageColumn::Now(metric))
     }
 }
 
 /// The most telling columns for the width: all where there is room, at the least the one that is sorted by.
-fn cells(table: &Table, width: usize) -> Vec<Cell> {
+fn cells(table: &PageTable, width: usize) -> Vec<NumberColumn> {
     let metric = table.metric();
     let sorted = match table.sorting().by {
-        Column::Now(sorted) | Column::Change(sorted) if table.is_report() => sorted,
+        PageColumn::Now(sorted) | PageColumn::Change(sorted) if table.is_report() => sorted,
         _ => metric,
     };
     let of = |metrics: &[Metric], changes: &[Metric]| {
-        let cells = Metric::ALL.map(|metric| [Cell::Now(metric), Cell::Change(metric)]).concat();
-        let is_shown = |cell: &Cell| match cell {
-            Cell::Now(metric) => metrics.contains(metric),
-            Cell::Change(metric) => changes.contains(metric),
+        let cells = Metric::ALL.map(|metric| [NumberColumn::Now(metric), NumberColumn::Change(metric)]).concat();
+        let is_shown = |cell: &NumberColumn| match cell {
+            NumberColumn::Now(metric) => metrics.contains(metric),
+            NumberColumn::Change(metric) => changes.contains(metric),
         };
         cells.into_iter().filter(is_shown).collect()
     };
@@ -164,20 +164,20 @@ pub fn says_new_and_gone(width: usize) -> bool {
 }
 
 /// Whether a column is shown at this width; its head then says which way it is sorted.
-pub fn has_column(table: &Table, width: usize, column: Column) -> bool {
-    column == Column::Path || cells(table, width).iter().any(|cell| cell.column() == column)
+pub fn has_column(table: &PageTable, width: usize, column: PageColumn) -> bool {
+    column == PageColumn::Path || cells(table, width).iter().any(|cell| cell.column() == column)
 }
 
-fn cell_width(cell: Cell, table: &Table, most: usize, width: usize) -> usize {
+fn cell_width(cell: NumberColumn, table: &PageTable, most: usize, width: usize) -> usize {
     match cell {
-        Cell::Change(metric) if metric != Metric::Share && table.sorting().by == cell.column() => {
+        NumberColumn::Change(metric) if metric != Metric::Share && table.sorting().by == cell.column() => {
             // `new` or `gone`, and the sign.
             let words = if says_new_and_gone(width) { 5 } else { 0 };
             (words + 2 + views(table.measures().largest_change).len()).clamp(CHANGE, LARGEST_CHANGE)
         }
-        Cell::Change(_) => CHANGE,
-        Cell::Now(Metric::Share) => SHARE,
-        Cell::Now(metric) => table.measures().cells(metric).clamp(6, most) + 1,
+        NumberColumn::Change(_) => CHANGE,
+        NumberColumn::Now(Metric::Share) => SHARE,
+        NumberColumn::Now(metric) => table.measures().cells(metric).clamp(6, most) + 1,
     }
 }
 
@@ -193,7 +193,7 @@ mod tests {
         let range = DateRange::last_days(7, chrono::NaiveDate::default());
         let report =
             || std::sync::Arc::new(Report::begin(range, ViewsPage::default(), true, crate::model::Time::default()));
-        let mut table = Table::default();
+        let mut table = PageTable::default();
         for compared in [false, true] {
             table.show_report(report(), compared.then(report));
             for (sorted, metric) in
@@ -201,13 +201,16 @@ mod tests {
             {
                 table.set_metric(metric);
                 for width in [40, 60, 80, 120, 160] {
-                    let mut orders = vec![Column::Now(sorted)];
-                    orders.extend(compared.then_some(Column::Change(sorted)));
+                    let mut orders = vec![PageColumn::Now(sorted)];
+                    orders.extend(compared.then_some(PageColumn::Change(sorted)));
                     for by in orders {
-                        table.sort(crate::app::views::table::Sorting::by(by));
+                        table.sort(crate::app::views::table::PageSorting::by(by));
                         let shown = cells(&table, width);
                         assert!(has_column(&table, width, by), "{by:?} of {metric:?} at {width}: {shown:?}");
-                        assert!(!compared || shown.contains(&Cell::Change(sorted)), "{by:?} at {width}: {shown:?}");
+                        assert!(
+                            !compared || shown.contains(&NumberColumn::Change(sorted)),
+                            "{by:?} at {width}: {shown:?}"
+                        );
                     }
                 }
             }

@@ -1,10 +1,10 @@
 //! Comparing two ranges by their complete days: `c` compares with the previous period, `C` with any range. All pages of the
 //! compared days have to be loaded.
 
+use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::super::keymap::{Action, Context};
-use super::super::overlay::{Consequence, Overlay, Question};
-use super::super::{App, Effect, Tone};
-use super::all::{All, Need, is_settled};
+use super::super::{App, Effect, Severity};
+use super::all_pages::{AllPages, Need, is_settled};
 use super::trend::days;
 use crate::model::Time;
 use crate::model::comparison::{ComparedRanges, Comparison, NotComparable};
@@ -40,7 +40,7 @@ pub struct SiteChange {
     pub so_far: Option<(NaiveDate, ViewCount)>,
 }
 
-impl All {
+impl AllPages {
     /// The reports that this range is compared by, once all their pages are loaded.
     pub(super) fn comparison_of(&self, shown: DateRange) -> Option<Comparison> {
         let request = self.comparison.as_ref().filter(|request| request.shown == shown)?;
@@ -49,7 +49,7 @@ impl All {
     }
 }
 
-impl super::Views {
+impl super::ViewsScreen {
     /// The previous period: as many days, or the week, month or quarter before. `None` beyond the calendar.
     pub(super) fn previous_period(&self) -> Option<DateRange> {
         self.period.step(-1).map(|period| period.whole())
@@ -137,7 +137,7 @@ impl App {
         }
         match self.views.previous_period() {
             Some(previous) => self.compare_with(previous, now, effects),
-            None => self.say(Tone::Info, "The calendar has no period before this one.", now),
+            None => self.notify(Severity::Info, "The calendar has no period before this one.", now),
         }
     }
 
@@ -145,7 +145,7 @@ impl App {
     pub(in crate::app) fn compare_with(&mut self, other: DateRange, now: Time, effects: &mut Vec<Effect>) {
         let request = match self.views.request_comparison(other, now) {
             Ok(request) => request,
-            Err(why) => return self.say(Tone::Info, &why.to_string(), now),
+            Err(why) => return self.notify(Severity::Info, &why.to_string(), now),
         };
         let (shown, ranges) = (request.shown, request.ranges);
         if self.views.all.under_way().is_none() {
@@ -172,12 +172,12 @@ impl App {
         self.views.all.comparison = None;
         let Some(previous) = self.views.previous_period() else { return };
         match self.views.request_comparison(previous, now) {
-            Err(why) => self.say(Tone::Info, &format!("No longer compared. {why}"), now),
+            Err(why) => self.notify(Severity::Info, &format!("No longer compared. {why}"), now),
             Ok(request) if self.views.all.whole(range).is_none() => self.say_no_longer(request.ranges, now),
             Ok(mut request) => {
                 let compared = [request.ranges.now, request.ranges.before];
                 request.unread = compared.into_iter().filter(|compared| *compared != range).collect();
-                effects.extend(request.unread.iter().copied().map(Effect::Recall));
+                effects.extend(request.unread.iter().copied().map(Effect::LoadCached));
                 self.views.all.comparison = Some(request);
             }
         }
@@ -201,9 +201,9 @@ impl App {
     }
 
     fn say_no_longer(&mut self, ranges: ComparedRanges, now: Time) {
-        let compare = self.told(Context::Views, Action::Compare);
+        let compare = self.key_label(Context::Views, Action::Compare);
         let text = format!("No longer compared: {} not fully loaded. {compare} shows the cost.", ranges.dates());
-        self.say(Tone::Info, &text, now);
+        self.notify(Severity::Info, &text, now);
     }
 
     /// The listed range is loaded anew: a day may have become complete since the comparison was made. What has to be loaded
@@ -225,9 +225,9 @@ impl App {
     pub(in crate::app) fn settle_comparison(&mut self) {
         let Some(request) = &self.views.all.comparison else { return };
         let is_asked = self
-            .overlays
+            .dialogs
             .iter()
-            .any(|overlay| matches!(overlay, Overlay::Question(Question { yes: Consequence::LoadAll(_), .. })));
+            .any(|overlay| matches!(overlay, Dialog::Question(ConfirmDialog { yes: ConfirmAction::LoadAll(_), .. })));
         let is_listed = self.views.table.report().map(|report| report.range) == Some(request.shown)
             && self.views.table.comparison().map(Comparison::ranges) == Some(request.ranges);
         let is_waiting = !request.unread.is_empty() || self.views.all.is_busy() || self.views.recalling.is_some();

@@ -1,9 +1,9 @@
 //! What the actions of the key table do on the screen of page views and on the layers over it.
 
+use super::super::dialog::{Dialog, InputField};
 use super::super::keymap::Action;
-use super::super::overlay::{Overlay, Wanted};
-use super::super::{App, Effect, Tone};
-use super::calendar::Purpose;
+use super::super::{App, Effect, Severity};
+use super::calendar::CalendarPurpose;
 use crate::model::Time;
 
 impl App {
@@ -21,19 +21,19 @@ impl App {
                 None
             }
             Action::JumpToPage if self.views.table.report().is_some() => {
-                self.say(Tone::Info, "All pages are listed: g and G go to the ends.", now);
+                self.notify(Severity::Info, "All pages are listed: g and G go to the ends.", now);
                 None
             }
             Action::JumpToPage => {
-                self.ask(Wanted::Page, "");
+                self.ask(InputField::Page, "");
                 None
             }
             Action::PageSize => {
-                self.ask(Wanted::PageSize, "");
+                self.ask(InputField::PageSize, "");
                 None
             }
             Action::CustomRange => {
-                self.open_calendar(Purpose::Show, now);
+                self.open_calendar(CalendarPurpose::Show, now);
                 None
             }
             _ => {
@@ -48,17 +48,17 @@ impl App {
         match action {
             Action::LoadAll => self.load_all(now, effects),
             Action::Compare => self.compare(now, effects),
-            Action::CompareWith if matches!(self.overlays.last(), Some(Overlay::Kept(_))) => {
+            Action::CompareWith if matches!(self.dialogs.last(), Some(Dialog::Kept(_))) => {
                 self.compare_with_kept(now, effects);
             }
-            Action::CompareWith => self.open_calendar(Purpose::Compare, now),
+            Action::CompareWith => self.open_calendar(CalendarPurpose::Compare, now),
             Action::NextPane => self.turn_movers(),
-            Action::Metric if matches!(self.overlays.last(), Some(Overlay::Movers(_))) => self.weigh_movers(),
+            Action::Metric if matches!(self.dialogs.last(), Some(Dialog::Movers(_))) => self.weigh_movers(),
             Action::Trend => self.open_trend(now, effects),
             Action::Movers => self.open_movers(now),
             Action::NewJob => self.open_job_about_pages(now, effects),
             Action::BeforeAfter => self.ask_for_card_job(now, effects),
-            Action::Open if matches!(self.overlays.last(), Some(Overlay::Movers(_))) => self.open_mover(now, effects),
+            Action::Open if matches!(self.dialogs.last(), Some(Dialog::Movers(_))) => self.open_mover(now, effects),
             Action::Open => {
                 if !self.views.table.toggle_folder() {
                     self.open_card(now, effects);
@@ -72,14 +72,14 @@ impl App {
 
     /// The keys of the layers in which a range or an export is chosen, else of the table of pages.
     fn act_on_choice(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
-        match (action, self.overlays.last_mut()) {
-            (Action::NextDay, Some(Overlay::Calendar(open))) => open.move_days(1),
-            (Action::PreviousDay, Some(Overlay::Calendar(open))) => open.move_days(-1),
-            (Action::Today, Some(Overlay::Calendar(open))) => open.to_today(),
-            (Action::OtherPart, Some(Overlay::Calendar(open))) => open.turn_focus(),
+        match (action, self.dialogs.last_mut()) {
+            (Action::NextDay, Some(Dialog::Calendar(open))) => open.move_days(1),
+            (Action::PreviousDay, Some(Dialog::Calendar(open))) => open.move_days(-1),
+            (Action::Today, Some(Dialog::Calendar(open))) => open.to_today(),
+            (Action::OtherPart, Some(Dialog::Calendar(open))) => open.turn_focus(),
             (Action::CompareBefore(before), _) => self.take_before(before, now, effects),
-            (Action::NextChoice, Some(Overlay::Export(_))) => self.change_export(true),
-            (Action::PreviousChoice, Some(Overlay::Export(_))) => self.change_export(false),
+            (Action::NextChoice, Some(Dialog::Export(_))) => self.change_export(true),
+            (Action::PreviousChoice, Some(Dialog::Export(_))) => self.change_export(false),
             (_, None) => self.shape_table(action, now),
             _ => {}
         }

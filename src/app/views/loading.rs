@@ -1,10 +1,10 @@
 //! The loads themselves: begun once their price is agreed to, one after the other, and what becomes of each end.
 
+use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::super::keymap::{Action, Context};
-use super::super::overlay::{Consequence, Overlay, Question};
-use super::super::{App, Effect, Screen, Tone, format};
-use super::all::{AT_A_GO, UnderWay};
-use super::price::percent;
+use super::super::{App, Effect, Screen, Severity, format};
+use super::all_pages::{AT_A_GO, UnderWay};
+use super::request_cost::percent;
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::{Load, Timed};
@@ -32,7 +32,7 @@ impl App {
         self.dirty = true;
         let lists_something = self.views.as_of().is_some();
         if let Some(sentence) = failure.filter(|_| lists_something) {
-            self.say(Tone::Problem, &sentence, now);
+            self.notify(Severity::Problem, &sentence, now);
         }
     }
 
@@ -41,16 +41,16 @@ impl App {
         let left = self.views_left();
         if left == 0 {
             let text = self.nothing_left(now);
-            self.say(Tone::Problem, &text, now);
+            self.notify(Severity::Problem, &text, now);
             return;
         }
         // Keys that are on their way to another layer must not answer it.
-        let is_taken = self.overlays.last().is_some_and(|top| top.takes_text() || matches!(top, Overlay::Question(_)));
+        let is_taken = self.dialogs.last().is_some_and(|top| top.takes_text() || matches!(top, Dialog::Question(_)));
         if is_taken {
             return;
         }
         orders.iter_mut().for_each(|order| order.at_most = AT_A_GO.min(left));
-        self.overlays.push(Overlay::Question(Question { text, yes: Consequence::LoadAll(orders) }));
+        self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes: ConfirmAction::LoadAll(orders) }));
         self.dirty = true;
     }
 
@@ -86,7 +86,7 @@ impl App {
     /// Offers to stop once nearly all views are loaded and the rest still costs requests. It is a notice and no question:
     /// loading goes on unless the user presses the key.
     fn offer_to_stop(&mut self, progress: LoadProgress, now: Time) {
-        let on_screen = self.screen == Screen::Views && self.overlays.is_empty();
+        let on_screen = self.screen == Screen::Views && self.dialogs.is_empty();
         let Some(load) = self.views.all.under_way.as_mut().filter(|load| on_screen && !load.stopping) else { return };
         let Some(share) = progress.share.filter(|_| !progress.is_complete) else { return };
         let reached = OFFERS.into_iter().rfind(|offer| share * 100.0 >= f64::from(*offer));
@@ -100,9 +100,9 @@ impl App {
             Some(rest) => format!("about {}", format::plural(rest as usize, "more request")),
             None => "more requests".to_owned(),
         };
-        let stops = self.told(Context::Views, Action::Close);
+        let stops = self.key_label(Context::Views, Action::Close);
         let text = format!("{reached}% of all views are loaded; the rest takes {rest}. {stops} stops here.");
-        self.say(Tone::Info, &text, now);
+        self.notify(Severity::Info, &text, now);
     }
 
     pub(in crate::app) fn load_ended(
@@ -131,7 +131,7 @@ impl App {
                 let rows = self.views.all.broken_off(range).map(format::count);
                 let text = match rows {
                     Some(rows) => {
-                        let on = self.told(Context::Views, Action::LoadAll);
+                        let on = self.key_label(Context::Views, Action::LoadAll);
                         let share = progress.and_then(|progress| progress.share);
                         let share =
                             share.map(|share| format!(" ({} of the views)", percent(share))).unwrap_or_default();
@@ -139,7 +139,7 @@ impl App {
                     }
                     None => "Stopped; nothing was loaded.".to_owned(),
                 };
-                self.say(Tone::Info, &text, now);
+                self.notify(Severity::Info, &text, now);
             }
             LoadEnded::Failed(failure) => self.load_failed(range, failure, now),
         }
@@ -152,7 +152,7 @@ impl App {
         let rows = self.views.all.whole(range).map_or(0, |report| report.rows.len());
         if self.screen != Screen::Views || range != self.views.query().range {
             let text = format!("All pages of {range} are loaded: {}.", format::plural(rows, "row"));
-            self.say(Tone::Info, &text, now);
+            self.notify(Severity::Info, &text, now);
         }
         if self.views.all.left_of_go > 0 {
             self.load_next(effects);
@@ -167,23 +167,23 @@ impl App {
         let goes_on = match self.views.all.broken_off(range) {
             None => String::new(),
             Some(_) if range == self.views.query().range => {
-                format!(" {} goes on where it stopped.", self.told(Context::Views, Action::LoadAll))
+                format!(" {} goes on where it stopped.", self.key_label(Context::Views, Action::LoadAll))
             }
             Some(_) => " Asked for again, it goes on where it stopped.".to_owned(),
         };
-        self.say(Tone::Problem, &format!("{}{goes_on}", failure.sentence), now);
+        self.notify(Severity::Problem, &format!("{}{goes_on}", failure.sentence), now);
         self.views.all.trouble = Some((range, failure));
     }
 
     /// What was agreed to is used up: the user decides again, where the question can't be answered by accident.
     fn ask_to_go_on(&mut self, rest: Vec<LoadPlan>, progress: Option<LoadProgress>, now: Time) {
-        let looks_at_views = self.screen == Screen::Views && self.overlays.is_empty();
+        let looks_at_views = self.screen == Screen::Views && self.dialogs.is_empty();
         if looks_at_views {
             let text = self.question_to_go_on(&rest, progress);
             self.ask_before_loading(text, rest, now);
         } else {
             let text = "Loading all pages has used the requests that were agreed to: asked for again, it goes on.";
-            self.say(Tone::Info, text, now);
+            self.notify(Severity::Info, text, now);
         }
     }
 

@@ -1,23 +1,23 @@
 //! The page views: which range, which page of rows, what is loaded and how fresh it is.
 
-pub mod all;
+pub mod all_pages;
+pub mod cached_ranges;
 pub mod calendar;
-pub mod card;
 #[cfg(test)]
 mod choosing_tests;
 pub mod columns;
 pub mod compare;
 pub mod export;
-pub mod kept;
 mod keys;
 mod loading;
 pub mod months;
 pub mod movers;
+pub mod page_detail;
 pub(in crate::app) mod page_job;
 pub mod presets;
-pub mod price;
 mod ranges;
-mod remembered;
+pub mod request_cost;
+mod saved_range;
 mod shape;
 pub mod table;
 pub mod trend;
@@ -34,38 +34,38 @@ use std::sync::Arc;
 
 /// An answer with the question that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answered {
+pub struct ViewsAnswer {
     pub query: ViewsQuery,
     pub page: ViewsPage,
 }
 
 /// State of the views screen.
 #[derive(Debug)]
-pub struct Views {
+pub struct ViewsScreen {
     /// The range as a key chose it; none for a range of one's own.
     preset: Option<Preset>,
     /// What the range is a part of: it says by how much `[` and `]` step.
     period: Period,
     query: ViewsQuery,
     /// The one answer that is asked for or listed; idle while a report is listed.
-    load: Load<Answered>,
+    load: Load<ViewsAnswer>,
     /// Share of the site's views that the rows of a report hold that is not whole, worked out when it is listed.
     loaded_share: Option<f64>,
     /// The range of which the record is read before anything is asked of the service.
     recalling: Option<DateRange>,
     /// What is listed.
-    pub table: table::Table,
+    pub table: table::PageTable,
     /// What is known of whole ranges, and what is being loaded.
-    pub all: all::All,
+    pub all: all_pages::AllPages,
     /// The site's totals by range.
-    pub totals: trend::Totals,
+    pub totals: trend::RangeTotals,
 }
 
 /// What came so shortly after something else may only look newer: the service tells its time in whole seconds, and what is
 /// thought of it is corrected with each answer.
 const AS_NEW: TimeDelta = TimeDelta::seconds(2);
 
-impl Views {
+impl ViewsScreen {
     /// The last seven days, nothing asked for yet.
     pub fn new(now: Time) -> Self {
         let preset = Preset::SevenDays;
@@ -78,9 +78,9 @@ impl Views {
             load: Load::Idle,
             loaded_share: None,
             recalling: None,
-            table: table::Table::default(),
-            all: all::All::default(),
-            totals: trend::Totals::default(),
+            table: table::PageTable::default(),
+            all: all_pages::AllPages::default(),
+            totals: trend::RangeTotals::default(),
         }
     }
 
@@ -90,7 +90,7 @@ impl Views {
     }
 
     /// What is loaded; it may still be the answer to an earlier question.
-    pub fn load(&self) -> &Load<Answered> {
+    pub fn load(&self) -> &Load<ViewsAnswer> {
         &self.load
     }
 
@@ -160,7 +160,7 @@ impl Views {
     fn recall(&mut self) -> Effect {
         self.load.start();
         self.recalling = Some(self.query.range);
-        Effect::Recall(self.query.range)
+        Effect::LoadCached(self.query.range)
     }
 
     fn turn_to(&mut self, query: ViewsQuery) -> Option<Effect> {
@@ -221,8 +221,10 @@ impl Views {
             self.load = Load::Idle;
             return true;
         }
-        let answered =
-            |stamped: Timed<ViewsPage>| Timed { value: Answered { query, page: stamped.value }, as_of: stamped.as_of };
+        let answered = |stamped: Timed<ViewsPage>| Timed {
+            value: ViewsAnswer { query, page: stamped.value },
+            as_of: stamped.as_of,
+        };
         match (result, old) {
             (Err(failure), Some(old)) => {
                 self.load = Load::Failed { failure, at: now, before: Some(answered(old)) };
@@ -280,14 +282,14 @@ mod tests {
 
     fn recalled(effect: Option<Effect>) -> DateRange {
         match effect {
-            Some(Effect::Recall(range)) => range,
+            Some(Effect::LoadCached(range)) => range,
             other => panic!("expected a look into the record, got {other:?}"),
         }
     }
 
     #[test]
     fn pages_turn_only_where_there_are_some() {
-        let mut views = Views::new(now());
+        let mut views = ViewsScreen::new(now());
         recalled(views.shown_first());
         assert!(views.turn_page(true).is_none(), "nothing known of a next page yet");
         assert!(views.turn_page(false).is_none());
@@ -300,7 +302,7 @@ mod tests {
 
     #[test]
     fn an_answer_to_an_older_question_is_dropped() {
-        let mut views = Views::new(now());
+        let mut views = ViewsScreen::new(now());
         recalled(views.shown_first());
         let first = views.query();
         recalled(views.next_preset(now()));
@@ -310,7 +312,7 @@ mod tests {
 
     #[test]
     fn what_was_loaded_stays_when_asking_again_fails() {
-        let mut views = Views::new(now());
+        let mut views = ViewsScreen::new(now());
         views.shown_first();
         let first = views.query();
         views.take(first, Ok(page(5, false)), None, now());
@@ -322,7 +324,7 @@ mod tests {
 
     #[test]
     fn a_limit_that_has_passed_is_no_trouble_any_more() {
-        let mut views = Views::new(now());
+        let mut views = ViewsScreen::new(now());
         views.shown_first();
         let until = now() + TimeDelta::minutes(5);
         let failure = Failure::new(
@@ -336,7 +338,7 @@ mod tests {
 
     #[test]
     fn where_nothing_newer_came_more_than_one_old_answer_is_listed() {
-        let mut views = Views::new(now());
+        let mut views = ViewsScreen::new(now());
         views.shown_first();
         let query = views.query();
         let part = Report::begin(query.range, page(250, true).value, false, now());
@@ -354,7 +356,7 @@ mod tests {
 
     #[test]
     fn another_page_size_keeps_the_first_row_on_the_page() {
-        let mut views = Views::new(now());
+        let mut views = ViewsScreen::new(now());
         query(views.jump(5));
         let resized = query(views.set_limit(25));
         assert_eq!((resized.limit, resized.page), (25, 9));

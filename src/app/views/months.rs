@@ -2,8 +2,8 @@
 //! here, so that they agree.
 
 use super::super::geometry::centered;
-use super::super::keymap::Before;
-use super::calendar::{Calendar, Choice, Purpose};
+use super::super::keymap::PreviousPeriod;
+use super::calendar::{Calendar, CalendarChoice, CalendarPurpose};
 use crate::model::period::DateRange;
 use chrono::{Datelike as _, Days, NaiveDate};
 use ratatui::layout::{Position, Rect};
@@ -42,13 +42,13 @@ pub struct Months {
 
 /// What can be clicked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub enum CalendarTarget {
     /// A day that has come.
     Day(NaiveDate),
     /// The line in which a range is typed.
     Line,
     /// A quick choice of a comparison.
-    Before(Before),
+    Before(PreviousPeriod),
 }
 
 impl Months {
@@ -56,7 +56,7 @@ impl Months {
     pub fn of(open: &Calendar, body: Rect) -> Self {
         let fits = |n: usize| n * (MONTH + GAP) + 2 <= usize::from(body.width);
         let roomy = body.height >= ROWS + 2;
-        let quick = open.purpose == Purpose::Compare && body.height >= ROWS + QUICK_ROWS + 2;
+        let quick = open.purpose == CalendarPurpose::Compare && body.height >= ROWS + QUICK_ROWS + 2;
         let months: u32 = if fits(3) { 3 } else { 1 + u32::from(fits(2)) };
         let columns = usize::try_from(months).unwrap_or(1) * (MONTH + GAP) + 2;
         let width = u16::try_from(columns.max(62)).unwrap_or(u16::MAX);
@@ -92,27 +92,27 @@ impl Months {
     }
 
     /// What stands in a cell of the screen.
-    pub fn at(&self, open: &Calendar, cell: Position) -> Option<Target> {
+    pub fn at(&self, open: &Calendar, cell: Position) -> Option<CalendarTarget> {
         if !self.inner.contains(cell) {
             return None;
         }
         let (column, row) = (usize::from(cell.x - self.inner.x), usize::from(cell.y - self.inner.y));
         if row == self.line_row() {
-            return Some(Target::Line);
+            return Some(CalendarTarget::Line);
         }
         if self.quick && row >= self.quick_row() {
-            return Before::ALL.get(row - self.quick_row()).copied().map(Target::Before);
+            return PreviousPeriod::ALL.get(row - self.quick_row()).copied().map(CalendarTarget::Before);
         }
         let week = self.weeks().nth(row.checked_sub(self.first_week_row())?)?;
         let first = self.firsts.get(column / (MONTH + GAP))?;
         let day = (column % (MONTH + GAP)).checked_sub(WEEK)? / DAY;
         let day = days_of(*first, week).into_iter().nth(day)??;
-        (day <= open.today).then_some(Target::Day(day))
+        (day <= open.today).then_some(CalendarTarget::Day(day))
     }
 
     /// Whether the quick choices stand in the line that says what is chosen.
     pub fn says_quick(&self, open: &Calendar) -> bool {
-        open.purpose == Purpose::Compare && !self.quick && open.choice() == Choice::Nothing
+        open.purpose == CalendarPurpose::Compare && !self.quick && open.choice() == CalendarChoice::Nothing
     }
 }
 
@@ -148,14 +148,14 @@ mod tests {
     fn every_day_that_has_come_has_a_place_of_its_own() {
         let today: NaiveDate = "2026-11-20".parse().expect("a day");
         for (width, height) in [(40, 10), (80, 22), (160, 46)] {
-            for purpose in [Purpose::Show, Purpose::Compare] {
+            for purpose in [CalendarPurpose::Show, CalendarPurpose::Compare] {
                 let present = DateRange::last_days(7, today);
                 let open = Calendar::new(purpose, present, present.step(-1), today);
                 let months = Months::of(&open, Rect::new(0, 1, width, height));
                 let cells = months.area.positions().filter_map(|cell| months.at(&open, cell));
                 let mut days: Vec<NaiveDate> = Vec::new();
                 for target in cells {
-                    if let Target::Day(day) = target {
+                    if let CalendarTarget::Day(day) = target {
                         days.push(day);
                     }
                 }

@@ -1,11 +1,11 @@
 //! Movers: the pages that gained and lost most between two ranges, by human, AI or all views. Worked out when the layer
 //! opens and when its metric changes, not when it is drawn.
 
+use super::super::dialog::Dialog;
 use super::super::geometry::Geometry;
 use super::super::keymap::{Action, Context};
-use super::super::overlay::Overlay;
 use super::super::scroll::{self, Scroll};
-use super::super::{App, Effect, Tone};
+use super::super::{App, Effect, Severity};
 use super::table::Metric;
 use crate::model::Time;
 use crate::model::comparison::{ComparedRanges, Comparison};
@@ -295,33 +295,33 @@ impl App {
         let table = &self.views.table;
         let (Some(comparison), Some(listed)) = (table.comparison(), table.report()) else {
             let (before, any) =
-                (self.told(Context::Views, Action::Compare), self.told(Context::Views, Action::CompareWith));
+                (self.key_label(Context::Views, Action::Compare), self.key_label(Context::Views, Action::CompareWith));
             let text =
                 format!("Movers need a comparison: {before} compares with the previous period, {any} with any range.");
-            self.say(Tone::Info, &text, now);
+            self.notify(Severity::Info, &text, now);
             return;
         };
         let movers = Movers::new(comparison.clone(), listed.range, MovedBy::Human);
-        self.overlays.push(Overlay::Movers(movers));
+        self.dialogs.push(Dialog::Movers(movers));
     }
 
     /// The other metric.
     pub(in crate::app) fn weigh_movers(&mut self) {
-        if let Some(Overlay::Movers(open)) = self.overlays.last_mut() {
+        if let Some(Dialog::Movers(open)) = self.dialogs.last_mut() {
             open.weigh(open.by.next());
         }
     }
 
     /// The other half has the keys.
     pub(in crate::app) fn turn_movers(&mut self) {
-        if let Some(Overlay::Movers(open)) = self.overlays.last_mut() {
+        if let Some(Dialog::Movers(open)) = self.dialogs.last_mut() {
             open.on_lost = !open.on_lost;
         }
     }
 
     /// Enter: the card of the page, over the movers.
     pub(in crate::app) fn open_mover(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Overlay::Movers(open)) = self.overlays.last() else { return };
+        let Some(Dialog::Movers(open)) = self.dialogs.last() else { return };
         let Some(path) = open.selected().map(|mover| mover.path.clone()) else { return };
         self.open_card_of(path, now, effects);
     }

@@ -1,12 +1,12 @@
 //! From pages to a job about them: the editor that names them, and what a template's blanks say of them.
 
+use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::super::editor::Editor;
 use super::super::format;
 use super::super::keymap::{Action, Context};
-use super::super::overlay::{Consequence, Overlay, Question};
 use super::super::picker::Picking;
-use super::super::templates::Values;
-use super::super::{App, Effect, Record, Tone};
+use super::super::templates::TemplateValues;
+use super::super::{App, Effect, Severity, StoreState};
 use crate::model::Time;
 use crate::model::comparison::Comparison;
 use crate::model::period::DateRange;
@@ -90,24 +90,28 @@ impl App {
     /// The key that opens the editor for a job about the chosen pages. Of drafts about pages there is one: where it is
     /// about others, a question comes first, so that no job is about pages that were not meant.
     pub(in crate::app) fn open_job_about_pages(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let pages: Vec<CleanText> = match self.overlays.last() {
-            Some(Overlay::Card(card)) => vec![card.path.clone()],
+        let pages: Vec<CleanText> = match self.dialogs.last() {
+            Some(Dialog::Card(card)) => vec![card.path.clone()],
             _ => self.views.table.chosen().into_iter().map(|row| row.path.clone()).collect(),
         };
         let hidden = self.views.table.marks_hidden();
-        if self.overlays.is_empty() && hidden > 0 && self.views.table.marked() == 0 {
+        if self.dialogs.is_empty() && hidden > 0 && self.views.table.marked() == 0 {
             let marked = format::plural(hidden, "marked page");
-            let clears = self.told(Context::Views, Action::Close);
+            let clears = self.key_label(Context::Views, Action::Close);
             let verb = if hidden == 1 { "is" } else { "are" };
-            self.say(Tone::Info, &format!("{marked} {verb} hidden by the filter: {clears} clears it."), now);
+            self.notify(Severity::Info, &format!("{marked} {verb} hidden by the filter: {clears} clears it."), now);
             return;
         }
-        if self.record != Record::Read {
-            self.say(Tone::Info, "The record is still being read; try again in a moment.", now);
+        if self.store != StoreState::Read {
+            self.notify(Severity::Info, "The record is still being read; try again in a moment.", now);
             return;
         }
         if pages.is_empty() {
-            self.say(Tone::Info, "A job about which page? Select one with j and k, or mark several with v.", now);
+            self.notify(
+                Severity::Info,
+                "A job about which page? Select one with j and k, or mark several with v.",
+                now,
+            );
             return;
         }
         let slot = DraftSlot::AboutPages;
@@ -118,9 +122,9 @@ impl App {
             return;
         }
         let title = about_title(if is_kept { &self.draft_pages } else { &pages });
-        let layers = self.overlays.len();
+        let layers = self.dialogs.len();
         self.open_editor(slot, title, now);
-        let Some(Overlay::Editor(editor)) = self.overlays.get_mut(layers) else { return };
+        let Some(Dialog::Editor(editor)) = self.dialogs.get_mut(layers) else { return };
         if !is_kept {
             editor.begin_with(beginning(&pages));
             editor.pages = pages;
@@ -137,15 +141,15 @@ impl App {
                 "Your draft about {theirs} is not sent yet, nor is that of a new job: there is no room for one about \
                  {these}. Go on with the one about {theirs}?"
             );
-            let yes = Consequence::OpenDraft(DraftSlot::AboutPages);
-            self.overlays.push(Overlay::Question(Question { text, yes }));
+            let yes = ConfirmAction::OpenDraft(DraftSlot::AboutPages);
+            self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes }));
             return;
         }
         let text = format!(
             "Your draft about {theirs} is not sent yet. Begin anew about {these}? The old text is then kept as a new \
              job's draft (D on the jobs screen)."
         );
-        self.overlays.push(Overlay::Question(Question { text, yes: Consequence::BeginAbout(pages) }));
+        self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes: ConfirmAction::BeginAbout(pages) }));
     }
 
     /// Begins a job about these pages; the draft about others becomes that of a new job, and names its pages.
@@ -158,9 +162,9 @@ impl App {
             effects.push(Effect::DeleteDraft(slot));
             self.drafts.insert(DraftSlot::NewJob, text);
         }
-        let layers = self.overlays.len();
+        let layers = self.dialogs.len();
         self.open_editor(slot, about_title(&pages), now);
-        let Some(Overlay::Editor(editor)) = self.overlays.get_mut(layers) else { return };
+        let Some(Dialog::Editor(editor)) = self.dialogs.get_mut(layers) else { return };
         editor.begin_with(beginning(&pages));
         editor.pages = pages;
         self.open_picker(Picking::Templates, effects);
@@ -174,8 +178,8 @@ impl App {
 
     /// What the blanks of a template say of these pages: the numbers of the range that is listed, as far as they are
     /// known.
-    pub(in crate::app) fn page_values(&self, pages: &[CleanText], now: Time) -> Values {
-        let mut values = Values { path: Some(listed(pages)), ..Values::default() };
+    pub(in crate::app) fn page_values(&self, pages: &[CleanText], now: Time) -> TemplateValues {
+        let mut values = TemplateValues { path: Some(listed(pages)), ..TemplateValues::default() };
         let rows = found(self.views.rows(), pages);
         let line = |page: &CleanText| match rows.get(page).map(|row| &row.counts) {
             Some(counts) => {

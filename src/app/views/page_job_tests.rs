@@ -1,6 +1,6 @@
 use super::*;
+use crate::app::finish_alerts::tests::{app, press};
 use crate::app::jobs::tests::{at, row as job};
-use crate::app::signals::tests::{app, press};
 use crate::app::{Msg, SubmitError, Template};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::Status;
@@ -54,7 +54,7 @@ fn templates(app: &mut App, texts: &[&str]) {
 }
 
 fn editor(app: &App) -> &Editor {
-    app.overlays.iter().find_map(Overlay::as_editor).expect("an editor")
+    app.dialogs.iter().find_map(Dialog::as_editor).expect("an editor")
 }
 
 fn notice(app: &App) -> &str {
@@ -115,8 +115,8 @@ fn with_draft() -> App {
 }
 
 fn question(app: &App) -> &str {
-    match app.overlays.last() {
-        Some(Overlay::Question(question)) => &question.text,
+    match app.dialogs.last() {
+        Some(Dialog::Question(question)) => &question.text,
         other => panic!("no question: {other:?}"),
     }
 }
@@ -127,7 +127,7 @@ fn a_draft_about_other_pages_is_asked_about_and_no_changes_nothing() {
     press(&mut app, 'n');
     assert!(question(&app).starts_with("Your draft about /a is not sent yet. Begin anew about /b?"));
     assert_eq!(press(&mut app, 'n'), []);
-    assert!(app.overlays.is_empty());
+    assert!(app.dialogs.is_empty());
     assert_eq!((app.draft(DraftSlot::AboutPages), app.draft_pages()), (Some("/a: mend it"), paths(&["/a"]).as_slice()));
     press(&mut app, 'k');
     let asked = press(&mut app, 'n');
@@ -206,7 +206,7 @@ fn what_can_not_be_stored_keeps_text_and_pages_and_what_can_becomes_the_prompt()
     let draft = Effect::SaveDraftAbout("/a: mend it".to_owned(), paths(&["/a"]));
     let effects = held(&mut app, 's');
     assert_eq!(effects[..2], [draft, sent.clone()], "the draft first");
-    assert!(app.overlays.is_empty());
+    assert!(app.dialogs.is_empty());
     assert!(!held(&mut app, 's').contains(&sent), "not twice");
     let slot = DraftSlot::AboutPages;
     let failure = Failure::new(FailureKind::Store, "The disk is full.");
@@ -218,7 +218,7 @@ fn what_can_not_be_stored_keeps_text_and_pages_and_what_can_becomes_the_prompt()
     let pressed = |c, with| Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char(c), with)));
     app.update(pressed('?', KeyModifiers::NONE), at(2));
     app.update(Msg::Submitted { slot, result: Err(refused()) }, at(2));
-    assert!(matches!(app.overlays.as_slice(), [Overlay::Help(_)]));
+    assert!(matches!(app.dialogs.as_slice(), [Dialog::Help(_)]));
     assert!(notice(&app).starts_with("Not sent: The disk is full. The text is kept as a draft"), "{}", notice(&app));
     assert_eq!((app.draft(slot), app.draft_pages()), (Some("/a: mend it"), paths(&["/a"]).as_slice()));
     key(&mut app, KeyCode::Esc);
@@ -228,7 +228,7 @@ fn what_can_not_be_stored_keeps_text_and_pages_and_what_can_becomes_the_prompt()
     made.pages = paths(&["/a"]).into();
     app.update(Msg::Submitted { slot, result: Ok((PromptId(9), made)) }, at(3));
     assert_eq!((app.draft(slot), app.jobs.selected().map(|row| row.key.0)), (None, Some(9)));
-    assert!(app.overlays.is_empty());
+    assert!(app.dialogs.is_empty());
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn a_draft_of_another_docdeck_about_another_page_is_not_written_over() {
     let theirs =
         Msg::DraftRead { slot: DraftSlot::AboutPages, text: Some("theirs".to_owned()), pages: paths(&["/x", "/y"]) };
     app.update(theirs, at(0));
-    assert_eq!(app.overlays.len(), 1, "templates for /a are of no use now");
+    assert_eq!(app.dialogs.len(), 1, "templates for /a are of no use now");
     assert_eq!(
         (editor(&app).title.as_str(), editor(&app).input.text().as_str()),
         ("New job about /x and /y", "theirs")
@@ -263,7 +263,7 @@ fn nothing_chosen_is_said() {
     let mut app = app(Vec::new());
     press(&mut app, '2');
     press(&mut app, 'n');
-    assert!(app.overlays.is_empty());
+    assert!(app.dialogs.is_empty());
     assert!(notice(&app).starts_with("A job about which page?"), "{}", notice(&app));
 }
 
@@ -359,7 +359,7 @@ fn marks_that_are_hidden_are_said_instead_of_taking_another_page() {
     typed(&mut app, "vv");
     app.views.table.set_filter("/c");
     press(&mut app, 'n');
-    assert!(app.overlays.is_empty());
+    assert!(app.dialogs.is_empty());
     assert_eq!(notice(&app), "2 marked pages are hidden by the filter: Esc clears it.");
     key(&mut app, KeyCode::Esc);
     assert_eq!(app.views.table.marked(), 2);

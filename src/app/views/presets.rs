@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
+pub enum PresetChoice {
     Preset(Preset),
     /// A range of one's own.
     Own,
@@ -25,7 +25,7 @@ pub struct RangeName {
     pub text: String,
     /// Whether it is the range that is shown.
     pub on: bool,
-    pub choice: Choice,
+    pub choice: PresetChoice,
 }
 
 /// The blanks before the names.
@@ -50,10 +50,10 @@ impl App {
         let current = self.views.preset_on(today);
         // A week, month or quarter that is no preset has a name of its own, in the place of `custom`.
         let own = self.views.range_name(today).unwrap_or_else(|| "custom".to_owned());
-        let presets = Preset::ALL.map(|preset| (preset.name(), current == Some(preset), Choice::Preset(preset)));
+        let presets = Preset::ALL.map(|preset| (preset.name(), current == Some(preset), PresetChoice::Preset(preset)));
         let last = if current.is_some() { "custom" } else { own.as_str() };
-        let all = presets.into_iter().chain([(last, current.is_none(), Choice::Own)]);
-        let all: Vec<(String, bool, Choice)> = all
+        let all = presets.into_iter().chain([(last, current.is_none(), PresetChoice::Own)]);
+        let all: Vec<(String, bool, PresetChoice)> = all
             .map(|(name, on, choice)| (if on { format!("[{name}]") } else { name.to_owned() }, on, choice))
             .collect();
         let room = width.saturating_sub(used);
@@ -61,14 +61,14 @@ impl App {
         if names.len() >= FEWEST {
             // Two blanks before each name, since some are of two words; a third before the first.
             let mut end = used + 1;
-            let place = |(text, on, choice): (String, bool, Choice)| {
+            let place = |(text, on, choice): (String, bool, PresetChoice)| {
                 let at = end + 2;
                 end = at + text.width();
                 RangeName { at, text, on, choice }
             };
             names.into_iter().map(place).collect()
         } else if room > own.width() + 4 + GAP {
-            vec![RangeName { at: used + GAP, text: format!("‹ {own} ›"), on: true, choice: Choice::Next }]
+            vec![RangeName { at: used + GAP, text: format!("‹ {own} ›"), on: true, choice: PresetChoice::Next }]
         } else {
             Vec::new()
         }
@@ -82,7 +82,7 @@ impl App {
     }
 
     /// What stands in a cell of that line.
-    pub(in crate::app) fn range_choice_at(&self, cell: usize, width: usize, now: Time) -> Option<Choice> {
+    pub(in crate::app) fn range_choice_at(&self, cell: usize, width: usize, now: Time) -> Option<PresetChoice> {
         let names = self.range_line(width, now).1;
         let hit = |name: &&RangeName| (name.at..name.at + name.text.width()).contains(&cell);
         names.iter().find(hit).map(|name| name.choice)
@@ -90,7 +90,7 @@ impl App {
 }
 
 /// As many names as fit, in a row and with the current one among them; a sign at an end shows that there are more.
-fn window(all: &[(String, bool, Choice)], room: usize) -> Vec<(String, bool, Choice)> {
+fn window(all: &[(String, bool, PresetChoice)], room: usize) -> Vec<(String, bool, PresetChoice)> {
     let current = all.iter().position(|(_, on, _)| *on).unwrap_or(0);
     let cut = |start: usize, end: usize| {
         let before = all.get(start.wrapping_sub(1)).map(|(.., choice)| ("‹".to_owned(), false, *choice));
@@ -98,7 +98,8 @@ fn window(all: &[(String, bool, Choice)], room: usize) -> Vec<(String, bool, Cho
         let names = all.get(start..end).unwrap_or(&[]).iter().cloned();
         before.into_iter().chain(names).chain(after).collect::<Vec<_>>()
     };
-    let fits = |names: &[(String, bool, Choice)]| names.iter().map(|(text, ..)| text.width() + 2).sum::<usize>() < room;
+    let fits =
+        |names: &[(String, bool, PresetChoice)]| names.iter().map(|(text, ..)| text.width() + 2).sum::<usize>() < room;
     let windows = (0..=current).flat_map(|start| (current + 1..=all.len()).rev().map(move |end| (start, end)));
     // The most names; of as many, those that come first.
     let mut most = Vec::new();

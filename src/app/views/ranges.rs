@@ -1,12 +1,12 @@
 //! The range on screen: presets, the previous and the next period, custom ranges.
 
-use super::super::{App, Effect, Tone};
-use super::Views;
+use super::super::{App, Effect, Severity};
+use super::ViewsScreen;
 use crate::model::Time;
 use crate::model::period::{DateRange, Period, Preset};
 use chrono::NaiveDate;
 
-impl Views {
+impl ViewsScreen {
     /// The chosen preset; after midnight, the range on screen may still be the one that it meant the day before.
     pub fn preset(&self) -> Option<Preset> {
         self.preset
@@ -68,7 +68,7 @@ impl App {
         let before = self.views.query().range;
         effects.extend(self.views.step(steps, now));
         if steps > 0 && self.views.query().range == before {
-            self.say(Tone::Info, "Nothing is known of the days after today.", now);
+            self.notify(Severity::Info, "Nothing is known of the days after today.", now);
         }
     }
 }
@@ -81,7 +81,7 @@ mod tests {
         "2026-11-20T12:00:00Z".parse().expect("a time")
     }
 
-    fn shown(views: &Views) -> (String, Option<String>) {
+    fn shown(views: &ViewsScreen) -> (String, Option<String>) {
         (views.query().range.to_string(), views.range_name(now().date_naive()))
     }
 
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_presets_go_round() {
-        let mut views = Views::new(now());
+        let mut views = ViewsScreen::new(now());
         let names: Vec<_> = Preset::ALL
             .iter()
             .filter_map(|_| {
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn days_step_by_their_length_and_not_past_today() {
-        let mut views = Views::new(now());
+        let mut views = ViewsScreen::new(now());
         views.step(-1, now());
         assert_eq!(shown(&views), ("2026-11-07 … 2026-11-13".to_owned(), None));
         views.step(1, now());
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn weeks_step_by_whole_weeks_and_come_back_to_today() {
-        let mut views = Views::new(now());
+        let mut views = ViewsScreen::new(now());
         views.choose(Preset::ThisWeek.period(now().date_naive()), Some(Preset::ThisWeek), now());
         assert_eq!(shown(&views), named("2026-11-16 … 2026-11-20", "week"));
         views.step(-1, now());
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_preset_is_not_named_once_the_days_on_screen_are_others() {
-        let views = Views::new(now());
+        let views = ViewsScreen::new(now());
         let tomorrow = now().date_naive().succ_opt().expect("a day");
         assert_eq!((views.preset(), views.preset_on(tomorrow)), (Some(Preset::SevenDays), None));
         assert_eq!(views.range_name(tomorrow), None, "seven days up to yesterday");
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn months_step_by_the_calendar_and_come_back_to_today() {
-        let mut views = Views::new(now());
+        let mut views = ViewsScreen::new(now());
         views.choose(Preset::ThisMonth.period(now().date_naive()), Some(Preset::ThisMonth), now());
         assert_eq!(shown(&views), named("2026-11-01 … 2026-11-20", "month"));
         views.step(-1, now());
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_range_that_ends_before_a_whole_length_was_over_is_cut_at_today_and_returns() {
-        let mut views = Views::new(now());
+        let mut views = ViewsScreen::new(now());
         let day = |text: &str| text.parse().expect("a date");
         let ten = DateRange::new(day("2026-11-05"), day("2026-11-14")).expect("a range");
         views.custom(ten);
@@ -165,15 +165,15 @@ mod tests {
     #[test]
     fn after_midnight_the_range_follows_today_but_leaves_days_of_ones_own() {
         let tomorrow: Time = "2026-12-01T00:10:00Z".parse().expect("a time");
-        let mut views = Views::new(now());
+        let mut views = ViewsScreen::new(now());
         assert!(!views.follow_today(now()));
         assert!(views.follow_today(tomorrow));
         assert_eq!(views.query().range.to_string(), "2026-11-25 … 2026-12-01");
-        let mut views = Views::new(now());
+        let mut views = ViewsScreen::new(now());
         views.choose(Preset::ThisMonth.period(now().date_naive()), None, now());
         views.follow_today(tomorrow);
         assert_eq!(views.query().range.to_string(), "2026-11-01 … 2026-11-30", "the month is over");
-        let mut views = Views::new(now());
+        let mut views = ViewsScreen::new(now());
         let days = views.query().range;
         views.custom(days);
         views.follow_today(tomorrow);

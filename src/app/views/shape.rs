@@ -1,10 +1,10 @@
 //! The keys that shape the list of pages: order, filter, folding, metric, scale and marks; and what they are called now.
 
+use super::super::dialog::Dialog;
 use super::super::keymap::{Action, Context};
-use super::super::overlay::Overlay;
 use super::super::text_input::TextInput;
-use super::super::{App, Tone};
-use super::table::{Metric, Sorting, Table};
+use super::super::{App, Severity};
+use super::table::{Metric, PageSorting, PageTable};
 use crate::model::Time;
 
 impl App {
@@ -13,21 +13,21 @@ impl App {
         if let Some(what) = needs_all(action)
             && !self.views.table.is_report()
         {
-            let load = self.told(Context::Views, Action::LoadAll);
-            self.say(Tone::Info, &format!("{what} needs all pages: {load} loads them."), now);
+            let load = self.key_label(Context::Views, Action::LoadAll);
+            self.notify(Severity::Info, &format!("{what} needs all pages: {load} loads them."), now);
             return;
         }
         let table = &mut self.views.table;
         let sorting = table.sorting();
         match action {
-            Action::NextSort => table.sort(Sorting::by(sorting.by.next(table.comparison().is_some()))),
-            Action::ReverseSort => table.sort(Sorting { descending: !sorting.descending, ..sorting }),
+            Action::NextSort => table.sort(PageSorting::by(sorting.by.next(table.comparison().is_some()))),
+            Action::ReverseSort => table.sort(PageSorting { descending: !sorting.descending, ..sorting }),
             Action::Fold => table.toggle_tree(),
             Action::Metric => table.set_metric(table.metric().next()),
             Action::LogScale if table.metric() == Metric::Share => {
-                let metric = self.told(Context::Views, Action::Metric);
-                self.say(
-                    Tone::Info,
+                let metric = self.key_label(Context::Views, Action::Metric);
+                self.notify(
+                    Severity::Info,
                     &format!("A share is drawn from 0 to 100%: {metric} goes to another metric."),
                     now,
                 );
@@ -37,7 +37,7 @@ impl App {
             Action::MarkRange => table.mark_range(),
             Action::Filter => {
                 let input = TextInput::line(table.filter_text());
-                self.overlays.push(Overlay::Filter(Box::new(input)));
+                self.dialogs.push(Dialog::Filter(Box::new(input)));
             }
             _ => {}
         }
@@ -53,13 +53,13 @@ impl App {
         if marks < 2 {
             return false;
         }
-        let closes = self.told(Context::Views, Action::Close);
+        let closes = self.key_label(Context::Views, Action::Close);
         let text = format!("{} marks: {closes} again takes them away.", super::super::format::count(marks));
         let was_said = self.notice.as_ref().is_some_and(|notice| notice.text.as_str() == text);
         if was_said {
             self.notice = None;
         } else {
-            self.say(Tone::Info, &text, now);
+            self.notify(Severity::Info, &text, now);
         }
         !was_said
     }
@@ -83,7 +83,7 @@ impl App {
 
     /// Whether a key of the list would do something now; none where others decide.
     pub(in crate::app) fn can_shape_table(&self, action: Action) -> Option<bool> {
-        let table: &Table = &self.views.table;
+        let table: &PageTable = &self.views.table;
         let folder = table.selected_folder();
         let has_pages = !table.rows().is_empty() || table.absent() > 0;
         Some(match action {
@@ -105,7 +105,7 @@ impl App {
 
     /// What a key of the list is called now; none where its usual name holds.
     pub(in crate::app) fn table_hint(&self, action: Action) -> Option<&'static str> {
-        let table: &Table = &self.views.table;
+        let table: &PageTable = &self.views.table;
         let folder = table.selected_folder();
         match action {
             Action::Open | Action::NextPage if folder.is_some_and(|folder| !folder.open) => Some("open folder"),

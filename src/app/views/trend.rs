@@ -1,11 +1,11 @@
 //! The trend: human and AI views per day of the range, or per week of a long one, from the site's totals. Days that are
 //! known cost nothing; what the others cost is said before they are asked for, one request each.
 
+use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::super::keymap::{Action, Context};
-use super::super::overlay::{Consequence, Overlay, Question};
 use super::super::scroll::Scroll;
-use super::super::{App, Effect, Screen, Tone, format};
-use super::all::is_settled;
+use super::super::{App, Effect, Screen, Severity, format};
+use super::all_pages::is_settled;
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::Timed;
@@ -22,13 +22,13 @@ pub const MEAN_DAYS: u32 = 7;
 
 /// The site's totals by range, as far as they are known.
 #[derive(Debug, Default)]
-pub struct Totals {
+pub struct RangeTotals {
     known: HashMap<DateRange, Timed<Counts>>,
     /// What is being asked for and has not come yet.
     asked: Vec<DateRange>,
 }
 
-impl Totals {
+impl RangeTotals {
     /// What is known of this range.
     pub fn of(&self, range: DateRange) -> Option<&Timed<Counts>> {
         self.known.get(&range)
@@ -173,13 +173,13 @@ fn days_before(range: DateRange, day: NaiveDate) -> u32 {
 
 /// The layer. A week of which not all days are known is asked for as one range: one request instead of up to seven.
 #[derive(Debug)]
-pub struct Trend {
+pub struct TrendDialog {
     pub range: DateRange,
     bars: Vec<DateRange>,
     selected: usize,
 }
 
-impl Trend {
+impl TrendDialog {
     /// The bars of a range, the last one selected.
     pub fn new(range: DateRange) -> Self {
         let bars = if range.days() >= WEEKLY_FROM { weeks(range) } else { days(range).collect::<Vec<_>>() };
@@ -213,12 +213,12 @@ impl Trend {
     }
 
     /// These bars, with what is known of each.
-    pub fn bars<'a>(&'a self, totals: &'a Totals) -> impl Iterator<Item = Bar> + 'a {
+    pub fn bars<'a>(&'a self, totals: &'a RangeTotals) -> impl Iterator<Item = Bar> + 'a {
         self.bars.iter().map(|range| Bar { range: *range, totals: totals.best(*range) })
     }
 
     /// What has to be asked for, the newest first.
-    pub fn missing(&self, totals: &Totals, now: Time) -> Vec<DateRange> {
+    pub fn missing(&self, totals: &RangeTotals, now: Time) -> Vec<DateRange> {
         let mut missing: Vec<DateRange> =
             self.bars(totals).filter(|bar| bar.is_missing(now)).map(|bar| bar.range).collect();
         missing.reverse();
@@ -227,7 +227,7 @@ impl Trend {
 
     /// The mean of human and AI views per day, over all days that are known in full. A week that isn't over counts with its
     /// days up to yesterday, or with those of them that are known one by one. `None` if no day is known in full.
-    pub fn mean_of_full_days(&self, totals: &Totals, now: Time) -> Option<FullDaysMean> {
+    pub fn mean_of_full_days(&self, totals: &RangeTotals, now: Time) -> Option<FullDaysMean> {
         let settled = |range: DateRange| {
             let known = totals.best(range).filter(|known| is_settled(range, known.as_of))?;
             Some((height(&known.value)?, range.days()))
@@ -256,31 +256,31 @@ impl App {
     /// The key that shows the trend.
     pub(in crate::app) fn open_trend(&mut self, _now: Time, effects: &mut Vec<Effect>) {
         let range = self.views.query().range;
-        let open = Trend::new(range);
+        let open = TrendDialog::new(range);
         // The days before it are part of the first means.
         let ahead = range.from().checked_sub_days(Days::new(u64::from(MEAN_DAYS) - 1));
         let from = ahead.filter(|_| !open.is_weekly()).unwrap_or(range.from());
         let mut wanted: Vec<DateRange> = DateRange::new(from, range.to()).into_iter().flat_map(days).collect();
         wanted.extend(open.bars.iter().filter(|bar| bar.days() > 1));
-        self.overlays.push(Overlay::Trend(Box::new(open)));
+        self.dialogs.push(Dialog::Trend(Box::new(open)));
         effects.push(Effect::RecallTotals(wanted));
     }
 
     /// The key that asks for what is missing, after its price.
     pub(super) fn load_trend(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Overlay::Trend(open)) = self.overlays.last() else { return };
+        let Some(Dialog::Trend(open)) = self.dialogs.last() else { return };
         let (unit, all) = (open.unit(), open.len());
         let mut missing = open.missing(&self.views.totals, now);
         let left = self.views_left();
         if self.views.totals.still_to_come() > 0 {
-            self.say(Tone::Info, "They are being asked for already.", now);
+            self.notify(Severity::Info, "They are being asked for already.", now);
             return;
         }
         match missing.len() {
-            0 => self.say(Tone::Info, &format!("Every {unit} is known and fresh: nothing to ask for."), now),
+            0 => self.notify(Severity::Info, &format!("Every {unit} is known and fresh: nothing to ask for."), now),
             _ if left == 0 => {
                 let text = self.nothing_left(now);
-                self.say(Tone::Problem, &text, now);
+                self.notify(Severity::Problem, &text, now);
             }
             1 => self.load_totals(missing, effects),
             n => {
@@ -291,8 +291,8 @@ impl App {
                     format!("{n} requests, {left} left here. Ask for them, the newest first?")
                 };
                 let text = format!("{n} of {all} {unit}s are not known or not fresh: {offer}");
-                let yes = Consequence::LoadTotals(missing);
-                self.overlays.push(Overlay::Question(Question { text, yes }));
+                let yes = ConfirmAction::LoadTotals(missing);
+                self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes }));
             }
         }
     }
@@ -303,11 +303,11 @@ impl App {
     }
 
     /// What is known of the bars and what the rest costs, for the foot of the layer.
-    pub fn trend_price(&self, open: &Trend, now: Time, short: bool) -> String {
+    pub fn trend_price(&self, open: &TrendDialog, now: Time, short: bool) -> String {
         let (missing, all, unit) = (open.missing(&self.views.totals, now).len(), open.len(), open.unit());
         let awaited = self.views.totals.still_to_come();
         let left = self.views_left();
-        let asks = self.told(Context::Trend, Action::LoadAll);
+        let asks = self.key_label(Context::Trend, Action::LoadAll);
         match missing {
             _ if awaited > 0 => format!("asking, {} to come", format::plural(awaited, unit)),
             0 if all == 1 => format!("the {unit} is known"),
@@ -345,8 +345,8 @@ impl App {
                 }
             }
             // Unknown is what it stays; beside an open trend that needs a reason.
-            Err(failure) if self.overlays.iter().any(|top| matches!(top, Overlay::Trend(_))) => {
-                self.say_failure(&failure, now);
+            Err(failure) if self.dialogs.iter().any(|top| matches!(top, Dialog::Trend(_))) => {
+                self.notify_failure(&failure, now);
             }
             Err(_) => {}
         }
@@ -357,9 +357,9 @@ impl App {
         let open = self.views.totals.still_to_come();
         self.views.totals.asked.clear();
         if let Err(failure) = result {
-            let asks = self.told(Context::Trend, Action::LoadAll);
+            let asks = self.key_label(Context::Trend, Action::LoadAll);
             let kept = if open > 0 { format!(" What came is kept; {asks} asks for the rest.") } else { String::new() };
-            self.say(Tone::Problem, &format!("{}{kept}", failure.sentence), now);
+            self.notify(Severity::Problem, &format!("{}{kept}", failure.sentence), now);
         }
         self.dirty = true;
     }
@@ -377,8 +377,8 @@ mod tests {
         text.parse().expect("a time")
     }
 
-    fn totals(known: &[(&str, i64, &str)]) -> Totals {
-        let mut totals = Totals::default();
+    fn totals(known: &[(&str, i64, &str)]) -> RangeTotals {
+        let mut totals = RangeTotals::default();
         for (day, human, as_of) in known {
             let counts = Counts { human: Count::Known(*human), ai: Count::Known(1), total: Count::Known(human + 1) };
             let stamped = Timed { value: counts, as_of: moment(as_of) };
@@ -391,9 +391,9 @@ mod tests {
 
     #[test]
     fn a_range_has_a_bar_a_day_and_from_sixty_days_on_a_bar_a_week() {
-        let daily = Trend::new(range("2026-09-22", "2026-11-19"));
+        let daily = TrendDialog::new(range("2026-09-22", "2026-11-19"));
         assert_eq!((daily.range.days(), daily.len(), daily.is_weekly()), (59, 59, false));
-        let weekly = Trend::new(range("2026-09-22", "2026-11-20"));
+        let weekly = TrendDialog::new(range("2026-09-22", "2026-11-20"));
         assert_eq!((weekly.range.days(), weekly.is_weekly()), (60, true));
         let bars: Vec<String> = weekly.bars.iter().map(ToString::to_string).collect();
         assert_eq!(bars.first().map(String::as_str), Some("2026-09-22 … 2026-09-27"), "cut at the start, Monday first");
@@ -410,7 +410,7 @@ mod tests {
             ("2026-11-17", 5, "2026-11-17T12:00:00Z"),
             ("2026-11-20", 5, LATER),
         ]);
-        let trend = Trend::new(range("2026-11-16", "2026-11-20"));
+        let trend = TrendDialog::new(range("2026-11-16", "2026-11-20"));
         let missing = |now: &str| -> Vec<String> {
             trend.missing(&totals, moment(now)).iter().map(|range| range.from().to_string()).collect()
         };
@@ -473,8 +473,8 @@ mod tests {
         known.push(("2026-11-20".to_owned(), 500, LATER));
         let known: Vec<_> = known.iter().map(|(day, human, at)| (day.as_str(), *human, *at)).collect();
         let mut totals = totals(&known);
-        let trend = Trend::new(range("2026-09-14", "2026-11-20"));
-        let mean = |totals: &Totals| trend.mean_of_full_days(totals, moment(LATER)).expect("some days are known");
+        let trend = TrendDialog::new(range("2026-09-14", "2026-11-20"));
+        let mean = |totals: &RangeTotals| trend.mean_of_full_days(totals, moment(LATER)).expect("some days are known");
         assert_eq!(mean(&totals), FullDaysMean { mean: 10.into(), days: 4, all: 67 });
         // A week that is known as a whole, and one that was loaded before it was over.
         let mut week = |from: &str, to: &str, human: i64| {
@@ -488,9 +488,9 @@ mod tests {
         assert_eq!(found.mean.rounded(), 10, "113 views on 11 days");
         assert_eq!(found.mean.tenths(), 103);
         // The days up to yesterday that were loaded at once, as a comparison does.
-        let trend = Trend::new(range("2026-09-15", "2026-11-20"));
+        let trend = TrendDialog::new(range("2026-09-15", "2026-11-20"));
         totals.known.remove(&range("2026-11-18", "2026-11-18"));
-        let mean = |totals: &Totals| trend.mean_of_full_days(totals, moment(LATER)).expect("some days are known");
+        let mean = |totals: &RangeTotals| trend.mean_of_full_days(totals, moment(LATER)).expect("some days are known");
         assert_eq!(mean(&totals).days, 10);
         let counts = Counts { human: Count::Known(40), ai: Count::Known(0), total: Count::Known(40) };
         let stamped = Timed { value: counts, as_of: moment(LATER) };

@@ -10,7 +10,7 @@ use crate::model::setup::{
 
 /// Where the key comes from, as it is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum KeySourceChoice {
     /// As the configuration file says already.
     Kept,
     Program,
@@ -20,7 +20,7 @@ pub enum Source {
     Variable,
 }
 
-impl Source {
+impl KeySourceChoice {
     /// Its name among the choices.
     pub fn name(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl Source {
 
 /// A line of the form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
+pub enum FormLine {
     Source,
     /// The command, the file or the key itself.
     Key,
@@ -68,8 +68,8 @@ pub enum Purpose {
 pub struct Form {
     pub purpose: Purpose,
     /// The line that has the focus.
-    pub line: Line,
-    pub source: Source,
+    pub line: FormLine,
+    pub source: KeySourceChoice,
     pub program: TextInput,
     pub file: TextInput,
     pub secret: SecretInput,
@@ -89,11 +89,11 @@ impl Form {
         let line = |text: &Option<String>| TextInput::line(text.as_deref().unwrap_or_default());
         let mut form = Self {
             purpose,
-            line: Line::Source,
+            line: FormLine::Source,
             source: match known.key {
-                KnownKey::No => Source::Typed,
-                KnownKey::Environment => Source::Variable,
-                KnownKey::File => Source::Kept,
+                KnownKey::No => KeySourceChoice::Typed,
+                KnownKey::Environment => KeySourceChoice::Variable,
+                KnownKey::File => KeySourceChoice::Kept,
             },
             program: TextInput::line(""),
             file: TextInput::line(""),
@@ -111,36 +111,39 @@ impl Form {
     }
 
     /// The first line that needs a text and has none; the project if none is empty.
-    fn first_empty(&self) -> Line {
-        let is_empty = |line: &Line| match line {
-            Line::More => false,
+    fn first_empty(&self) -> FormLine {
+        let is_empty = |line: &FormLine| match line {
+            FormLine::More => false,
             line if self.is_secret(*line) => self.secret.is_empty(),
             line => self.input(*line).is_some_and(TextInput::is_blank),
         };
-        let needed = self.lines().into_iter().take_while(|line| *line != Line::More);
-        needed.into_iter().find(is_empty).unwrap_or(Line::Project)
+        let needed = self.lines().into_iter().take_while(|line| *line != FormLine::More);
+        needed.into_iter().find(is_empty).unwrap_or(FormLine::Project)
     }
 
     /// The sources to choose from.
-    pub fn sources(&self) -> Vec<Source> {
-        let kept = (self.known == KnownKey::File).then_some(Source::Kept);
+    pub fn sources(&self) -> Vec<KeySourceChoice> {
+        let kept = (self.known == KnownKey::File).then_some(KeySourceChoice::Kept);
         // The key in the environment is that of the profile in use.
-        let variable = (self.purpose == Purpose::FirstProfile).then_some(Source::Variable);
-        kept.into_iter().chain([Source::Program, Source::File, Source::Typed]).chain(variable).collect()
+        let variable = (self.purpose == Purpose::FirstProfile).then_some(KeySourceChoice::Variable);
+        kept.into_iter()
+            .chain([KeySourceChoice::Program, KeySourceChoice::File, KeySourceChoice::Typed])
+            .chain(variable)
+            .collect()
     }
 
     /// The lines that are shown, from the top.
-    pub fn lines(&self) -> Vec<Line> {
+    pub fn lines(&self) -> Vec<FormLine> {
         let is_another = self.purpose == Purpose::AnotherProfile;
-        let mut lines = vec![Line::Source];
-        lines.extend(self.source.has_input().then_some(Line::Key));
-        lines.push(Line::Project);
+        let mut lines = vec![FormLine::Source];
+        lines.extend(self.source.has_input().then_some(FormLine::Key));
+        lines.push(FormLine::Project);
         // One more profile can't do without a name.
-        lines.extend(is_another.then_some(Line::Name));
-        lines.push(Line::More);
+        lines.extend(is_another.then_some(FormLine::Name));
+        lines.push(FormLine::More);
         if self.is_open {
-            lines.extend([Line::BaseUrl, Line::Organization, Line::CaFile]);
-            lines.extend((!is_another).then_some(Line::Name));
+            lines.extend([FormLine::BaseUrl, FormLine::Organization, FormLine::CaFile]);
+            lines.extend((!is_another).then_some(FormLine::Name));
         }
         lines
     }
@@ -157,54 +160,56 @@ impl Form {
 
     /// Whether a key can be had: not from a variable that is not set.
     pub fn has_key(&self) -> bool {
-        self.source != Source::Variable || self.has_variable()
+        self.source != KeySourceChoice::Variable || self.has_variable()
     }
 
     /// Whether something is chosen on the line that has the focus, rather than typed.
     pub fn is_choice(&self) -> bool {
-        matches!(self.line, Line::Source | Line::More)
+        matches!(self.line, FormLine::Source | FormLine::More)
     }
 
     /// The text of a line; none of choices and of lines that are not shown.
-    pub fn input(&self, line: Line) -> Option<&TextInput> {
+    pub fn input(&self, line: FormLine) -> Option<&TextInput> {
         match (line, self.source) {
-            (Line::Source | Line::More, _) | (Line::Key, Source::Kept | Source::Typed | Source::Variable) => None,
-            (Line::Key, Source::Program) => Some(&self.program),
-            (Line::Key, Source::File) => Some(&self.file),
-            (Line::Project, _) => Some(&self.project),
-            (Line::BaseUrl, _) => Some(&self.base_url),
-            (Line::Organization, _) => Some(&self.organization),
-            (Line::CaFile, _) => Some(&self.ca_file),
-            (Line::Name, _) => Some(&self.name),
+            (FormLine::Source | FormLine::More, _)
+            | (FormLine::Key, KeySourceChoice::Kept | KeySourceChoice::Typed | KeySourceChoice::Variable) => None,
+            (FormLine::Key, KeySourceChoice::Program) => Some(&self.program),
+            (FormLine::Key, KeySourceChoice::File) => Some(&self.file),
+            (FormLine::Project, _) => Some(&self.project),
+            (FormLine::BaseUrl, _) => Some(&self.base_url),
+            (FormLine::Organization, _) => Some(&self.organization),
+            (FormLine::CaFile, _) => Some(&self.ca_file),
+            (FormLine::Name, _) => Some(&self.name),
         }
     }
 
     pub(super) fn input_mut(&mut self) -> Option<&mut TextInput> {
         match (self.line, self.source) {
-            (Line::Source | Line::More, _) | (Line::Key, Source::Kept | Source::Typed | Source::Variable) => None,
-            (Line::Key, Source::Program) => Some(&mut self.program),
-            (Line::Key, Source::File) => Some(&mut self.file),
-            (Line::Project, _) => Some(&mut self.project),
-            (Line::BaseUrl, _) => Some(&mut self.base_url),
-            (Line::Organization, _) => Some(&mut self.organization),
-            (Line::CaFile, _) => Some(&mut self.ca_file),
-            (Line::Name, _) => Some(&mut self.name),
+            (FormLine::Source | FormLine::More, _)
+            | (FormLine::Key, KeySourceChoice::Kept | KeySourceChoice::Typed | KeySourceChoice::Variable) => None,
+            (FormLine::Key, KeySourceChoice::Program) => Some(&mut self.program),
+            (FormLine::Key, KeySourceChoice::File) => Some(&mut self.file),
+            (FormLine::Project, _) => Some(&mut self.project),
+            (FormLine::BaseUrl, _) => Some(&mut self.base_url),
+            (FormLine::Organization, _) => Some(&mut self.organization),
+            (FormLine::CaFile, _) => Some(&mut self.ca_file),
+            (FormLine::Name, _) => Some(&mut self.name),
         }
     }
 
     /// Whether the key is typed on this line.
-    pub fn is_secret(&self, line: Line) -> bool {
-        line == Line::Key && self.source == Source::Typed
+    pub fn is_secret(&self, line: FormLine) -> bool {
+        line == FormLine::Key && self.source == KeySourceChoice::Typed
     }
 
     /// From the choice of a source to the line where its text is typed. A source without a text can only have been left
     /// because the key itself is at hand.
     pub(super) fn go_to_key(&mut self) {
-        if self.line == Line::Source {
+        if self.line == FormLine::Source {
             if !self.source.has_input() {
-                self.source = Source::Typed;
+                self.source = KeySourceChoice::Typed;
             }
-            self.line = Line::Key;
+            self.line = FormLine::Key;
         }
     }
 
@@ -213,26 +218,26 @@ impl Form {
         let lines = self.lines();
         let at = lines.iter().position(|line| *line == self.line).unwrap_or(0);
         let to = (at + if down { 1 } else { lines.len() - 1 }) % lines.len();
-        self.line = lines.get(to).copied().unwrap_or(Line::Source);
+        self.line = lines.get(to).copied().unwrap_or(FormLine::Source);
     }
 
     /// Shows the lines below *more*, or folds them.
     pub(super) fn open(&mut self, open: bool) {
         self.is_open = open;
-        if open && self.line == Line::More {
+        if open && self.line == FormLine::More {
             self.step(true);
         }
     }
 
     /// To the line of a field, which may be folded.
-    pub(super) fn go_to(&mut self, line: Line) {
+    pub(super) fn go_to(&mut self, line: FormLine) {
         self.is_open |= !self.lines().contains(&line);
         self.line = line;
     }
 
     /// Whether the last line that is typed has the focus.
     pub(super) fn is_at_end(&self) -> bool {
-        self.lines().into_iter().rev().find(|line| *line != Line::More) == Some(self.line)
+        self.lines().into_iter().rev().find(|line| *line != FormLine::More) == Some(self.line)
     }
 
     /// The next source, or the one before.
@@ -244,28 +249,28 @@ impl Form {
     }
 
     /// The profile; else the line on which something is missing or wrong, and what.
-    pub(super) fn profile(&self) -> Result<NewProfile, (Line, &'static str)> {
+    pub(super) fn profile(&self) -> Result<NewProfile, (FormLine, &'static str)> {
         let key = match self.source {
-            Source::Kept | Source::Variable => KeySourceInput::Elsewhere,
-            Source::Program => match words(&self.program.text()) {
+            KeySourceChoice::Kept | KeySourceChoice::Variable => KeySourceInput::Elsewhere,
+            KeySourceChoice::Program => match words(&self.program.text()) {
                 words if words.first().is_some_and(|program| !program.is_empty()) => KeySourceInput::Command(words),
-                _ => return Err((Line::Key, "Name the command that prints the key, like: pass show docdeck")),
+                _ => return Err((FormLine::Key, "Name the command that prints the key, like: pass show docdeck")),
             },
-            Source::File => match typed(&self.file.text()) {
+            KeySourceChoice::File => match typed(&self.file.text()) {
                 Some(path) => KeySourceInput::File(path.into()),
-                None => return Err((Line::Key, "Name the file that contains the key.")),
+                None => return Err((FormLine::Key, "Name the file that contains the key.")),
             },
-            Source::Typed if self.secret.is_empty() => return Err((Line::Key, "Type or paste the key.")),
-            Source::Typed => match ApiKey::new(self.secret.expose()) {
+            KeySourceChoice::Typed if self.secret.is_empty() => return Err((FormLine::Key, "Type or paste the key.")),
+            KeySourceChoice::Typed => match ApiKey::new(self.secret.expose()) {
                 Some(key) => KeySourceInput::Typed(key),
-                None => return Err((Line::Key, "This can't be a key: a key is printable ASCII without spaces.")),
+                None => return Err((FormLine::Key, "This can't be a key: a key is printable ASCII without spaces.")),
             },
         };
         let Some(project) = typed(&self.project.text()) else {
-            return Err((Line::Project, "The project id is missing."));
+            return Err((FormLine::Project, "The project id is missing."));
         };
         if self.purpose == Purpose::AnotherProfile && self.name.is_blank() {
-            return Err((Line::Name, "Give the profile a name."));
+            return Err((FormLine::Name, "Give the profile a name."));
         }
         Ok(NewProfile {
             name: self.profile_name(),
@@ -278,7 +283,7 @@ impl Form {
     }
 }
 
-impl From<SetupField> for Line {
+impl From<SetupField> for FormLine {
     fn from(field: SetupField) -> Self {
         match field {
             SetupField::Key => Self::Key,

@@ -9,11 +9,11 @@
 
 mod form;
 
-pub use form::{Form, Line, Purpose, Source};
+pub use form::{Form, FormLine, KeySourceChoice, Purpose};
 
+use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::keymap::{Action, Context, Edit};
-use super::overlay::{Consequence, Overlay, Question};
-use super::{App, Effect, Screen, Tone};
+use super::{App, Effect, Screen, Severity};
 use crate::model::Time;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::Failure;
@@ -27,9 +27,9 @@ pub struct Welcome {
     pub form: Form,
     /// Where the configuration is to lie.
     pub config: CleanText,
-    pub step: Step,
+    pub step: SetupStep,
     /// How the last attempt went, until something is changed.
-    pub said: Option<Said>,
+    pub said: Option<SetupMessage>,
     /// Whether it is written once it was tried.
     saves: bool,
     /// The number of the attempt that answers belong to.
@@ -42,7 +42,7 @@ pub(super) const NOT_IN_DEMO: &str = "The demo saves no settings.";
 
 /// What is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum SetupStep {
     Filling,
     /// What is typed is being checked on this computer.
     Checking,
@@ -56,7 +56,7 @@ pub enum Step {
 
 /// How something went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct SetupMessage {
     pub is_good: bool,
     pub text: CleanText,
 }
@@ -112,7 +112,7 @@ impl Welcome {
     }
 
     fn with(form: Form, config: CleanText, attempt: u64) -> Self {
-        Self { form, config, step: Step::Filling, said: None, saves: false, attempt, tried: None }
+        Self { form, config, step: SetupStep::Filling, said: None, saves: false, attempt, tried: None }
     }
 
     /// What follows, once a profile with a key was written.
@@ -135,19 +135,19 @@ impl Welcome {
 
     /// Whether an attempt is under way.
     pub(super) fn is_busy(&self) -> bool {
-        self.step != Step::Filling
+        self.step != SetupStep::Filling
     }
 
     fn say(&mut self, is_good: bool, text: &str) {
-        self.said = Some(Said { is_good, text: CleanText::line(text) });
+        self.said = Some(SetupMessage { is_good, text: CleanText::line(text) });
     }
 
     /// Something was changed: what was said of it before no longer holds. False while it is being written.
     fn touch(&mut self) -> bool {
-        if self.step == Step::Saving {
+        if self.step == SetupStep::Saving {
             return false;
         }
-        self.step = Step::Filling;
+        self.step = SetupStep::Filling;
         self.attempt += 1;
         self.said = None;
         true
@@ -213,16 +213,16 @@ impl Welcome {
 impl App {
     /// The form, while it has the keys: as a dialog, or as the page without anything over it.
     pub(super) fn setup_on_top(&self) -> Option<&Welcome> {
-        match self.overlays.last() {
-            Some(Overlay::Setup(form)) => Some(form),
+        match self.dialogs.last() {
+            Some(Dialog::Setup(form)) => Some(form),
             Some(_) => None,
             None => self.welcome.as_deref().filter(|_| self.screen == Screen::Welcome),
         }
     }
 
     fn setup_on_top_mut(&mut self) -> Option<&mut Welcome> {
-        match self.overlays.last_mut() {
-            Some(Overlay::Setup(form)) => Some(form),
+        match self.dialogs.last_mut() {
+            Some(Dialog::Setup(form)) => Some(form),
             Some(_) => None,
             None => self.welcome.as_deref_mut().filter(|_| self.screen == Screen::Welcome),
         }
@@ -230,8 +230,8 @@ impl App {
 
     /// The form, whatever lies over it.
     fn setup_mut(&mut self) -> Option<&mut Welcome> {
-        let dialog = self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
-            Overlay::Setup(form) => Some(form.as_mut()),
+        let dialog = self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+            Dialog::Setup(form) => Some(form.as_mut()),
             _ => None,
         });
         dialog.or(self.welcome.as_deref_mut())
@@ -244,14 +244,14 @@ impl App {
 
     /// The key that adds a profile: a form over the running dashboard.
     pub(super) fn open_new_profile(&mut self, now: Time) {
-        let Some(config) = self.start.config.clone() else {
-            return self.say(Tone::Info, NOT_IN_DEMO, now);
+        let Some(config) = self.config.config.clone() else {
+            return self.notify(Severity::Info, NOT_IN_DEMO, now);
         };
         // A profile that is being switched to comes first.
-        if matches!(self.overlays.last(), Some(Overlay::Profiles(open)) if !open.is_choosing()) {
+        if matches!(self.dialogs.last(), Some(Dialog::Profiles(open)) if !open.is_choosing()) {
             return;
         }
-        self.overlays.push(Overlay::Setup(Box::new(Welcome::another(config, self.setup_attempts))));
+        self.dialogs.push(Dialog::Setup(Box::new(Welcome::another(config, self.setup_attempts))));
     }
 
     /// A key that no binding took.
@@ -281,21 +281,21 @@ impl App {
         let Some(welcome) = self.setup_on_top_mut() else { return };
         if welcome.is_busy() {
             welcome.cancel();
-        } else if let Some(Overlay::Setup(form)) = self.overlays.pop_if(|top| matches!(top, Overlay::Setup(_))) {
+        } else if let Some(Dialog::Setup(form)) = self.dialogs.pop_if(|top| matches!(top, Dialog::Setup(_))) {
             self.setup_attempts = form.attempt;
         }
     }
 
     pub(super) fn act_on_welcome(&mut self, action: Action, effects: &mut Vec<Effect>) {
-        let is_page = self.overlays.is_empty();
-        let names: Vec<CleanText> = self.start.profiles.iter().map(|profile| profile.name.clone()).collect();
+        let is_page = self.dialogs.is_empty();
+        let names: Vec<CleanText> = self.config.profiles.iter().map(|profile| profile.name.clone()).collect();
         let Some(welcome) = self.setup_on_top_mut() else { return };
         let form = &mut welcome.form;
         match action {
-            Action::NextField if form.line == Line::More && !form.is_open => form.open(true),
+            Action::NextField if form.line == FormLine::More && !form.is_open => form.open(true),
             Action::NextField if form.is_at_end() => effects.extend(welcome.attempt(true, &names)),
             Action::NextField => form.step(true),
-            Action::NextChoice | Action::PreviousChoice if form.line == Line::More => {
+            Action::NextChoice | Action::PreviousChoice if form.line == FormLine::More => {
                 form.open(action == Action::NextChoice);
             }
             Action::NextChoice | Action::PreviousChoice if welcome.touch() => {
@@ -303,9 +303,9 @@ impl App {
             }
             Action::Confirm => effects.extend(welcome.attempt(true, &names)),
             Action::TryOut => effects.extend(welcome.attempt(false, &names)),
-            Action::Demo if is_page && welcome.step != Step::Saving => {
+            Action::Demo if is_page && welcome.step != SetupStep::Saving => {
                 welcome.touch();
-                effects.push(Effect::Begin(Begin::Demo));
+                effects.push(Effect::Relaunch(Begin::Demo));
             }
             _ => {}
         }
@@ -320,11 +320,11 @@ impl App {
     /// What is typed was checked on this computer. What docdeck would refuse is not offered to be saved.
     pub(super) fn profile_checked(&mut self, attempt: u64, result: Result<(), SetupProblem>) -> Option<Effect> {
         self.dirty = true;
-        let welcome = self.welcome_in(attempt, Step::Checking)?;
+        let welcome = self.welcome_in(attempt, SetupStep::Checking)?;
         match result {
             Ok(()) => welcome.read_key(),
             Err(problem) => {
-                welcome.step = Step::Filling;
+                welcome.step = SetupStep::Filling;
                 if let Some(field) = problem.field {
                     welcome.form.go_to(field.into());
                 }
@@ -337,11 +337,11 @@ impl App {
     /// The key was read, or could not be.
     pub(super) fn key_read(&mut self, attempt: u64, result: Result<ApiKey, Failure>) -> Option<Effect> {
         self.dirty = true;
-        let welcome = self.welcome_in(attempt, Step::Reading)?;
+        let welcome = self.welcome_in(attempt, SetupStep::Reading)?;
         match (result, &mut welcome.tried) {
             (Ok(key), Some(tried)) => {
                 tried.key = Some(key.clone());
-                welcome.step = Step::Trying;
+                welcome.step = SetupStep::Trying;
                 Some(Effect::TryProfile { attempt, profile: Box::new(tried.profile.clone()), key })
             }
             (Ok(_), None) => None,
@@ -355,7 +355,7 @@ impl App {
     /// The service answered, or nothing did.
     pub(super) fn profile_tried(&mut self, attempt: u64, result: Result<CleanText, Failure>) -> Option<Effect> {
         self.dirty = true;
-        let welcome = self.welcome_in(attempt, Step::Trying)?;
+        let welcome = self.welcome_in(attempt, SetupStep::Trying)?;
         match result {
             Ok(said) => {
                 welcome.say(true, said.as_str());
@@ -365,7 +365,7 @@ impl App {
                 if welcome.saves {
                     return welcome.write(WritePermission::Nothing);
                 }
-                welcome.step = Step::Filling;
+                welcome.step = SetupStep::Filling;
             }
             Err(failure) => self.ask_to_save(&failure),
         }
@@ -375,15 +375,15 @@ impl App {
     /// The configuration was written, or not.
     pub(super) fn config_written(&mut self, attempt: u64, result: Result<(), NotWritten>) -> Option<Effect> {
         self.dirty = true;
-        let welcome = self.welcome_in(attempt, Step::Saving)?;
-        welcome.step = Step::Filling;
+        let welcome = self.welcome_in(attempt, SetupStep::Saving)?;
+        welcome.step = SetupStep::Filling;
         match result {
             Ok(()) if welcome.form.purpose == Purpose::AnotherProfile => {
                 let Tried { profile, key, .. } = welcome.tried.clone()?;
                 return Some(Effect::AddProfile(Box::new(profile), key));
             }
             Ok(()) if welcome.tried.as_ref().is_some_and(|tried| tried.key.is_some()) => {
-                return Some(Effect::Begin(Begin::Dashboard));
+                return Some(Effect::Relaunch(Begin::Dashboard));
             }
             Ok(()) => {
                 let next = if welcome.form.has_key() {
@@ -406,7 +406,7 @@ impl App {
                 if needs == WritePermission::Add && welcome.form.purpose == Purpose::AnotherProfile {
                     return welcome.write(needs);
                 }
-                self.overlays.push(Overlay::Question(Question { text, yes: Consequence::SaveProfile(needs) }));
+                self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes: ConfirmAction::SaveProfile(needs) }));
             }
             Err(NotWritten::Failed(failure)) => welcome.say(false, failure.sentence.as_str()),
         }
@@ -421,17 +421,17 @@ impl App {
     /// The key could not be tried, or was refused; where it was to be written, the user decides.
     fn ask_to_save(&mut self, failure: &Failure) {
         let Some(welcome) = self.setup_mut() else { return };
-        welcome.step = Step::Filling;
+        welcome.step = SetupStep::Filling;
         welcome.say(false, failure.sentence.as_str());
         if welcome.saves {
             let text = format!("{} Save it anyway?", failure.sentence);
-            let yes = Consequence::SaveProfile(WritePermission::Nothing);
-            self.overlays.push(Overlay::Question(Question { text, yes }));
+            let yes = ConfirmAction::SaveProfile(WritePermission::Nothing);
+            self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes }));
         }
     }
 
     /// The page, if it waits for the answer to this attempt in this step.
-    fn welcome_in(&mut self, attempt: u64, step: Step) -> Option<&mut Welcome> {
+    fn welcome_in(&mut self, attempt: u64, step: SetupStep) -> Option<&mut Welcome> {
         self.setup_mut().filter(|welcome| welcome.attempt == attempt && welcome.step == step)
     }
 }
@@ -453,13 +453,13 @@ impl Welcome {
         };
         let name = CleanText::line(&profile.name);
         if self.form.purpose == Purpose::AnotherProfile && names.contains(&name) {
-            self.form.go_to(Line::Name);
+            self.form.go_to(FormLine::Name);
             self.say(false, &format!("There is already a profile {name}. Choose another name."));
             return None;
         }
         self.saves = saves;
         self.tried = Some(Tried { profile: profile.clone(), key: None, is_verified: false });
-        self.step = Step::Checking;
+        self.step = SetupStep::Checking;
         Some(Effect::CheckProfile { attempt: self.attempt, profile: Box::new(profile) })
     }
 
@@ -467,20 +467,20 @@ impl Welcome {
     fn read_key(&mut self) -> Option<Effect> {
         let key = self.tried.as_ref()?.profile.key.clone();
         if self.form.has_key() {
-            self.step = Step::Reading;
+            self.step = SetupStep::Reading;
             return Some(Effect::ReadKey { attempt: self.attempt, key });
         }
         if self.saves {
             return self.write(WritePermission::Nothing);
         }
-        self.step = Step::Filling;
+        self.step = SetupStep::Filling;
         self.say(false, "DOCDECK_API_KEY is not set in this shell, so there is no key to test.");
         None
     }
 
     fn write(&mut self, allowed: WritePermission) -> Option<Effect> {
         let profile = Box::new(self.tried.as_ref()?.profile.clone());
-        self.step = Step::Saving;
+        self.step = SetupStep::Saving;
         Some(Effect::WriteConfig { attempt: self.attempt, profile, allowed })
     }
 }

@@ -8,7 +8,7 @@ use super::dashboard::{local_offset, no_terminal, terminal};
 use super::own;
 use super::refusal::Refusal;
 use crate::api::{Client, ClientOptions};
-use crate::app::Start;
+use crate::app::AppConfig;
 use crate::config::environment::Environment;
 use crate::config::{Flags, look, named_file, themes};
 use crate::engine::PollOptions;
@@ -47,7 +47,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let past = Past { store: &store, scope: &scope, now };
     let rest = past.fill(sim.seeded()).await.map_err(Refusal::unusable)?;
     let folder = (!path.as_os_str().is_empty()).then(|| path.with_file_name("themes"));
-    let start = Start {
+    let start = AppConfig {
         profile: CleanText::line("demo"),
         demo: true,
         calm: look.calm,
@@ -57,7 +57,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
         filters: own::filters(&mine),
         long_copies: !mine.clipboard.is_empty(),
         commands,
-        ..Start::new(scope.clone(), local_offset())
+        ..AppConfig::new(scope.clone(), local_offset())
     };
     // The first rows are asked for before the rest is written, and all rows after it.
     let begun = Begun::begin(&store, &start).map_err(no_terminal)?;

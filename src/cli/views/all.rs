@@ -3,7 +3,7 @@
 
 use super::{Options, write};
 use crate::app::format::{count, plural, views};
-use crate::app::views::price::{percent, price_words};
+use crate::app::views::request_cost::{percent, price_words};
 use crate::cli::code::Code;
 use crate::cli::desk::{Desk, Happening};
 use crate::cli::out::{Out, rfc3339};

@@ -11,8 +11,8 @@
 //! │ Fri 2026-11-20, today: Enter picks a first day                   │
 //! ```
 
-use crate::app::keymap::{Action, Before, Context};
-use crate::app::views::calendar::{Calendar, Focus, Purpose};
+use crate::app::keymap::{Action, Context, PreviousPeriod};
+use crate::app::views::calendar::{Calendar, CalendarPurpose, Focus};
 use crate::app::views::months::{DAY, GAP, MONTH, Months, WEEK, days_of};
 use crate::model::period::DateRange;
 use crate::ui::text::{Row, fit, left, right};
@@ -35,7 +35,7 @@ type Picked<'a> = (&'a Calendar, Option<DateRange>);
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, area: Rect) {
     let theme = view.theme;
     let months = Months::of(open, area);
-    let what = if open.purpose == Purpose::Show { "A range to show" } else { "Compare with" };
+    let what = if open.purpose == CalendarPurpose::Show { "A range to show" } else { "Compare with" };
     let name = months.firsts.first().filter(|_| !months.roomy).map(|first| first.format(": %B %Y").to_string());
     let title = format!(" {what}{} ", name.unwrap_or_default());
     boxed(frame, months.area, Line::styled(title, theme.title), theme.focus);
@@ -68,7 +68,7 @@ fn below(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, months: &Months
         let example = EXAMPLES.iter().find(|example| example.len() <= room).copied().unwrap_or_default();
         frame.render_widget(Line::styled(example, theme.muted), field);
     }
-    let confirm = || view.app.told(Context::Calendar, Action::Confirm);
+    let confirm = || view.app.key_label(Context::Calendar, Action::Confirm);
     let (text, style) = match open.said() {
         Ok(said) if months.roomy => match open.hint() {
             Some(hint) => (format!("{said}: {} {hint}", confirm()), theme.text),
@@ -87,7 +87,7 @@ fn below(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, months: &Months
         put(frame, said, 0, Line::styled(fit(&text, width), style));
     }
     if months.quick {
-        for (n, before) in Before::ALL.into_iter().enumerate() {
+        for (n, before) in PreviousPeriod::ALL.into_iter().enumerate() {
             put(frame, inner, months.quick_row() + n, quick_line(view, open, before, width));
         }
     }
@@ -96,29 +96,29 @@ fn below(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, months: &Months
 /// The quick choices in one line, as many as have room.
 fn quick_choices<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let mut row = Row::new(width);
-    for (n, before) in Before::ALL.into_iter().enumerate() {
+    for (n, before) in PreviousPeriod::ALL.into_iter().enumerate() {
         let name = match before {
-            Before::Period => "before",
-            Before::Week => "week",
-            Before::FourWeeks => "4 weeks",
-            Before::Year => "year",
+            PreviousPeriod::Period => "before",
+            PreviousPeriod::Week => "week",
+            PreviousPeriod::FourWeeks => "4 weeks",
+            PreviousPeriod::Year => "year",
         };
-        let key = view.app.told(Context::Calendar, Action::CompareBefore(before));
+        let key = view.app.key_label(Context::Calendar, Action::CompareBefore(before));
         row.push(if n == 0 { "" } else { "  " }, view.theme.text).push(key, view.theme.key);
         row.push(format!(" {name}"), view.theme.muted);
     }
     row.line()
 }
 
-fn quick_line<'a>(view: View<'_>, open: &Calendar, before: Before, width: usize) -> Line<'a> {
+fn quick_line<'a>(view: View<'_>, open: &Calendar, before: PreviousPeriod, width: usize) -> Line<'a> {
     let name = match before {
-        Before::Period => "previous period",
-        Before::Week => "a week before",
-        Before::FourWeeks => "four weeks before",
-        Before::Year => "a year before",
+        PreviousPeriod::Period => "previous period",
+        PreviousPeriod::Week => "a week before",
+        PreviousPeriod::FourWeeks => "four weeks before",
+        PreviousPeriod::Year => "a year before",
     };
     let mut row = Row::new(width);
-    let key = view.app.told(Context::Calendar, Action::CompareBefore(before));
+    let key = view.app.key_label(Context::Calendar, Action::CompareBefore(before));
     row.push(key, view.theme.key).push(format!("  {}", left(name, 20)), view.theme.text);
     let range = open.before(before).map(|range| range.to_string()).unwrap_or_default();
     row.push(range, view.theme.muted);

@@ -19,7 +19,7 @@ use super::totals::overlap;
 use super::{count_text, describe, mark};
 use crate::app::format::{coarse, count, mean, number, plural};
 use crate::app::keymap::{Action, Context};
-use crate::app::views::card::{Card, CardLine, ComparedViews, NARROW};
+use crate::app::views::page_detail::{ComparedViews, NARROW, PageDetail, PageDetailLine};
 use crate::model::comparison::Change;
 use crate::model::impact::{PageHistory, PagePeriod, PageViews, after, windows_of};
 use crate::model::load::{Load, Timed};
@@ -42,7 +42,7 @@ const FROM: usize = 19;
 /// Columns from which a period has its last day and a bar.
 const WITH_BARS: usize = 66;
 
-pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Card, area: Rect) {
+pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail, area: Rect) {
     let theme = view.theme;
     let title = fit_end(open.path.as_str(), usize::from(area.width.saturating_sub(4)));
     let inner = boxed(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
@@ -51,7 +51,7 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Card, ar
     let lines = open.lines(width);
     for (n, line) in lines.iter().skip(open.scroll).take(rows).enumerate() {
         // The mark of the selected job stands in the column of air.
-        if matches!(line, CardLine::Job(place) if *place == open.selected) {
+        if matches!(line, PageDetailLine::Job(place) if *place == open.selected) {
             put(frame, inner, n, Line::styled("▌", theme.mark));
         }
         put(frame, text, n, card_line(view, open, *line, width));
@@ -59,15 +59,15 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Card, ar
     more_below(frame, view, area, lines.len().saturating_sub(open.scroll + rows));
 }
 
-fn card_line<'a>(view: View<'_>, card: &Card, line: CardLine, width: usize) -> Line<'a> {
+fn card_line<'a>(view: View<'_>, card: &PageDetail, line: PageDetailLine, width: usize) -> Line<'a> {
     let theme = view.theme;
     let history = card.history.shown().map(|known| &known.value);
     let numbers = &card.numbers;
     match line {
-        CardLine::Gap => Line::default(),
-        CardLine::Range => range_line(view, numbers.range, &numbers.now, width),
-        CardLine::RangeBefore => before_line(view, card, width),
-        CardLine::Heads => {
+        PageDetailLine::Gap => Line::default(),
+        PageDetailLine::Range => range_line(view, numbers.range, &numbers.now, width),
+        PageDetailLine::RangeBefore => before_line(view, card, width),
+        PageDetailLine::Heads => {
             let mut row = Row::new(width);
             let number = number_width(width);
             row.push(" ".repeat(LABEL), theme.muted).push(right("human", number), theme.human);
@@ -77,33 +77,33 @@ fn card_line<'a>(view: View<'_>, card: &Card, line: CardLine, width: usize) -> L
             }
             row.line()
         }
-        CardLine::Now => counts_line(view, "now", Some(&numbers.now), width),
-        CardLine::CompleteDays => {
+        PageDetailLine::Now => counts_line(view, "now", Some(&numbers.now), width),
+        PageDetailLine::CompleteDays => {
             let days = numbers.compared.as_ref().map_or(0, |compared| compared.ranges.now.days());
             let label = plural(usize::try_from(days).unwrap_or(usize::MAX), "day");
             counts_line(view, &label, numbers.compared.as_ref().map(|compared| &compared.now), width)
         }
-        CardLine::Before => {
+        PageDetailLine::Before => {
             counts_line(view, "before", numbers.compared.as_ref().map(|compared| &compared.before), width)
         }
-        CardLine::Change => change_line(view, card, width),
-        CardLine::Rank => rank_line(view, card, width),
-        CardLine::RankOf => Line::styled(
+        PageDetailLine::Change => change_line(view, card, width),
+        PageDetailLine::Rank => rank_line(view, card, width),
+        PageDetailLine::RankOf => Line::styled(
             format!("{}of {}", " ".repeat(LABEL + 3), plural(numbers.rank.map_or(0, |rank| rank.of), "page")),
             theme.muted,
         ),
-        CardLine::Share => share_line(view, card, width),
-        CardLine::Jobs => jobs_head(view, card, history, width),
-        CardLine::Job(place) => match history.and_then(|known| known.jobs.get(place)) {
+        PageDetailLine::Share => share_line(view, card, width),
+        PageDetailLine::Jobs => jobs_head(view, card, history, width),
+        PageDetailLine::Job(place) => match history.and_then(|known| known.jobs.get(place)) {
             Some((key, ..)) => job_line(view, view.app.jobs.get(*key), place == card.selected, width),
             None => Line::default(),
         },
-        CardLine::JobViews(place) | CardLine::JobBefore(place) | CardLine::JobAfter(place) => {
+        PageDetailLine::JobViews(place) | PageDetailLine::JobBefore(place) | PageDetailLine::JobAfter(place) => {
             job_views(view, history, line, place, width)
         }
-        CardLine::Periods => periods_head(view, card, history, width),
-        CardLine::Scale => history.map_or_else(Line::default, |known| Periods::of(known, width).heads(view)),
-        CardLine::Period(place) => match history.and_then(|known| Some((known, known.periods.get(place)?))) {
+        PageDetailLine::Periods => periods_head(view, card, history, width),
+        PageDetailLine::Scale => history.map_or_else(Line::default, |known| Periods::of(known, width).heads(view)),
+        PageDetailLine::Period(place) => match history.and_then(|known| Some((known, known.periods.get(place)?))) {
             Some((known, period)) => Periods::of(known, width).row(view, period),
             None => Line::default(),
         },
@@ -116,10 +116,10 @@ fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViews, width: us
     let mut row = Row::new(width);
     row.push(describe(range, view, width), theme.title);
     if let PageViews::Known(Timed { as_of, .. }) | PageViews::NotListed(as_of) = views {
-        let at = as_of.with_timezone(&view.app.start.offset);
+        let at = as_of.with_timezone(&view.app.config.offset);
         let age = coarse(view.now - *as_of);
         let said = if age == "now" { String::new() } else { format!(", {age} ago") };
-        let is_today = at.date_naive() == view.now.with_timezone(&view.app.start.offset).date_naive();
+        let is_today = at.date_naive() == view.now.with_timezone(&view.app.config.offset).date_naive();
         let clock = at.format(if is_today { "%H:%M" } else { "%m-%d %H:%M" });
         row.push(format!("   as of {clock}{said}"), theme.muted);
     }
@@ -127,7 +127,7 @@ fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViews, width: us
 }
 
 /// What is compared.
-fn before_line<'a>(view: View<'_>, card: &Card, width: usize) -> Line<'a> {
+fn before_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> {
     let Some(ComparedViews { ranges, now, before }) = &card.numbers.compared else { return Line::default() };
     let is_partial = |views: &PageViews, range: DateRange| views.counts().is_some() && !views.is_whole(range);
     let partial = if is_partial(now, ranges.now) || is_partial(before, ranges.before) { ", partial" } else { "" };
@@ -162,7 +162,7 @@ fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViews>, width
             row.push("   not listed: no views in this range", theme.muted);
         }
         Some(PageViews::Unknown) | None => {
-            let key = view.app.told(Context::Views, Action::Compare);
+            let key = view.app.key_label(Context::Views, Action::Compare);
             let how = if label == "before" { format!(": {key} on the list compares") } else { String::new() };
             row.push(format!("   not known{how}"), theme.muted);
         }
@@ -170,7 +170,7 @@ fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViews>, width
     row.line()
 }
 
-fn change_line<'a>(view: View<'_>, card: &Card, width: usize) -> Line<'a> {
+fn change_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = Row::new(width);
     row.push(left("change", LABEL), theme.muted);
@@ -207,7 +207,7 @@ fn share(counts: &Counts) -> String {
 }
 
 /// The share of AI now and before, where it has no column.
-fn share_line<'a>(view: View<'_>, card: &Card, width: usize) -> Line<'a> {
+fn share_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = Row::new(width);
     let now = card.numbers.now.counts().map_or_else(|| "–".to_owned(), share);
@@ -222,7 +222,7 @@ fn number_width(width: usize) -> usize {
     if width >= NARROW { NUMBER } else { 9 }
 }
 
-fn rank_line<'a>(view: View<'_>, card: &Card, width: usize) -> Line<'a> {
+fn rank_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = Row::new(width);
     row.push(left("rank", LABEL), theme.muted);
@@ -245,7 +245,7 @@ fn rank_line<'a>(view: View<'_>, card: &Card, width: usize) -> Line<'a> {
 }
 
 /// A heading with how many there are, or why there are none.
-fn head<'a>(view: View<'_>, title: &str, n: Option<usize>, none: &str, card: &Card, width: usize) -> Line<'a> {
+fn head<'a>(view: View<'_>, title: &str, n: Option<usize>, none: &str, card: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = Row::new(width);
     row.push(title, theme.muted);
@@ -258,13 +258,13 @@ fn head<'a>(view: View<'_>, title: &str, n: Option<usize>, none: &str, card: &Ca
     row.line()
 }
 
-fn jobs_head<'a>(view: View<'_>, card: &Card, history: Option<&PageHistory>, width: usize) -> Line<'a> {
+fn jobs_head<'a>(view: View<'_>, card: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
     let n = history.map(|known| known.jobs.len());
-    let none = format!("none was started from here: {} starts one", view.app.told(Context::Card, Action::NewJob));
+    let none = format!("none was started from here: {} starts one", view.app.key_label(Context::Card, Action::NewJob));
     head(view, "JOBS ABOUT IT", n, &none, card, width)
 }
 
-fn periods_head<'a>(view: View<'_>, card: &Card, history: Option<&PageHistory>, width: usize) -> Line<'a> {
+fn periods_head<'a>(view: View<'_>, card: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
     let n = history.map(|known| known.periods.len());
     head(view, "PERIODS KNOWN HERE", n, "none: what is loaded is kept here", card, width)
 }
@@ -301,7 +301,7 @@ fn job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: usize)
 fn job_views<'a>(
     view: View<'_>,
     history: Option<&PageHistory>,
-    line: CardLine,
+    line: PageDetailLine,
     place: usize,
     width: usize,
 ) -> Line<'a> {
@@ -313,13 +313,13 @@ fn job_views<'a>(
     let Some(windows) = windows_of(job) else { return row.line() };
     // Where there is little room, the numbers come first.
     let dated = width >= NARROW;
-    if !matches!(line, CardLine::JobAfter(_)) {
+    if !matches!(line, PageDetailLine::JobAfter(_)) {
         about::push_before(&mut row, view, before, windows.before, dated);
     }
-    if matches!(line, CardLine::JobViews(_)) {
+    if matches!(line, PageDetailLine::JobViews(_)) {
         row.push("   ", view.theme.text);
     }
-    if !matches!(line, CardLine::JobBefore(_)) {
+    if !matches!(line, PageDetailLine::JobBefore(_)) {
         let against = Some((before, windows.before));
         about::push_after(&mut row, view, later, against, after(job, view.now.date_naive()), dated);
     }

@@ -11,7 +11,7 @@
 //! ```
 
 use crate::app::format::plural;
-use crate::app::views::export::{Export, LABEL, Part, ROWS, Target};
+use crate::app::views::export::{ExportDialog, ExportLine, ExportTarget, LABEL, ROWS};
 use crate::ui::text::{Row, fit, left};
 use crate::ui::{View, boxed, put};
 use ratatui::Frame;
@@ -20,12 +20,12 @@ use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
-pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Export, area: Rect) {
+pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ExportDialog, area: Rect) {
     let theme = view.theme;
     let inner = open.area(area);
     let title = title(open, usize::from(inner.width).saturating_sub(2));
     let inner = boxed(frame, inner, Line::styled(title, theme.title), theme.focus);
-    for (n, part) in Part::ALL.into_iter().enumerate() {
+    for (n, part) in ExportLine::ALL.into_iter().enumerate() {
         put(frame, inner, n, choices(view, open, part, usize::from(inner.width)));
     }
     let head = inner.height.min(if inner.height < ROWS { 3 } else { 4 });
@@ -37,18 +37,18 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Export, 
     }
     let pages = plural(open.pages, "page");
     let mut lines = match open.target {
-        Target::File => vec![
+        ExportTarget::File => vec![
             Line::styled(open.name.clone(), theme.title),
             Line::styled(format!("{pages}, into the current folder."), theme.text),
         ],
-        Target::Clipboard => vec![Line::styled(format!("{pages}, to your terminal's clipboard."), theme.text)],
+        ExportTarget::Clipboard => vec![Line::styled(format!("{pages}, to your terminal's clipboard."), theme.text)],
     };
     lines.extend(open.notes.iter().map(|note| Line::styled(note.clone(), theme.warning)));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), below);
 }
 
 /// The title in so many cells: it names the range in any case.
-fn title(open: &Export, width: usize) -> String {
+fn title(open: &ExportDialog, width: usize) -> String {
     let (range, compared) = open.ranges;
     let labelled = compared.map(|ranges| format!(" Export {range}: {} ", ranges.label(range)));
     let dated = compared.map(|ranges| format!(" Export {range}: {} ", ranges.dates()));
@@ -57,12 +57,12 @@ fn title(open: &Export, width: usize) -> String {
 }
 
 /// One line: what is chosen stands in brackets.
-fn choices<'a>(view: View<'_>, open: &Export, part: Part, width: usize) -> Line<'a> {
+fn choices<'a>(view: View<'_>, open: &ExportDialog, part: ExportLine, width: usize) -> Line<'a> {
     let theme = view.theme;
     let label = match part {
-        Part::What => "what",
-        Part::Format => "as",
-        Part::Target => "to",
+        ExportLine::What => "what",
+        ExportLine::Format => "as",
+        ExportLine::Target => "to",
     };
     let here = part == open.part;
     let mut row = Row::new(width);

@@ -9,7 +9,7 @@
 
 use super::count_text;
 use crate::app::format::{coarse, count, number, plural};
-use crate::app::views::kept::KeptRanges;
+use crate::app::views::cached_ranges::CachedRanges;
 use crate::model::load::Load;
 use crate::model::report::{CachedViews, KnownRange};
 use crate::ui::text::{Row, left, right};
@@ -27,7 +27,7 @@ const WHOLE: usize = 9;
 const AGE: usize = 5;
 const COUNT: usize = 12;
 
-pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &KeptRanges, area: Rect) {
+pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &CachedRanges, area: Rect) {
     let theme = view.theme;
     let shown = open.kept.shown().map(|kept| &kept.value);
     let inner = boxed(frame, area, Line::styled(title(view, shown, usize::from(area.width)), theme.title), theme.focus);
@@ -57,13 +57,13 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &KeptRang
 fn title(view: View<'_>, kept: Option<&CachedViews>, width: usize) -> String {
     let Some(kept) = kept.filter(|kept| !kept.ranges.is_empty()) else { return " Kept here ".to_owned() };
     let title = format!(" Kept here: {}, {}", plural(kept.ranges.len(), "range"), bytes(kept.bytes));
-    let hint = if view.app.start.demo { ", as long as the demo runs" } else { "; docdeck prune cuts it" };
+    let hint = if view.app.config.demo { ", as long as the demo runs" } else { "; docdeck prune cuts it" };
     let whole = title.chars().count() + hint.chars().count() + 3 <= width;
     format!("{title}{} ", if whole { hint } else { "" })
 }
 
 fn nothing(view: View<'_>) -> String {
-    let rest = if view.app.start.demo { "as long as the demo runs" } else { "on this computer" };
+    let rest = if view.app.config.demo { "as long as the demo runs" } else { "on this computer" };
     format!(
         "Nothing is kept yet. Every range whose pages are loaded with the key a is kept here, {rest}, so that it can \
          be shown and compared again without a request, also offline."

@@ -24,7 +24,7 @@ pub(in crate::ui) use crate::app::format::views_or_received as count_text;
 
 use super::{View, put};
 use crate::app::keymap::{Action, Context};
-use crate::app::views::price::STILL_SEEN;
+use crate::app::views::request_cost::STILL_SEEN;
 use crate::model::failure::FailureKind;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
@@ -65,7 +65,7 @@ fn nothing_yet(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         (Load::Loading { .. }, _) => ("Loading…".to_owned(), theme.muted),
         // A limit that has passed is no reason any more.
         (Load::Idle | Load::Ready(_) | Load::Failed { .. }, _) => {
-            (format!("Not loaded; {} asks for it.", view.app.told(Context::Views, Action::Refresh)), theme.muted)
+            (format!("Not loaded; {} asks for it.", view.app.key_label(Context::Views, Action::Refresh)), theme.muted)
         }
     };
     let inner = Rect {

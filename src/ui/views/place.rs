@@ -2,7 +2,7 @@
 //! signs of the bars mean. What has no room is left out, the least important first.
 
 use crate::app::format::{count, number, plural, views};
-use crate::app::views::table::{Column, Metric, Scale, Sorting, Table};
+use crate::app::views::table::{Metric, PageColumn, PageSorting, PageTable, Scale};
 use crate::ui::list_title::{Part, cells, filter};
 use crate::ui::text::{Row, fit};
 use crate::ui::{View, bars};
@@ -177,15 +177,15 @@ fn marked<'a>(view: View<'_>) -> Option<Said<'a>> {
     Some(needed(vec![Span::styled(text, view.theme.mark)]))
 }
 
-fn by(sorting: Sorting) -> String {
+fn by(sorting: PageSorting) -> String {
     match sorting.by {
-        Column::Path if sorting.descending => "by path, backwards".to_owned(),
+        PageColumn::Path if sorting.descending => "by path, backwards".to_owned(),
         by => format!("by {} {}", by.name(), sorting.arrow()),
     }
 }
 
 /// Said of a report that is not whole: more is not loaded.
-fn incomplete(table: &Table, width: usize) -> Option<String> {
+fn incomplete(table: &PageTable, width: usize) -> Option<String> {
     table.report().filter(|report| !report.complete)?;
     Some(match table.measures().loaded {
         // 100% of the views are not all pages: some may have none.
@@ -198,7 +198,7 @@ fn incomplete(table: &Table, width: usize) -> Option<String> {
 }
 
 /// Said when the rows don't sum to the total, as they should once all are there.
-fn difference(table: &Table, width: usize) -> Option<String> {
+fn difference(table: &PageTable, width: usize) -> Option<String> {
     let report = table.report().filter(|report| report.complete)?;
     let total = report.totals.total.value()?;
     let (sum, unread) = (table.sums().total, table.unread());

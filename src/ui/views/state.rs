@@ -2,8 +2,8 @@
 
 use crate::app::format::{coarse, count, plural, until};
 use crate::app::keymap::{Action, Context};
-use crate::app::views::all::UnderWay;
-use crate::app::views::price::percent;
+use crate::app::views::all_pages::UnderWay;
+use crate::app::views::request_cost::percent;
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Load;
@@ -32,9 +32,9 @@ pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
 
 /// `as of 14:02`, with the date when that was another day and the age when it is one.
 pub(super) fn as_of(view: View<'_>, as_of: Time) -> String {
-    let at = as_of.with_timezone(&view.app.start.offset);
+    let at = as_of.with_timezone(&view.app.config.offset);
     let age = coarse(view.now - as_of);
-    let is_today = at.date_naive() == view.now.with_timezone(&view.app.start.offset).date_naive();
+    let is_today = at.date_naive() == view.now.with_timezone(&view.app.config.offset).date_naive();
     let clock = at.format(if is_today { "%H:%M" } else { "%m-%d %H:%M" });
     if age == "now" { format!("as of {clock}") } else { format!("as of {clock}, {age} ago") }
 }
@@ -44,7 +44,7 @@ fn as_of_forms(view: View<'_>, words: &str, at: Time) -> String {
     let full = as_of(view, at);
     let age = coarse(view.now - at);
     if age == "now" {
-        let clock = at.with_timezone(&view.app.start.offset).format("%H:%M");
+        let clock = at.with_timezone(&view.app.config.offset).format("%H:%M");
         return format!("{words}{full}\n{words}as of {clock}");
     }
     format!("{words}{full}\n{words}as of {age} ago")
@@ -75,11 +75,11 @@ fn shortest(forms: &str) -> &str {
 }
 
 fn ask_key(view: View<'_>) -> String {
-    view.app.told(Context::Views, Action::Refresh)
+    view.app.key_label(Context::Views, Action::Refresh)
 }
 
 fn load_key(view: View<'_>) -> String {
-    view.app.told(Context::Views, Action::LoadAll)
+    view.app.key_label(Context::Views, Action::LoadAll)
 }
 
 fn loading<'a>(view: View<'_>, under_way: UnderWay, width: usize) -> Line<'a> {
@@ -92,7 +92,7 @@ fn loading<'a>(view: View<'_>, under_way: UnderWay, width: usize) -> Line<'a> {
     let end = if under_way.stopping {
         " · stopping after this answer\n · stopping".to_owned()
     } else {
-        format!(" · {} stops", view.app.told(Context::Views, Action::Close))
+        format!(" · {} stops", view.app.key_label(Context::Views, Action::Close))
     };
     let Some(progress) = under_way.progress else {
         let loading = if is_wanted {
@@ -267,7 +267,7 @@ fn limit_of(view: View<'_>, failure: &Failure) -> Option<Limit> {
         return (at > view.now).then_some(Limit { from, until, short: "about 1 min".to_owned() });
     }
     if left.num_seconds() >= 60 {
-        let clock = at.with_timezone(&view.app.start.offset).format("%H:%M");
+        let clock = at.with_timezone(&view.app.config.offset).format("%H:%M");
         let until = format!("until {clock}");
         return Some(Limit { from: format!("from {clock} on"), short: until.clone(), until });
     }
@@ -280,7 +280,7 @@ fn limit_of(view: View<'_>, failure: &Failure) -> Option<Limit> {
 fn failure_words(view: View<'_>, failure: &Failure, gap: &str) -> String {
     let r = ask_key(view);
     if let Some(Limit { until, short, .. }) = limit_of(view, failure) {
-        let told = |action| view.app.told(Context::Views, action);
+        let told = |action| view.app.key_label(Context::Views, action);
         let (trend, kept) = (told(Action::Trend), told(Action::ListKept));
         let reached = format!("{gap}limit reached {until}");
         return format!(

@@ -9,8 +9,8 @@
 use super::count_text;
 use crate::app::format::{count, number, plural, views};
 use crate::app::keymap::{Action, Context};
-use crate::app::views::columns::{AIR, Cell, Columns, says_new_and_gone};
-use crate::app::views::table::{Column, Figures, Kind, Metric, Shown, Table, Then};
+use crate::app::views::columns::{AIR, NumberColumn, PageColumns, says_new_and_gone};
+use crate::app::views::table::{ComparisonBaseline, Metric, PageColumn, PageMetrics, PageTable, RowKind, VisibleRow};
 use crate::model::comparison::Change;
 use crate::model::views::ViewCount;
 use crate::ui::text::{Row, cells, fit, fit_end, left, right};
@@ -25,7 +25,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     let table = &view.app.views.table;
     let g = view.app.geometry();
     let (lines, rows) = (g.views_lines(), g.views_rows());
-    let columns = Columns::fitting(&view.app.views, usize::from(lines.width));
+    let columns = PageColumns::fitting(&view.app.views, usize::from(lines.width));
     put(frame, g.views_heads(), 0, heads(&columns, view));
     for (n, shown) in table.visible(rows).enumerate() {
         put(frame, lines, n, row(&columns, view, &shown));
@@ -43,8 +43,11 @@ fn empty(view: View<'_>) -> Vec<String> {
     let table = &views.table;
     if table.is_filtered() && !table.rows().is_empty() {
         let none = format!("  None of the {} passes.", plural(table.rows().len(), "page"));
-        let mut lines =
-            vec![none, format!("  {} clears the filter.", view.app.told(Context::Views, Action::Close)), String::new()];
+        let mut lines = vec![
+            none,
+            format!("  {} clears the filter.", view.app.key_label(Context::Views, Action::Close)),
+            String::new(),
+        ];
         lines.push("  words  !word  ai>50%  share<10%  human>1000  total<=1k".to_owned());
         if table.comparison().is_some() {
             lines.push("  Δ<-20%  Δhuman>100  Δai>5%  new  gone".to_owned());
@@ -52,33 +55,35 @@ fn empty(view: View<'_>) -> Vec<String> {
         return lines;
     }
     let beyond = !table.is_report() && views.load().shown().is_some_and(|shown| shown.value.query.page > 1);
-    let back = || view.app.told(Context::Views, Action::PreviousPage);
+    let back = || view.app.key_label(Context::Views, Action::PreviousPage);
     let none = "  No page was viewed in this range.";
     vec![if beyond { format!("  No rows on this page: {} goes back.", back()) } else { none.to_owned() }]
 }
 
-fn heads<'a>(columns: &Columns, view: View<'_>) -> Line<'a> {
+fn heads<'a>(columns: &PageColumns, view: View<'_>) -> Line<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let sorting = table.is_report().then(|| table.sorting());
-    let arrow = |column: Column| sorting.filter(|sorting| sorting.by == column).map(|sorting| sorting.arrow());
-    let style = |column: Column, style: Style| if arrow(column).is_some() { theme.mark } else { style };
+    let arrow = |column: PageColumn| sorting.filter(|sorting| sorting.by == column).map(|sorting| sorting.arrow());
+    let style = |column: PageColumn, style: Style| if arrow(column).is_some() { theme.mark } else { style };
     let mut row = Row::new(columns.width);
     let lead = columns.lead();
     row.push(if columns.rank > 0 { format!("{}  ", right("#", lead - 2)) } else { " ".repeat(lead) }, theme.muted);
-    let mut path = format!("path{}", arrow(Column::Path).map(|arrow| format!(" {arrow}")).unwrap_or_default());
+    let mut path = format!("path{}", arrow(PageColumn::Path).map(|arrow| format!(" {arrow}")).unwrap_or_default());
     // The places count by the metric, whatever the order.
     if columns.rank > 0
         && table.report().is_some_and(|report| report.complete)
-        && sorting.is_some_and(|sorting| sorting.by != Column::Now(table.metric()))
+        && sorting.is_some_and(|sorting| sorting.by != PageColumn::Now(table.metric()))
     {
         path = format!("{path}  (# by {})", table.metric().name());
     }
-    row.push(left(&path, columns.path), style(Column::Path, theme.muted));
+    row.push(left(&path, columns.path), style(PageColumn::Path, theme.muted));
     for (n, (cell, width)) in columns.cells.iter().enumerate() {
         let (name, column, usual) = match *cell {
-            Cell::Now(metric) => (metric.name(), Column::Now(metric), head_style(metric, view)),
-            Cell::Change(metric) => (change_head(table, metric), Column::Change(metric), head_style(metric, view)),
+            NumberColumn::Now(metric) => (metric.name(), PageColumn::Now(metric), head_style(metric, view)),
+            NumberColumn::Change(metric) => {
+                (change_head(table, metric), PageColumn::Change(metric), head_style(metric, view))
+            }
         };
         let name = format!("{name}{}", arrow(column).unwrap_or_default());
         let sign = usize::from(columns.signed == Some(n));
@@ -92,7 +97,7 @@ fn heads<'a>(columns: &Columns, view: View<'_>) -> Line<'a> {
     row.line()
 }
 
-fn row<'a>(columns: &Columns, view: View<'_>, shown: &Shown<'_>) -> Line<'a> {
+fn row<'a>(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> Line<'a> {
     let View { app, theme, .. } = view;
     let table = &app.views.table;
     let selected = table.selected() == shown.at;
@@ -128,14 +133,14 @@ fn row<'a>(columns: &Columns, view: View<'_>, shown: &Shown<'_>) -> Line<'a> {
 }
 
 /// The place by the metric where all pages are known, else that in the service's order, which is no rank.
-fn place(columns: &Columns, view: View<'_>, shown: &Shown<'_>) -> (String, Style) {
+fn place(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> (String, Style) {
     let theme = view.theme;
     let table = &view.app.views.table;
     match shown.kind {
-        Kind::Folder(_) => (String::new(), theme.muted),
-        Kind::Page { rank: Some(rank), .. } => (number(rank), theme.text),
-        Kind::Page { .. } if table.report().is_some_and(|report| report.complete) => ("–".to_owned(), theme.muted),
-        Kind::Page { order, .. } => {
+        RowKind::Folder(_) => (String::new(), theme.muted),
+        RowKind::Page { rank: Some(rank), .. } => (number(rank), theme.text),
+        RowKind::Page { .. } if table.report().is_some_and(|report| report.complete) => ("–".to_owned(), theme.muted),
+        RowKind::Page { order, .. } => {
             let order = order.and_then(|order| u64::try_from(order).ok());
             let place = order.map(|order| columns.offset.saturating_add(order).saturating_add(1));
             (place.map_or_else(|| "–".to_owned(), number), theme.muted)
@@ -144,12 +149,12 @@ fn place(columns: &Columns, view: View<'_>, shown: &Shown<'_>) -> (String, Style
 }
 
 /// The path, or in a tree what the folders around it don't say; with a folder its number of pages.
-fn name(columns: &Columns, row: &mut Row<'_>, view: View<'_>, shown: &Shown<'_>, text: Style) {
+fn name(columns: &PageColumns, row: &mut Row<'_>, view: View<'_>, shown: &VisibleRow<'_>, text: Style) {
     let indent = (shown.depth * 2).min(columns.path / 2);
     let (sign, pages) = match shown.kind {
-        Kind::Folder(folder) => (if folder.open { "▾ " } else { "▸ " }, format!(" {} pages", count(folder.pages))),
-        Kind::Page { .. } if view.app.views.table.is_tree() => ("  ", String::new()),
-        Kind::Page { .. } => ("", String::new()),
+        RowKind::Folder(folder) => (if folder.open { "▾ " } else { "▸ " }, format!(" {} pages", count(folder.pages))),
+        RowKind::Page { .. } if view.app.views.table.is_tree() => ("  ", String::new()),
+        RowKind::Page { .. } => ("", String::new()),
     };
     let pages = if columns.path < 24 { String::new() } else { pages };
     let room = columns.path.saturating_sub(indent + sign.width() + pages.len() + 1);
@@ -167,10 +172,16 @@ fn head_style(metric: Metric, view: View<'_>) -> Style {
     }
 }
 
-fn cell_text(cell: Cell, figures: &Figures<'_>, view: View<'_>, text: Style, says_words: bool) -> (String, Style) {
+fn cell_text(
+    cell: NumberColumn,
+    figures: &PageMetrics<'_>,
+    view: View<'_>,
+    text: Style,
+    says_words: bool,
+) -> (String, Style) {
     let theme = view.theme;
     let said = match cell {
-        Cell::Change(metric) => {
+        NumberColumn::Change(metric) => {
             let is_sorted = view.app.views.table.sorting().by == cell.column();
             let change = figures.change(metric);
             let said = match metric {
@@ -185,24 +196,24 @@ fn cell_text(cell: Cell, figures: &Figures<'_>, view: View<'_>, text: Style, say
             };
             return (said, is_gain.map_or(theme.muted, |is_gain| if is_gain { theme.good } else { theme.bad }));
         }
-        Cell::Now(Metric::Share) => {
+        NumberColumn::Now(Metric::Share) => {
             let share = figures.counts_shown().ai_share();
             share.map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0))
         }
-        Cell::Now(metric) => metric.count(figures.counts_shown()).map(count_text).unwrap_or_default(),
+        NumberColumn::Now(metric) => metric.count(figures.counts_shown()).map(count_text).unwrap_or_default(),
     };
-    let style = if cell == Cell::Now(Metric::Share) { theme.muted } else { text };
+    let style = if cell == NumberColumn::Now(Metric::Share) { theme.muted } else { text };
     // Numbers of the range before stand in brackets.
     if figures.is_listed { (said, style) } else { (format!("({said})"), theme.muted) }
 }
 
 /// The head of a change: the column that is sorted by shows the difference, which is what it is sorted by, the others show
 /// percent.
-fn change_head(table: &Table, metric: Metric) -> &'static str {
+fn change_head(table: &PageTable, metric: Metric) -> &'static str {
     let is_per_day = table.comparison().is_some_and(|comparison| comparison.ranges().is_per_day());
     match metric {
         Metric::Share => "Δ",
-        _ if table.sorting().by != Column::Change(metric) => "Δ%",
+        _ if table.sorting().by != PageColumn::Change(metric) => "Δ%",
         _ if is_per_day => "Δ/day",
         _ => "Δ",
     }
@@ -247,10 +258,10 @@ pub(super) fn change_text(change: Change) -> String {
 }
 
 /// How the share of AI changed, in percentage points.
-fn points_text(figures: &Figures<'_>) -> String {
+fn points_text(figures: &PageMetrics<'_>) -> String {
     match (figures.then, figures.share_change()) {
-        (Then::New, _) => "new".to_owned(),
-        (Then::Gone(_), _) => "gone".to_owned(),
+        (ComparisonBaseline::New, _) => "new".to_owned(),
+        (ComparisonBaseline::Gone(_), _) => "gone".to_owned(),
         (_, None) => "–".to_owned(),
         (_, Some(points)) if points.abs() < 0.05 => "=".to_owned(),
         (_, Some(points)) => {

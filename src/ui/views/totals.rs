@@ -84,7 +84,7 @@ pub(super) fn changes<'a>(view: View<'_>, width: usize) -> Line<'a> {
         parts.push(Part { text, style: theme.muted, rank: 1 });
     }
     if !change.by_page {
-        let key = app.told(Context::Views, Action::Compare);
+        let key = app.key_label(Context::Views, Action::Compare);
         parts.push(Part { text: format!("  {key} compares page by page"), style: theme.muted, rank: 6 });
     }
     let mut row = Row::new(width);

@@ -14,7 +14,7 @@
 use super::state::as_of;
 use super::{count_text, mark};
 use crate::app::format::{mean, views};
-use crate::app::views::trend::{Bar, FullDaysMean, MEAN_DAYS, Trend, height};
+use crate::app::views::trend::{Bar, FullDaysMean, MEAN_DAYS, TrendDialog, height};
 use crate::model::Time;
 use crate::model::period::DateRange;
 use crate::model::views::ViewCount;
@@ -55,7 +55,7 @@ struct Chart {
     rows: usize,
 }
 
-pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Trend, area: Rect) {
+pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog, area: Rect) {
     let theme = view.theme;
     let each = if open.is_weekly() { "mean per day of each week" } else { "views per day" };
     // The range is never cut.
@@ -88,7 +88,7 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Trend, a
     put(frame, text, top + chart.rows + 3, row.line());
 }
 
-fn chart(view: View<'_>, open: &Trend, width: usize, rows: usize) -> Chart {
+fn chart(view: View<'_>, open: &TrendDialog, width: usize, rows: usize) -> Chart {
     let columns: Vec<Column> = open.bars(&view.app.views.totals).map(|bar| column(view, open, bar)).collect();
     let tops = columns.iter().flat_map(|column| [column.human.zip(column.ai).map(|(h, a)| h + a), column.mean]);
     let top = tops.flatten().max();
@@ -103,7 +103,7 @@ fn chart(view: View<'_>, open: &Trend, width: usize, rows: usize) -> Chart {
     Chart { columns, shown, slot, full, top, gutter, rows }
 }
 
-fn column(view: View<'_>, open: &Trend, bar: Bar) -> Column {
+fn column(view: View<'_>, open: &TrendDialog, bar: Bar) -> Column {
     let counts = bar.totals.as_ref().map(|known| &known.value);
     let as_of = bar.totals.as_ref().map_or(view.now, |known| known.as_of);
     let per_day = |count: &crate::model::views::Count| {
@@ -181,7 +181,7 @@ fn cell(view: View<'_>, chart: &Chart, column: &Column, level: usize) -> (&'stat
 }
 
 /// The line under the bars: weekends doubled, what is partial dotted, the selected one pointed at.
-fn axis<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) -> Line<'a> {
+fn axis<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = Row::new(width);
     let foot = if chart.top.is_some() { "0" } else { "" };
@@ -227,7 +227,7 @@ fn dates<'a>(view: View<'_>, chart: &Chart, width: usize) -> Line<'a> {
     row.line()
 }
 
-fn legend_line<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) -> Line<'a> {
+fn legend_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = Row::new(width);
     row.push("█", theme.human).push(" human  ", theme.muted).push("▒", theme.ai).push(" AI  ", theme.muted);
@@ -257,7 +257,7 @@ fn legend_line<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) ->
 }
 
 /// Sums over what is known, and the mean per day over what is known in full.
-fn sums<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) -> Line<'a> {
+fn sums<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> Line<'a> {
     let theme = view.theme;
     let known: Vec<&Column> = chart.columns.iter().filter(|column| column.bar.totals.is_some()).collect();
     let (all, unit) = (chart.columns.len(), open.unit());
@@ -292,7 +292,7 @@ fn mean_forms(FullDaysMean { mean: per_day, days, all }: FullDaysMean) -> [Strin
 }
 
 /// The selected bar in exact numbers; what has no room is left out whole, the least important first.
-fn selected<'a>(view: View<'_>, open: &Trend, chart: &Chart, width: usize) -> Line<'a> {
+fn selected<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> Line<'a> {
     let theme = view.theme;
     let Some(column) = chart.columns.get(open.selected()) else { return Line::default() };
     let bar = &column.bar;
@@ -354,7 +354,7 @@ fn day_words(bar: &Bar, width: usize) -> String {
 }
 
 /// What keeps the numbers from being those of a whole day or week.
-fn partial_words(open: &Trend, bar: &Bar, now: Time) -> String {
+fn partial_words(open: &TrendDialog, bar: &Bar, now: Time) -> String {
     let today = bar.range.contains(now.date_naive());
     let late = if today {
         ", today partial"

@@ -18,7 +18,7 @@
 //! views, per day if the ranges differ in length; that of the share is in percentage points either way. A page that is gone is down by all it had, a new one has
 //! no percentage. What is unknown matches no comparison. A term that can't be read is left out, and said.
 
-use super::change::{Figures, Then};
+use super::comparison::{ComparisonBaseline, PageMetrics};
 use super::metric::Metric;
 use crate::model::comparison::Change;
 use crate::model::views::{Count, ViewCount};
@@ -26,13 +26,13 @@ use crate::model::views::{Count, ViewCount};
 /// What a filter asks for; a page passes when it passes every term.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct PageFilter {
-    terms: Vec<Term>,
+    terms: Vec<PageTerm>,
     /// What is wrong with the first term that can't be read, and what would be right.
     problem: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Term {
+enum PageTerm {
     /// Lower case.
     Word {
         word: String,
@@ -46,13 +46,13 @@ enum Term {
     },
     /// Views, or a change of views.
     Views {
-        number: Number,
+        number: FilterNumber,
         operator: Operator,
         value: ViewCount,
     },
     /// Percent, or percentage points.
     Percent {
-        number: Number,
+        number: FilterNumber,
         operator: Operator,
         value: f64,
         /// Half of the last digit typed: what is equal as far as it was said.
@@ -62,7 +62,7 @@ enum Term {
 
 /// A number of a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Number {
+enum FilterNumber {
     Now(Metric),
     Change(Metric),
 }
@@ -99,23 +99,23 @@ impl PageFilter {
     }
 
     /// Whether a page passes.
-    pub(super) fn passes(&self, path: &str, figures: &Figures<'_>) -> bool {
+    pub(super) fn passes(&self, path: &str, figures: &PageMetrics<'_>) -> bool {
         self.terms.iter().all(|term| match term {
-            Term::Word { word, not } => has_word(path, word) != *not,
-            Term::New { not } => matches!(figures.then, Then::New) != *not,
-            Term::Gone { not } => matches!(figures.then, Then::Gone(_)) != *not,
-            Term::Views { number, operator, value } => {
+            PageTerm::Word { word, not } => has_word(path, word) != *not,
+            PageTerm::New { not } => matches!(figures.then, ComparisonBaseline::New) != *not,
+            PageTerm::Gone { not } => matches!(figures.then, ComparisonBaseline::Gone(_)) != *not,
+            PageTerm::Views { number, operator, value } => {
                 let known = match number {
-                    Number::Now(metric) => metric.count(figures.counts).and_then(Count::signed),
-                    Number::Change(metric) => figures.change(*metric).difference(),
+                    FilterNumber::Now(metric) => metric.count(figures.counts).and_then(Count::signed),
+                    FilterNumber::Change(metric) => figures.change(*metric).difference(),
                 };
                 known.is_some_and(|known| operator.holds(&known, value, known == *value))
             }
-            Term::Percent { number, operator, value, near } => {
+            PageTerm::Percent { number, operator, value, near } => {
                 let known = match number {
-                    Number::Now(_) => figures.counts.ai_share().map(|share| share * 100.0),
-                    Number::Change(Metric::Share) => figures.share_change(),
-                    Number::Change(metric) => Change::percent(figures.change(*metric)),
+                    FilterNumber::Now(_) => figures.counts.ai_share().map(|share| share * 100.0),
+                    FilterNumber::Change(Metric::Share) => figures.share_change(),
+                    FilterNumber::Change(metric) => Change::percent(figures.change(*metric)),
                 };
                 known.is_some_and(|known| operator.holds(&known, value, (known - value).abs() <= *near))
             }
@@ -161,7 +161,7 @@ fn tokens(typed: &str) -> Vec<String> {
 }
 
 /// A number by its name.
-fn number(name: &str) -> Option<Number> {
+fn number(name: &str) -> Option<FilterNumber> {
     let name = name.to_lowercase();
     let metric = |name: &str| match name {
         "human" => Some(Metric::Human),
@@ -171,18 +171,18 @@ fn number(name: &str) -> Option<Number> {
         _ => None,
     };
     if let Some(metric) = metric(&name) {
-        return Some(Number::Now(metric));
+        return Some(FilterNumber::Now(metric));
     }
     // `δ` is what lower case makes of the letter; the sign of a difference is another character and stays.
     let of = name.strip_prefix(['d', 'δ', '∆'])?;
-    if of.is_empty() { Some(Number::Change(Metric::Total)) } else { metric(of).map(Number::Change) }
+    if of.is_empty() { Some(FilterNumber::Change(Metric::Total)) } else { metric(of).map(FilterNumber::Change) }
 }
 
 /// A term; none where there is nothing to it yet.
-fn read(token: &str, compared: bool) -> Result<Option<Term>, String> {
+fn read(token: &str, compared: bool) -> Result<Option<PageTerm>, String> {
     if let Some(word) = token.strip_prefix('"') {
         let word = word.trim_end_matches('"').to_lowercase();
-        return Ok((!word.is_empty()).then_some(Term::Word { word, not: false }));
+        return Ok((!word.is_empty()).then_some(PageTerm::Word { word, not: false }));
     }
     if token.contains(OPERATORS) {
         return comparison(token, compared).map(Some);
@@ -191,16 +191,16 @@ fn read(token: &str, compared: bool) -> Result<Option<Term>, String> {
     let word = word.to_lowercase();
     Ok(match word.as_str() {
         "" => None,
-        "new" if compared => Some(Term::New { not }),
-        "gone" if compared => Some(Term::Gone { not }),
+        "new" if compared => Some(PageTerm::New { not }),
+        "gone" if compared => Some(PageTerm::Gone { not }),
         "new" | "gone" => {
             return Err(format!("{word} needs a comparison; as a word in the path write \"{word}"));
         }
-        _ => Some(Term::Word { word, not }),
+        _ => Some(PageTerm::Word { word, not }),
     })
 }
 
-fn comparison(token: &str, compared: bool) -> Result<Term, String> {
+fn comparison(token: &str, compared: bool) -> Result<PageTerm, String> {
     let at = token.find(OPERATORS).unwrap_or(token.len());
     let (name, rest) = token.split_at_checked(at).unwrap_or((token, ""));
     let typed = rest.trim_start_matches(OPERATORS);
@@ -219,13 +219,13 @@ fn comparison(token: &str, compared: bool) -> Result<Term, String> {
     let Some(number) = number(name) else {
         return Err(format!("{name}{sign} compares nothing known: human ai total share Δ, or \" before a word"));
     };
-    if matches!(number, Number::Change(_)) && !compared {
+    if matches!(number, FilterNumber::Change(_)) && !compared {
         return Err(format!("{name}{sign} needs a comparison with another range"));
     }
     let like = match number {
-        Number::Now(Metric::Human | Metric::Total) => format!("{name}{sign}1000"),
-        Number::Now(Metric::Ai | Metric::Share) => format!("{name}{sign}50%"),
-        Number::Change(_) => format!("{name}{sign}-20%"),
+        FilterNumber::Now(Metric::Human | Metric::Total) => format!("{name}{sign}1000"),
+        FilterNumber::Now(Metric::Ai | Metric::Share) => format!("{name}{sign}50%"),
+        FilterNumber::Change(_) => format!("{name}{sign}-20%"),
     };
     if typed.is_empty() {
         return Err(format!("{name}{sign} needs a number, like {like}"));
@@ -233,8 +233,8 @@ fn comparison(token: &str, compared: bool) -> Result<Term, String> {
     let (digits, percent) = typed.strip_suffix('%').map_or((typed, false), |digits| (digits, true));
     let wrong = || format!("{typed} is no number: write {like}, thousands as 1k or 1,000");
     let in_percent = match number {
-        Number::Now(Metric::Share) | Number::Change(Metric::Share) => true,
-        Number::Now(Metric::Human | Metric::Total) if percent => {
+        FilterNumber::Now(Metric::Share) | FilterNumber::Change(Metric::Share) => true,
+        FilterNumber::Now(Metric::Human | Metric::Total) if percent => {
             return Err(format!(
                 "{name}{sign}{typed}: that is a number of views, like {like}; the share is share{sign}50%"
             ));
@@ -244,16 +244,16 @@ fn comparison(token: &str, compared: bool) -> Result<Term, String> {
     if in_percent {
         let value: f64 = plain(digits).and_then(|digits| digits.parse().ok()).ok_or_else(wrong)?;
         // A share is said in percent; a part of one is rarely meant.
-        if !percent && number == Number::Now(Metric::Share) && value > 0.0 && value < 1.0 {
+        if !percent && number == FilterNumber::Now(Metric::Share) && value > 0.0 && value < 1.0 {
             let meant = format!("{:.4}", value * 100.0);
             let meant = meant.trim_end_matches('0').trim_end_matches('.');
             return Err(format!("{name}{sign}{typed}: the share is in percent, write {meant}% (or {typed}% if meant)"));
         }
         let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len().min(6));
         let near = (0..decimals).fold(0.5, |near, _| near / 10.0);
-        return Ok(Term::Percent { number, operator, value, near });
+        return Ok(PageTerm::Percent { number, operator, value, near });
     }
-    Ok(Term::Views { number, operator, value: views(digits).ok_or_else(wrong)? })
+    Ok(PageTerm::Views { number, operator, value: views(digits).ok_or_else(wrong)? })
 }
 
 /// Digits with a sign and a decimal point at most, commas taken out.
@@ -290,7 +290,7 @@ mod tests {
     /// A page of 1,200 human and 800 AI views, with 1,000 and 1,000 before.
     fn passes(typed: &str) -> bool {
         let (now, before) = (counts(1200, 800), counts(1000, 1000));
-        let figures = Figures::of(&now, Then::Counts(&before));
+        let figures = PageMetrics::of(&now, ComparisonBaseline::Counts(&before));
         let filter = PageFilter::parse(typed, true);
         assert_eq!(filter.problem(), None, "{typed}");
         filter.passes("/Guides/Deploy-new", &figures)
@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn what_is_unknown_matches_no_comparison() {
         let unknown = Counts { human: Count::Odd("99999999999999999999".into_clean()), ..Counts::default() };
-        let figures = Figures::of(&unknown, Then::Unknown);
+        let figures = PageMetrics::of(&unknown, ComparisonBaseline::Unknown);
         for typed in ["human>0", "human<1", "ai<=50%", "ai>50%", "total=0", "Δ<5", "Δ>-5%", "Δshare=0", "new", "gone"]
         {
             assert!(!PageFilter::parse(typed, true).passes("/a", &figures), "{typed}");
@@ -385,7 +385,8 @@ mod tests {
     #[test]
     fn new_and_gone_pages_are_found_by_name_and_by_what_they_gained_or_lost() {
         let (some, none) = (counts(30, 10), Counts::default());
-        let (new, gone) = (Figures::of(&some, Then::New), Figures::of(&none, Then::Gone(&some)));
+        let (new, gone) =
+            (PageMetrics::of(&some, ComparisonBaseline::New), PageMetrics::of(&none, ComparisonBaseline::Gone(&some)));
         let passing = |typed: &str| {
             let filter = PageFilter::parse(typed, true);
             (filter.passes("/a", &new), filter.passes("/a", &gone))
@@ -401,7 +402,7 @@ mod tests {
     #[test]
     fn new_and_gone_are_refused_where_nothing_is_compared() {
         let now = counts(1, 0);
-        let figures = Figures::of(&now, Then::Uncompared);
+        let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
         for typed in ["new", "!gone"] {
             let filter = PageFilter::parse(typed, false);
             assert!(filter.problem().is_some_and(|said| said.contains("needs a comparison")), "{typed}");
@@ -433,7 +434,7 @@ mod tests {
             let filter = PageFilter::parse(&format!("guide {typed}"), false);
             assert_eq!(filter.problem(), Some(said));
             let now = counts(1, 0);
-            let figures = Figures::of(&now, Then::Uncompared);
+            let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
             assert!(filter.passes("/guide", &figures) && !filter.passes("/other", &figures), "{typed}");
         }
     }
@@ -442,7 +443,7 @@ mod tests {
         #[test]
         fn anything_can_be_typed(typed in "[aidΔhumnew!<>=≤%.,k0-9\" -]{0,24}", compared in proptest::bool::ANY) {
             let now = counts(3, 4);
-            let figures = Figures::of(&now, Then::Uncompared);
+            let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
             PageFilter::parse(&typed, compared).passes("/a", &figures);
         }
     }

@@ -1,14 +1,14 @@
 //! Marks: the pages that an action is about. Marks of pages that the filter hides don't count.
 
-use super::Table;
-use super::pages::{Pages, short};
-use super::tree::{Folder, What};
+use super::PageTable;
+use super::pages::{PageData, short};
+use super::tree::{Folder, TreeItem};
 use crate::model::text::CleanText;
 use std::collections::HashSet;
 
 /// The marked pages.
 #[derive(Debug, Default)]
-pub(super) struct Marks {
+pub(super) struct MarkedPages {
     /// Marked or not, by entry.
     marked: Vec<bool>,
     /// How many of them are: each frame tells of those that are hidden.
@@ -19,7 +19,7 @@ pub(super) struct Marks {
     last: Option<Box<str>>,
 }
 
-impl Marks {
+impl MarkedPages {
     /// Whether an entry is marked.
     pub(super) fn has(&self, entry: u32) -> bool {
         self.marked.get(entry as usize).copied().unwrap_or(false)
@@ -31,14 +31,14 @@ impl Marks {
     }
 
     /// Remembers the marked pages by their paths: others come in their place.
-    pub(super) fn part(&mut self, pages: &Pages) {
+    pub(super) fn part(&mut self, pages: &PageData) {
         let entries = (0..short(self.marked.len())).filter(|entry| self.has(*entry));
         let paths: Vec<CleanText> = entries.filter_map(|entry| Some(pages.row(entry)?.path.clone())).collect();
         self.away.extend(paths);
     }
 
     /// Finds the marked pages among those that came.
-    pub(super) fn find(&mut self, pages: &Pages) {
+    pub(super) fn find(&mut self, pages: &PageData) {
         let any = !self.away.is_empty();
         let is_marked = |entry: u32| any && pages.row(entry).is_some_and(|row| self.away.contains(&row.path));
         self.marked = (0..short(pages.len())).map(is_marked).collect();
@@ -60,7 +60,7 @@ impl Marks {
     }
 }
 
-impl Table {
+impl PageTable {
     /// How many of the pages that pass the filter are marked.
     pub fn marked(&self) -> usize {
         self.measures.marked
@@ -95,7 +95,7 @@ impl Table {
 
     /// Takes all marks away, those of hidden pages as well.
     pub fn clear_marks(&mut self) {
-        self.marks = Marks::default();
+        self.marks = MarkedPages::default();
         self.marks.find(&self.pages);
         self.list();
     }
@@ -118,8 +118,8 @@ impl Table {
         let mut entries = Vec::new();
         for at in lines {
             match self.lines.get(at).map(|line| line.what) {
-                Some(What::Page(entry)) => entries.push(entry),
-                Some(What::Folder(at)) => {
+                Some(TreeItem::Page(entry)) => entries.push(entry),
+                Some(TreeItem::Folder(at)) => {
                     let folder = self.folders.get(at as usize);
                     entries.extend(folder.into_iter().flat_map(|folder| self.entries_in(folder)));
                 }
@@ -140,16 +140,18 @@ impl Table {
 
     fn anchor_path_of_selected(&self) -> Option<Box<str>> {
         match self.lines.get(self.selected)?.what {
-            What::Page(entry) => Some(self.pages.path(entry).into()),
-            What::Folder(at) => self.folders.get(at as usize).map(|folder| folder.path(&self.pages).into()),
+            TreeItem::Page(entry) => Some(self.pages.path(entry).into()),
+            TreeItem::Folder(at) => self.folders.get(at as usize).map(|folder| folder.path(&self.pages).into()),
         }
     }
 
     /// The line of a page or folder.
     fn line_at(&self, path: &str) -> Option<usize> {
         self.lines.iter().position(|line| match line.what {
-            What::Page(entry) => self.pages.path(entry) == path,
-            What::Folder(at) => self.folders.get(at as usize).is_some_and(|folder| folder.path(&self.pages) == path),
+            TreeItem::Page(entry) => self.pages.path(entry) == path,
+            TreeItem::Folder(at) => {
+                self.folders.get(at as usize).is_some_and(|folder| folder.path(&self.pages) == path)
+            }
         })
     }
 }

@@ -2,8 +2,8 @@
 
 use super::metric::{Metric, Scale};
 use super::pages::short;
-use super::tree::What;
-use super::{Column, Table, Then};
+use super::tree::TreeItem;
+use super::{ComparisonBaseline, PageColumn, PageTable};
 use crate::app::format;
 use crate::model::views::{Count, Counts, ViewCount};
 use unicode_width::UnicodeWidthStr;
@@ -78,19 +78,19 @@ impl Measures {
     }
 }
 
-impl Table {
+impl PageTable {
     /// Works out what holds over all lines.
     pub(super) fn measure(&mut self) {
         let mut measures = Measures::default();
         let mut longest = ViewCount::ZERO;
         let sorted_change = match self.sorting().by {
-            Column::Change(metric) if metric != Metric::Share => Some(metric),
+            PageColumn::Change(metric) if metric != Metric::Share => Some(metric),
             _ => None,
         };
         for line in &self.lines {
             let figures = match line.what {
-                What::Page(entry) => self.pages.figures(entry),
-                What::Folder(at) => self.folders.get(at as usize).map(super::Folder::figures),
+                TreeItem::Page(entry) => self.pages.figures(entry),
+                TreeItem::Folder(at) => self.folders.get(at as usize).map(super::Folder::figures),
             };
             let Some(figures) = figures else { continue };
             // Numbers of the range before stand in brackets.
@@ -111,7 +111,8 @@ impl Table {
             measures.passing += 1;
             measures.absent += usize::from(entry >= rows);
             let figures = if is_compared { self.pages.figures(short(entry)) } else { None };
-            measures.gone += usize::from(figures.is_some_and(|figures| matches!(figures.then, Then::Gone(_))));
+            measures.gone +=
+                usize::from(figures.is_some_and(|figures| matches!(figures.then, ComparisonBaseline::Gone(_))));
             measures.marked += usize::from(self.marks.has(short(entry)));
         }
         measures.loaded = self.loaded_share();

@@ -4,25 +4,25 @@
 //! Lines, widths, scale, ranks and sums are worked out when something changes, never while drawing: drawing visits the
 //! visible lines only. An answer is one page of rows of which there are more, so it is neither sorted nor filtered.
 
-mod change;
+mod comparison;
 mod filter;
 mod marks;
 mod measure;
 mod metric;
 mod order;
 mod pages;
-mod place;
+mod selection;
 mod shape;
-mod sight;
 #[cfg(test)]
 mod tests;
 mod tree;
-mod walk;
+mod tree_navigation;
+mod viewport;
 
-pub use change::{Figures, Then};
+pub use comparison::{ComparisonBaseline, PageMetrics};
 pub use measure::Measures;
 pub use metric::{Metric, Scale};
-pub use order::{Column, Sorting};
+pub use order::{PageColumn, PageSorting};
 pub use shape::Shape;
 pub use tree::Folder;
 
@@ -31,15 +31,15 @@ use crate::model::comparison::Comparison;
 use crate::model::report::{Report, Sums};
 use crate::model::views::PageRow;
 use filter::PageFilter;
-use pages::{Pages, short};
-use place::Anchor;
+use pages::{PageData, short};
+use selection::SelectionAnchor;
 use std::collections::HashSet;
 use std::sync::Arc;
-use tree::{Forest, Line, What};
+use tree::{PathTree, TreeItem, TreeLine};
 
 /// Where the rows come from.
 #[derive(Debug, Clone, Default)]
-pub enum Source {
+pub enum RowSource {
     /// Nothing is loaded.
     #[default]
     Nothing,
@@ -51,24 +51,24 @@ pub enum Source {
 
 /// What a visible line shows.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown<'a> {
+pub struct VisibleRow<'a> {
     /// Place of the line in the list.
     pub at: usize,
     /// Folders around it.
     pub depth: usize,
     /// What its name is: the path, or the rest of it that the folder around doesn't say.
     pub name: &'a str,
-    pub figures: Figures<'a>,
+    pub figures: PageMetrics<'a>,
     /// Whether its numbers are counts that add up.
     pub adds_up: bool,
     /// Whether it is marked, for a folder all pages in it.
     pub marked: bool,
-    pub kind: Kind<'a>,
+    pub kind: RowKind<'a>,
 }
 
 /// Page or folder.
 #[derive(Debug, Clone, Copy)]
-pub enum Kind<'a> {
+pub enum RowKind<'a> {
     Page {
         /// Place in the service's order, from 0; none for a page that is gone.
         order: Option<usize>,
@@ -80,37 +80,37 @@ pub enum Kind<'a> {
 
 /// The list and the selection in it.
 #[derive(Debug, Default)]
-pub struct Table {
-    pages: Pages,
+pub struct PageTable {
+    pages: PageData,
     /// Bars and rank.
     metric: Metric,
     log: bool,
-    sorting: Sorting,
+    sorting: PageSorting,
     typed: String,
     filter: PageFilter,
     /// Whether pages are folded into folders.
     folded: bool,
     /// Paths of the open folders.
     open: HashSet<Box<str>>,
-    marks: marks::Marks,
+    marks: marks::MarkedPages,
     /// All entries in the present order.
     order: Vec<u32>,
     /// Whether a page passes the filter, by entry.
     passing: Vec<bool>,
-    lines: Vec<Line>,
+    lines: Vec<TreeLine>,
     folders: Vec<Folder>,
     /// Place by the metric, by entry; 0 where there is none.
     ranks: Vec<u32>,
     measures: Measures,
     selected: usize,
-    anchor: Anchor,
+    anchor: SelectionAnchor,
     top: usize,
 }
 
-impl Table {
+impl PageTable {
     /// Lists one answer. The selection stays on its page where that is listed, else at its place.
     pub fn show_answer(&mut self, rows: &[PageRow]) {
-        self.show(Source::Answer(rows.to_vec()));
+        self.show(RowSource::Answer(rows.to_vec()));
     }
 
     /// Lists all pages of a range, compared with those of another or not. The selection stays on its page.
@@ -121,13 +121,13 @@ impl Table {
 
     /// Lists all pages of a range with a comparison of some of its days. The selection stays on its page.
     pub fn show_compared(&mut self, shown: Arc<Report>, comparison: Option<Comparison>) {
-        self.show(Source::Report { shown, comparison });
+        self.show(RowSource::Report { shown, comparison });
     }
 
     /// Lists nothing, from the top. Order, filter, metric and marks are kept for what comes.
     pub fn clear(&mut self) {
-        self.show(Source::Nothing);
-        (self.selected, self.top, self.anchor) = (0, 0, Anchor::default());
+        self.show(RowSource::Nothing);
+        (self.selected, self.top, self.anchor) = (0, 0, SelectionAnchor::default());
     }
 
     /// The report that is listed, if it is one.
@@ -162,7 +162,7 @@ impl Table {
     }
 
     /// The numbers of a page now and before; none when it is not listed, filtered away or not.
-    pub fn figures(&self, path: &str) -> Option<Figures<'_>> {
+    pub fn figures(&self, path: &str) -> Option<PageMetrics<'_>> {
         self.pages.figures(self.pages.find(path)?)
     }
 
@@ -184,16 +184,16 @@ impl Table {
     /// The selected page; none on a folder.
     pub fn selected_row(&self) -> Option<&PageRow> {
         match self.lines.get(self.selected)?.what {
-            What::Page(entry) => self.pages.row(entry),
-            What::Folder(_) => None,
+            TreeItem::Page(entry) => self.pages.row(entry),
+            TreeItem::Folder(_) => None,
         }
     }
 
     /// The selected folder; none on a page.
     pub fn selected_folder(&self) -> Option<&Folder> {
         match self.lines.get(self.selected)?.what {
-            What::Page(_) => None,
-            What::Folder(at) => self.folders.get(at as usize),
+            TreeItem::Page(_) => None,
+            TreeItem::Folder(at) => self.folders.get(at as usize),
         }
     }
 
@@ -218,7 +218,7 @@ impl Table {
     }
 
     /// The lines in sight, of so many rows.
-    pub fn visible(&self, rows: usize) -> impl Iterator<Item = Shown<'_>> {
+    pub fn visible(&self, rows: usize) -> impl Iterator<Item = VisibleRow<'_>> {
         let lines = self.lines.iter().enumerate().skip(self.top).take(rows);
         lines.filter_map(|(at, line)| self.shown(at, line))
     }
@@ -239,15 +239,15 @@ impl Table {
     }
 
     /// The order in force.
-    pub fn sorting(&self) -> Sorting {
+    pub fn sorting(&self) -> PageSorting {
         match self.sorting.by {
-            Column::Change(_) if self.comparison().is_none() => Sorting::default(),
+            PageColumn::Change(_) if self.comparison().is_none() => PageSorting::default(),
             _ => self.sorting,
         }
     }
 
     /// Sorts a report and selects its first line; an answer stays in the service's order.
-    pub fn sort(&mut self, sorting: Sorting) {
+    pub fn sort(&mut self, sorting: PageSorting) {
         self.sorting = sorting;
         if self.is_report() {
             self.put_in_order();
@@ -287,11 +287,11 @@ impl Table {
     pub fn set_metric(&mut self, metric: Metric) {
         self.show_metric(metric);
         let by = match self.sorting.by {
-            Column::Path => return,
-            Column::Now(_) => Column::Now(metric),
-            Column::Change(_) => Column::Change(metric),
+            PageColumn::Path => return,
+            PageColumn::Now(_) => PageColumn::Now(metric),
+            PageColumn::Change(_) => PageColumn::Change(metric),
         };
-        self.sort(Sorting { by, ..self.sorting });
+        self.sort(PageSorting { by, ..self.sorting });
     }
 
     fn show_metric(&mut self, metric: Metric) {
@@ -331,7 +331,7 @@ impl Table {
         self.pages.unread()
     }
 
-    fn show(&mut self, source: Source) {
+    fn show(&mut self, source: RowSource) {
         self.settle_anchor();
         let path = self.anchor_path();
         self.marks.part(&self.pages);
@@ -340,7 +340,7 @@ impl Table {
         self.narrow();
         self.put_in_order();
         self.rank_all();
-        self.anchor = path.map_or(Anchor::Nowhere, |path| self.anchor_at(path));
+        self.anchor = path.map_or(SelectionAnchor::Nowhere, |path| self.anchor_at(path));
         self.list();
     }
 
@@ -351,7 +351,7 @@ impl Table {
             return;
         }
         let sorting = self.sorting();
-        if sorting == Sorting::by(Column::Path) {
+        if sorting == PageSorting::by(PageColumn::Path) {
             self.order = self.pages.by_path().to_vec();
             return;
         }
@@ -380,10 +380,12 @@ impl Table {
             let entries: Vec<u32> = self.pages.by_path().iter().copied().filter(passing).collect();
             let (sorting, marked) = (self.sorting(), self.marks.by_entry());
             (self.lines, self.folders) =
-                Forest { pages: &self.pages, sorting, open: &self.open, marked }.lines(&entries);
+                PathTree { pages: &self.pages, sorting, open: &self.open, marked }.lines(&entries);
         } else {
-            self.lines =
-                self.passing_entries().map(|entry| Line { what: What::Page(entry), depth: 0, said: 0 }).collect();
+            self.lines = self
+                .passing_entries()
+                .map(|entry| TreeLine { what: TreeItem::Page(entry), depth: 0, said: 0 })
+                .collect();
             self.folders.clear();
         }
         self.measure();
@@ -396,33 +398,33 @@ impl Table {
         self.order.iter().copied().filter(passing)
     }
 
-    fn shown(&self, at: usize, line: &Line) -> Option<Shown<'_>> {
+    fn shown(&self, at: usize, line: &TreeLine) -> Option<VisibleRow<'_>> {
         let depth = usize::from(line.depth);
         match line.what {
-            What::Page(entry) => {
+            TreeItem::Page(entry) => {
                 let figures = self.pages.figures(entry)?;
                 let place = entry as usize;
                 let order = (place < self.rows().len()).then_some(place);
-                Some(Shown {
+                Some(VisibleRow {
                     at,
                     depth,
                     name: line.name(self.pages.path(entry)),
                     adds_up: figures.counts_shown().add_up(),
                     figures,
                     marked: self.marks.has(entry),
-                    kind: Kind::Page { order, rank: self.rank_of(entry) },
+                    kind: RowKind::Page { order, rank: self.rank_of(entry) },
                 })
             }
-            What::Folder(place) => {
+            TreeItem::Folder(place) => {
                 let folder = self.folders.get(place as usize)?;
-                Some(Shown {
+                Some(VisibleRow {
                     at,
                     depth,
                     name: line.name(folder.path(&self.pages)),
                     figures: folder.figures(),
                     adds_up: folder.adds_up,
                     marked: folder.marked == folder.pages,
-                    kind: Kind::Folder(folder),
+                    kind: RowKind::Folder(folder),
                 })
             }
         }

@@ -1,20 +1,20 @@
 //! The order of the pages: by which column, which way round. Unknown values come last whichever way, equal ones are in
 //! the order of their paths.
 
-use super::change::Figures;
+use super::comparison::PageMetrics;
 use super::metric::Metric;
 use std::cmp::Ordering;
 
 /// What pages are sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Column {
+pub enum PageColumn {
     Path,
     Now(Metric),
     /// The change since the range that is compared with.
     Change(Metric),
 }
 
-impl Column {
+impl PageColumn {
     const ALL: [Self; 9] = [
         Self::Path,
         Self::Now(Metric::Human),
@@ -50,7 +50,7 @@ impl Column {
     }
 
     /// The number to sort by; none where it is unknown, and for the path.
-    pub(super) fn key(self, figures: &Figures<'_>) -> Option<i128> {
+    pub(super) fn key(self, figures: &PageMetrics<'_>) -> Option<i128> {
         match self {
             Self::Path => None,
             Self::Now(metric) => metric.key(figures.counts),
@@ -61,21 +61,21 @@ impl Column {
 
 /// An order: by a column, from the top down or the other way round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sorting {
-    pub by: Column,
+pub struct PageSorting {
+    pub by: PageColumn,
     pub descending: bool,
 }
 
-impl Default for Sorting {
+impl Default for PageSorting {
     fn default() -> Self {
-        Self::by(Column::Now(Metric::Total))
+        Self::by(PageColumn::Now(Metric::Total))
     }
 }
 
-impl Sorting {
+impl PageSorting {
     /// By this column, as it starts: numbers from the largest down, paths from the first on.
-    pub fn by(by: Column) -> Self {
-        Self { by, descending: by != Column::Path }
+    pub fn by(by: PageColumn) -> Self {
+        Self { by, descending: by != PageColumn::Path }
     }
 
     /// The sign of the direction.
@@ -93,7 +93,7 @@ impl Sorting {
             (Some(n), true) => shifted(-n.clamp(1 - MIDDLE, MIDDLE - 1)),
             (None, _) => 1 << 95,
         };
-        let place = if self.by == Column::Path && self.descending { !place } else { place };
+        let place = if self.by == PageColumn::Path && self.descending { !place } else { place };
         (number << 32) | u128::from(place)
     }
 }
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn unknown_values_come_last_whichever_way() {
         for descending in [true, false] {
-            let sorting = Sorting { by: Column::Now(Metric::Total), descending };
+            let sorting = PageSorting { by: PageColumn::Now(Metric::Total), descending };
             let known = [i128::MIN, -1, 0, 7, i128::MAX].map(|n| sorting.sort_key(Some(n), 9));
             assert!(known.iter().all(|key| *key < sorting.sort_key(None, 0)));
             assert_eq!(known.is_sorted(), !descending);
@@ -145,16 +145,16 @@ mod tests {
     #[test]
     fn the_columns_go_round_and_leave_out_what_is_not_compared() {
         let round = |compared: bool| {
-            let mut seen = vec![Column::Path];
+            let mut seen = vec![PageColumn::Path];
             loop {
                 let next = seen[seen.len() - 1].next(compared);
-                if next == Column::Path {
+                if next == PageColumn::Path {
                     return seen.len();
                 }
                 seen.push(next);
             }
         };
         assert_eq!((round(true), round(false)), (9, 5));
-        assert_eq!(Column::Change(Metric::Ai).next(false), Column::Path, "where a comparison went away");
+        assert_eq!(PageColumn::Change(Metric::Ai).next(false), PageColumn::Path, "where a comparison went away");
     }
 }

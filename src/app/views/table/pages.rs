@@ -1,8 +1,8 @@
 //! The pages that there are to list, with those of the range that is compared with found beside them. Worked out once
 //! when the source changes.
 
-use super::Source;
-use super::change::{Figures, Then};
+use super::RowSource;
+use super::comparison::{ComparisonBaseline, PageMetrics};
 use super::order::compare_paths;
 use crate::model::comparison::Comparison;
 use crate::model::report::{Report, Sums};
@@ -15,19 +15,19 @@ const ABSENT: u32 = u32::MAX;
 
 /// Places of a page in the two reports that are compared.
 #[derive(Debug, Clone, Copy)]
-struct Places {
+struct PageIndexes {
     now: u32,
     before: u32,
 }
 
 /// The pages by their entry: the source's rows in its order, then the pages that only a compared report has.
 #[derive(Debug, Default)]
-pub(super) struct Pages {
-    source: Source,
+pub(super) struct PageData {
+    source: RowSource,
     /// The pages that the source doesn't have. Their numbers are missing, since there are none.
     absent: Vec<PageRow>,
     /// By entry; empty if nothing is compared.
-    places: Vec<Places>,
+    places: Vec<PageIndexes>,
     /// All entries in the order of their paths.
     by_path: Vec<u32>,
     /// Place in that order, by entry.
@@ -42,20 +42,20 @@ pub(super) fn short(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-impl Pages {
+impl PageData {
     /// The rows of the source, in its order.
     pub(super) fn rows(&self) -> &[PageRow] {
         match &self.source {
-            Source::Nothing => &[],
-            Source::Answer(rows) => rows,
-            Source::Report { shown, .. } => &shown.rows,
+            RowSource::Nothing => &[],
+            RowSource::Answer(rows) => rows,
+            RowSource::Report { shown, .. } => &shown.rows,
         }
     }
 
     /// Takes another source in.
-    pub(super) fn replace(&mut self, source: Source) {
+    pub(super) fn replace(&mut self, source: RowSource) {
         let same = match (&self.source, &source) {
-            (Source::Report { shown: old, .. }, Source::Report { shown: new, .. }) => Arc::ptr_eq(old, new),
+            (RowSource::Report { shown: old, .. }, RowSource::Report { shown: new, .. }) => Arc::ptr_eq(old, new),
             _ => false,
         };
         self.source = source;
@@ -72,7 +72,7 @@ impl Pages {
             self.unread = self.rows().iter().filter(|row| row.counts.total.value().is_none()).count();
         }
         (self.places, self.absent) = match &self.source {
-            Source::Report { shown, comparison: Some(comparison) } => join(shown, comparison),
+            RowSource::Report { shown, comparison: Some(comparison) } => join(shown, comparison),
             _ => Default::default(),
         };
         self.merge_absent(rows);
@@ -127,24 +127,24 @@ impl Pages {
     }
 
     /// Its numbers.
-    pub(super) fn figures(&self, entry: u32) -> Option<Figures<'_>> {
+    pub(super) fn figures(&self, entry: u32) -> Option<PageMetrics<'_>> {
         let counts = &self.row(entry)?.counts;
         let is_listed = (entry as usize) < self.rows().len();
         let (Some(comparison), Some(places)) = (self.comparison(), self.places.get(entry as usize)) else {
-            return Some(Figures::of(counts, Then::Uncompared));
+            return Some(PageMetrics::of(counts, ComparisonBaseline::Uncompared));
         };
         let (now, before) = (&comparison.now, &comparison.before);
         let of_now = now.rows.get(places.now as usize).map(|row| &row.counts);
         let of_before = before.rows.get(places.before as usize).map(|row| &row.counts);
         let then = match (of_now, of_before) {
-            (Some(_), Some(before)) => Then::Counts(before),
-            (Some(_), None) if before.complete => Then::New,
-            (None, Some(before)) if now.complete => Then::Gone(before),
-            (None, None) if now.complete && before.complete => Then::Neither,
-            _ => Then::Unknown,
+            (Some(_), Some(before)) => ComparisonBaseline::Counts(before),
+            (Some(_), None) if before.complete => ComparisonBaseline::New,
+            (None, Some(before)) if now.complete => ComparisonBaseline::Gone(before),
+            (None, None) if now.complete && before.complete => ComparisonBaseline::Neither,
+            _ => ComparisonBaseline::Unknown,
         };
         let ranges = Some(comparison.ranges());
-        Some(Figures { counts, is_listed, compared: of_now.unwrap_or(counts), then, ranges })
+        Some(PageMetrics { counts, is_listed, compared: of_now.unwrap_or(counts), then, ranges })
     }
 
     /// The entry of a path.
@@ -166,16 +166,16 @@ impl Pages {
     /// The report that is listed, if it is one.
     pub(super) fn report(&self) -> Option<&Arc<Report>> {
         match &self.source {
-            Source::Report { shown, .. } => Some(shown),
-            Source::Nothing | Source::Answer(_) => None,
+            RowSource::Report { shown, .. } => Some(shown),
+            RowSource::Nothing | RowSource::Answer(_) => None,
         }
     }
 
     /// The reports that are compared.
     pub(super) fn comparison(&self) -> Option<&Comparison> {
         match &self.source {
-            Source::Report { comparison, .. } => comparison.as_ref(),
-            Source::Nothing | Source::Answer(_) => None,
+            RowSource::Report { comparison, .. } => comparison.as_ref(),
+            RowSource::Nothing | RowSource::Answer(_) => None,
         }
     }
 
@@ -191,8 +191,8 @@ impl Pages {
 }
 
 /// Finds the pages of the compared reports among those of the listed one, by entry, and the pages that it doesn't have.
-fn join(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<Places>, Vec<PageRow>) {
-    let nowhere = Places { now: ABSENT, before: ABSENT };
+fn join(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<PageIndexes>, Vec<PageRow>) {
+    let nowhere = PageIndexes { now: ABSENT, before: ABSENT };
     let mut places = vec![nowhere; shown.rows.len()];
     let mut absent = Vec::new();
     let mut entries: HashMap<&str, usize> =

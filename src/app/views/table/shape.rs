@@ -1,18 +1,18 @@
 //! How the list of pages is shaped: what is remembered of it from one start to the next.
 
-use super::{Metric, Sorting, Table};
+use super::{Metric, PageSorting, PageTable};
 
 /// Metric, scale, order, filter and folding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shape {
     pub metric: Metric,
     pub log: bool,
-    pub sorting: Sorting,
+    pub sorting: PageSorting,
     pub filter: String,
     pub folded: bool,
 }
 
-impl Table {
+impl PageTable {
     /// As the user chose it, also where what is listed allows less.
     pub(in crate::app) fn shape(&self) -> Shape {
         let Self { metric, log, sorting, folded, .. } = *self;

@@ -32,19 +32,19 @@ fn site() -> Vec<PageRow> {
     ]
 }
 
-fn table() -> Table {
-    let mut table = Table::default();
+fn table() -> PageTable {
+    let mut table = PageTable::default();
     table.show_report(report(site(), true), None);
     table
 }
 
 /// The lines as they read, a folder with a slash at its end and its pages behind it.
-fn lines(table: &Table) -> Vec<String> {
-    let line = |shown: Shown<'_>| {
+fn lines(table: &PageTable) -> Vec<String> {
+    let line = |shown: VisibleRow<'_>| {
         let indent = " ".repeat(shown.depth);
         match shown.kind {
-            Kind::Page { .. } => format!("{indent}{}", shown.name),
-            Kind::Folder(folder) => format!("{indent}{} {}", shown.name, folder.pages),
+            RowKind::Page { .. } => format!("{indent}{}", shown.name),
+            RowKind::Folder(folder) => format!("{indent}{} {}", shown.name, folder.pages),
         }
     };
     table.visible(usize::MAX).map(line).collect()
@@ -88,11 +88,11 @@ fn nothing_leads_out_of_the_top_of_a_tree() {
     assert!(table.can_go_out(), "to the folder around");
 }
 
-fn selected(table: &Table) -> Option<&str> {
+fn selected(table: &PageTable) -> Option<&str> {
     table.selected_row().map(|row| row.path.as_str())
 }
 
-fn select(table: &mut Table, path: &str) {
+fn select(table: &mut PageTable, path: &str) {
     table.move_to_end(false);
     for _ in 0..table.len() {
         if selected(table) == Some(path) {
@@ -110,13 +110,13 @@ fn pages_are_sorted_by_total_until_another_column_is_chosen() {
         lines(&table),
         ["/quickstart", "/api/create", "/Changelog", "/api", "/guides/deploy/aws", "/guides/deploy/gcp"]
     );
-    table.sort(Sorting::by(Column::Now(Metric::Share)));
+    table.sort(PageSorting::by(PageColumn::Now(Metric::Share)));
     assert_eq!(lines(&table)[..2], ["/api/create", "/guides/deploy/gcp"]);
-    table.sort(Sorting { descending: false, ..table.sorting() });
+    table.sort(PageSorting { descending: false, ..table.sorting() });
     assert_eq!(lines(&table)[0], "/quickstart");
-    table.sort(Sorting::by(Column::Path));
+    table.sort(PageSorting::by(PageColumn::Path));
     assert_eq!(lines(&table)[..3], ["/Changelog", "/api", "/api/create"]);
-    table.sort(Sorting { by: Column::Path, descending: true });
+    table.sort(PageSorting { by: PageColumn::Path, descending: true });
     assert_eq!(lines(&table)[0], "/quickstart");
 }
 
@@ -138,7 +138,7 @@ fn an_answer_stays_in_the_services_order_and_is_not_narrowed() {
 fn ranks_follow_the_metric_and_know_all_pages_whatever_is_filtered() {
     let mut table = table();
     table.set_filter("guides");
-    let ranks = |table: &Table| ["/guides/deploy/aws", "/guides/deploy/gcp"].map(|path| table.rank(path));
+    let ranks = |table: &PageTable| ["/guides/deploy/aws", "/guides/deploy/gcp"].map(|path| table.rank(path));
     assert_eq!(ranks(&table), [Some(5), Some(6)]);
     table.set_metric(Metric::Share);
     assert_eq!(ranks(&table), [Some(5), Some(1)], "75% each, for two pages");
@@ -188,7 +188,7 @@ fn folders_are_joined_summed_and_sorted() {
     assert_eq!(sums, Some(counts(30, 20)));
     assert!(table.toggle_folder());
     assert_eq!(lines(&table)[4..], ["/guides/deploy/ 2", " aws", " gcp"]);
-    table.sort(Sorting::by(Column::Now(Metric::Ai)));
+    table.sort(PageSorting::by(PageColumn::Now(Metric::Ai)));
     assert_eq!(lines(&table)[2..], ["/api", "/guides/deploy/ 2", " gcp", " aws", "/quickstart"]);
     table.set_filter("gcp");
     assert_eq!(lines(&table), ["/guides/deploy/gcp"], "a folder of one page is that page");
@@ -197,7 +197,7 @@ fn folders_are_joined_summed_and_sorted() {
 
 #[test]
 fn a_page_that_is_a_folder_too_stands_beside_it() {
-    let mut table = Table::default();
+    let mut table = PageTable::default();
     let rows = ["/api", "/api/a", "/api/b", "/api/b/1", "/api/b/2", "/api/", "/api-v2", "x/y", "x/z", "/"];
     table.show_report(report(rows.map(|path| row(path, 1, 1)).into(), true), None);
     table.toggle_tree();
@@ -224,9 +224,9 @@ fn walking_a_tree_goes_into_folders_and_out_again() {
     assert!(table.selected_folder().is_some_and(|folder| !folder.open));
 }
 
-fn compared(complete: bool) -> Table {
+fn compared(complete: bool) -> PageTable {
     let before = vec![row("/quickstart", 50, 50), row("/api", 60, 40), row("/old/a", 7, 1), row("/old/b", 1, 1)];
-    let mut table = Table::default();
+    let mut table = PageTable::default();
     table.show_report(report(site(), true), Some(report(before, complete)));
     table
 }
@@ -234,7 +234,7 @@ fn compared(complete: bool) -> Table {
 #[test]
 fn a_comparison_tells_new_gone_and_unknown_pages_apart() {
     let table = compared(true);
-    let change = |table: &Table, path: &str| table.figures(path).map(|figures| figures.change(Metric::Total));
+    let change = |table: &PageTable, path: &str| table.figures(path).map(|figures| figures.change(Metric::Total));
     assert_eq!(change(&table, "/quickstart"), Some(Change::Of { now: 100.into(), before: 100.into() }));
     assert_eq!(change(&table, "/Changelog"), Some(Change::New(70.into())));
     assert_eq!(change(&table, "/old/a"), Some(Change::Gone(8.into())));
@@ -242,17 +242,17 @@ fn a_comparison_tells_new_gone_and_unknown_pages_apart() {
     let partial = compared(false);
     assert_eq!(change(&partial, "/Changelog"), Some(Change::Unknown), "it may be on an answer that is not loaded");
     assert_eq!(partial.absent(), 2, "the present report is whole");
-    let mut table = Table::default();
+    let mut table = PageTable::default();
     table.show_report(report(site(), false), Some(report(vec![row("/old", 1, 1)], true)));
     assert_eq!(table.absent(), 0, "the present report may have more");
 }
 
 /// A week up to today, compared by its complete days.
-fn compared_by_complete_days() -> Table {
+fn compared_by_complete_days() -> PageTable {
     let shown = report(vec![row("/a", 90, 10), row("/back", 3, 0), row("/today", 7, 0), row("/new", 20, 0)], true);
     let now = report(vec![row("/a", 70, 10), row("/new", 5, 0)], true);
     let before = report(vec![row("/a", 50, 10), row("/back", 9, 0), row("/gone", 4, 0)], true);
-    let mut table = Table::default();
+    let mut table = PageTable::default();
     table.show_compared(shown, Some(Comparison { now, before }));
     table
 }
@@ -260,7 +260,7 @@ fn compared_by_complete_days() -> Table {
 #[test]
 fn a_range_that_includes_today_shows_its_own_numbers_and_the_change_of_its_complete_days() {
     let mut table = compared_by_complete_days();
-    let figures = |table: &Table, path: &str| {
+    let figures = |table: &PageTable, path: &str| {
         let figures = table.figures(path).expect("a page");
         (figures.counts_shown().total.clone(), figures.change(Metric::Total))
     };
@@ -271,7 +271,7 @@ fn a_range_that_includes_today_shows_its_own_numbers_and_the_change_of_its_compl
     assert_eq!(figures(&table, "/today"), (Count::Known(7), Change::Unknown), "in neither of the compared ranges");
     assert_eq!(figures(&table, "/gone"), (Count::Known(4), Change::Gone(4.into())));
     assert_eq!((table.rows().len(), table.absent(), table.measures().gone), (4, 1, 2));
-    let filtered = |table: &mut Table, filter: &str| {
+    let filtered = |table: &mut PageTable, filter: &str| {
         table.set_filter(filter);
         lines(table)
     };
@@ -280,7 +280,7 @@ fn a_range_that_includes_today_shows_its_own_numbers_and_the_change_of_its_compl
     assert_eq!(filtered(&mut table, "Δ>=33%"), ["/a"]);
     assert_eq!(filtered(&mut table, "total>50"), ["/a"], "of the range on screen");
     table.set_filter("");
-    table.sort(Sorting::by(Column::Change(Metric::Total)));
+    table.sort(PageSorting::by(PageColumn::Change(Metric::Total)));
     assert_eq!(lines(&table), ["/a", "/new", "/gone", "/back", "/today"]);
 }
 
@@ -289,7 +289,7 @@ fn a_folder_changes_by_the_complete_days_of_its_pages() {
     let shown = report(vec![row("/x/a", 9, 0), row("/x/b", 5, 0), row("/y/a", 1, 0), row("/y/b", 1, 0)], true);
     let now = report(vec![row("/x/a", 6, 0), row("/x/b", 1, 0)], true);
     let before = report(vec![row("/x/a", 4, 0)], true);
-    let mut table = Table::default();
+    let mut table = PageTable::default();
     table.show_compared(shown, Some(Comparison { now, before }));
     table.toggle_tree();
     let mut folders = table.visible(9).map(|shown| (shown.name, shown.figures.change(Metric::Total)));
@@ -301,20 +301,24 @@ fn a_folder_changes_by_the_complete_days_of_its_pages() {
 fn a_sort_selects_the_first_line_and_the_metric_sorts_anew() {
     let mut table = table();
     select(&mut table, "/Changelog");
-    table.sort(Sorting { descending: false, ..table.sorting() });
+    table.sort(PageSorting { descending: false, ..table.sorting() });
     assert_eq!(table.selected(), 0);
     table.move_by(2);
     table.set_metric(Metric::Ai);
-    assert_eq!(table.sorting(), Sorting { by: Column::Now(Metric::Ai), descending: false });
+    assert_eq!(table.sorting(), PageSorting { by: PageColumn::Now(Metric::Ai), descending: false });
     assert_eq!(table.selected(), 0);
-    table.sort(Sorting::by(Column::Path));
+    table.sort(PageSorting::by(PageColumn::Path));
     table.move_by(2);
     table.set_metric(Metric::Human);
-    assert_eq!((table.sorting(), table.selected()), (Sorting::by(Column::Path), 2), "by path all metrics are alike");
+    assert_eq!(
+        (table.sorting(), table.selected()),
+        (PageSorting::by(PageColumn::Path), 2),
+        "by path all metrics are alike"
+    );
     let mut table = compared(true);
-    table.sort(Sorting::by(Column::Change(Metric::Total)));
+    table.sort(PageSorting::by(PageColumn::Change(Metric::Total)));
     table.set_metric(Metric::Human);
-    assert_eq!(table.sorting().by, Column::Change(Metric::Human));
+    assert_eq!(table.sorting().by, PageColumn::Change(Metric::Human));
 }
 
 #[test]
@@ -331,7 +335,7 @@ fn a_page_that_is_gone_has_no_number_of_the_present_range() {
 #[test]
 fn changes_are_sorted_by_views_with_what_is_unknown_last() {
     let mut table = compared(true);
-    table.sort(Sorting::by(Column::Change(Metric::Total)));
+    table.sort(PageSorting::by(PageColumn::Change(Metric::Total)));
     assert_eq!(
         lines(&table),
         [
@@ -346,14 +350,14 @@ fn changes_are_sorted_by_views_with_what_is_unknown_last() {
         ]
     );
     table.show_report(Arc::clone(table.report().expect("a report")), None);
-    assert_eq!(table.sorting(), Sorting::default(), "no change without a comparison");
+    assert_eq!(table.sorting(), PageSorting::default(), "no change without a comparison");
 }
 
 #[test]
 fn a_folder_changes_by_what_its_pages_gained_and_lost() {
     let mut table = compared(true);
     table.toggle_tree();
-    let folder = |table: &Table, name: &str| {
+    let folder = |table: &PageTable, name: &str| {
         let mut lines = table.visible(99);
         lines.find_map(|shown| (shown.name == name).then(|| shown.figures.change(Metric::Total)))
     };
@@ -367,7 +371,7 @@ fn a_folder_changes_by_what_its_pages_gained_and_lost() {
 #[test]
 fn marks_that_the_filter_hides_do_not_count() {
     let mut table = table();
-    let chosen = |table: &Table| table.chosen().iter().map(|row| row.path.to_string()).collect::<Vec<_>>();
+    let chosen = |table: &PageTable| table.chosen().iter().map(|row| row.path.to_string()).collect::<Vec<_>>();
     assert_eq!(chosen(&table), ["/quickstart"], "none is marked: the selected one");
     table.toggle_mark();
     table.move_by(1);
@@ -417,7 +421,7 @@ fn the_scale_is_that_of_all_lines_and_of_the_metric() {
 
 #[test]
 fn widths_are_those_of_the_numbers_as_they_are_printed() {
-    let mut table = Table::default();
+    let mut table = PageTable::default();
     let odd = Counts { human: Count::Odd(CleanText::line("12.5")), ai: Count::Known(-1234), total: Count::Missing };
     let rows = vec![row("/a", 1_234_567, 0), PageRow { path: CleanText::line("/b"), counts: odd }];
     table.show_report(report(rows, true), None);
@@ -483,11 +487,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-fn take(table: &mut Table, step: Step) {
+fn take(table: &mut PageTable, step: Step) {
     match step {
         Step::Sort(column, descending) => {
-            let by = (0..column).fold(Column::Path, |by, _| by.next(true));
-            table.sort(Sorting { by, descending });
+            let by = (0..column).fold(PageColumn::Path, |by, _| by.next(true));
+            table.sort(PageSorting { by, descending });
         }
         Step::Filter(typed) => table.set_filter(typed),
         Step::Tree => table.toggle_tree(),
@@ -526,7 +530,7 @@ fn are_alike(one: Sums, other: Sums) -> bool {
     same(one.human, other.human) && same(one.ai, other.ai) && same(one.total, other.total)
 }
 
-fn whole(table: &Table) -> Result<(), TestCaseError> {
+fn whole(table: &PageTable) -> Result<(), TestCaseError> {
     prop_assert!(table.is_empty() && table.selected() == 0 || table.selected() < table.len());
     prop_assert!(table.is_empty() || table.selected_row().is_some() != table.selected_folder().is_some());
     let shown = paths(table.shown_pages());
@@ -539,15 +543,15 @@ fn whole(table: &Table) -> Result<(), TestCaseError> {
     prop_assert!(chosen.iter().all(|path| shown.contains(path)), "nothing hidden is chosen");
     prop_assert!(table.marked() == 0 || chosen.len() == table.marked());
     // The lines on top, and those in each open folder, hold every page that passes, and sum to the same.
-    let lines: Vec<Shown<'_>> = table.visible(usize::MAX).collect();
+    let lines: Vec<VisibleRow<'_>> = table.visible(usize::MAX).collect();
     prop_assert_eq!(lines.len(), table.len() - table.top());
     if table.top() == 0 {
-        let sums = |depth: usize, lines: &[Shown<'_>]| {
+        let sums = |depth: usize, lines: &[VisibleRow<'_>]| {
             let on_level = lines.iter().filter(|shown| shown.depth == depth);
             on_level.fold((0, Sums::default(), false), |(pages, sums, odd), shown| {
                 let more = match shown.kind {
-                    Kind::Page { .. } => 1,
-                    Kind::Folder(folder) => folder.pages,
+                    RowKind::Page { .. } => 1,
+                    RowKind::Folder(folder) => folder.pages,
                 };
                 let beyond = [&shown.figures.counts.human, &shown.figures.counts.ai, &shown.figures.counts.total];
                 let odd = odd || beyond.iter().any(|count| matches!(count, Count::Odd(_)));
@@ -562,8 +566,8 @@ fn whole(table: &Table) -> Result<(), TestCaseError> {
             prop_assert!(are_alike(top, all), "{:?} {:?}", top, all);
         }
         for (at, shown) in lines.iter().enumerate() {
-            let Kind::Folder(folder) = shown.kind else { continue };
-            let inside: Vec<Shown<'_>> =
+            let RowKind::Folder(folder) = shown.kind else { continue };
+            let inside: Vec<VisibleRow<'_>> =
                 lines.iter().skip(at + 1).take_while(|other| other.depth > shown.depth).copied().collect();
             prop_assert_eq!(inside.is_empty(), !folder.open);
             if folder.open {
@@ -583,7 +587,7 @@ fn whole(table: &Table) -> Result<(), TestCaseError> {
 proptest! {
     #[test]
     fn whatever_is_done_the_list_stays_whole(steps in steps()) {
-        let mut table = Table::default();
+        let mut table = PageTable::default();
         for step in steps {
             let (stays, sorts) = (matches!(step, Step::Log), matches!(step, Step::Sort(..)));
             let page = table.selected_row().map(|row| row.path.clone());

@@ -3,9 +3,9 @@
 //! Built from pages in the order of their paths, so that each folder is a stretch of them. Only open folders are looked
 //! into. A folder that holds nothing but a folder is joined with it, one that holds a single page is that page.
 
-use super::change::{Figures, Then};
-use super::order::{Column, Sorting};
-use super::pages::Pages;
+use super::comparison::{ComparisonBaseline, PageMetrics};
+use super::order::{PageColumn, PageSorting};
+use super::pages::PageData;
 use crate::app::format::views;
 use crate::model::comparison::{ComparedRanges, Comparison};
 use crate::model::report::Sums;
@@ -18,15 +18,15 @@ const MAX_DEPTH: u8 = 40;
 
 /// A line of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Line {
-    pub(super) what: What,
+pub(super) struct TreeLine {
+    pub(super) what: TreeItem,
     /// Folders around it.
     pub(super) depth: u8,
     /// Bytes of its path that the folder around it says already.
     pub(super) said: u32,
 }
 
-impl Line {
+impl TreeLine {
     /// What of a path the folder around doesn't say; the whole where that would be nothing.
     pub(super) fn name<'a>(&self, path: &'a str) -> &'a str {
         path.get(self.said as usize..).filter(|name| !name.is_empty()).unwrap_or(path)
@@ -35,7 +35,7 @@ impl Line {
 
 /// What stands on a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum TreeItem {
     /// An entry.
     Page(u32),
     /// A place among the folders.
@@ -79,17 +79,17 @@ enum Summed {
 impl Folder {
     /// Its sums, now and before. New and gone pages count as what they gained and lost; one page of which nothing is known
     /// before makes the whole unknown.
-    pub fn figures(&self) -> Figures<'_> {
+    pub fn figures(&self) -> PageMetrics<'_> {
         let then = match &self.then {
-            Summed::Uncompared => Then::Uncompared,
-            Summed::Counts(counts) => Then::Counts(counts),
-            Summed::New => Then::New,
-            Summed::Gone(counts) => Then::Gone(counts),
-            Summed::Neither => Then::Neither,
-            Summed::Unknown => Then::Unknown,
+            Summed::Uncompared => ComparisonBaseline::Uncompared,
+            Summed::Counts(counts) => ComparisonBaseline::Counts(counts),
+            Summed::New => ComparisonBaseline::New,
+            Summed::Gone(counts) => ComparisonBaseline::Gone(counts),
+            Summed::Neither => ComparisonBaseline::Neither,
+            Summed::Unknown => ComparisonBaseline::Unknown,
         };
         let compared = self.compared.as_ref().unwrap_or(&self.counts);
-        Figures { counts: &self.counts, is_listed: self.is_listed, compared, then, ranges: self.ranges }
+        PageMetrics { counts: &self.counts, is_listed: self.is_listed, compared, then, ranges: self.ranges }
     }
 
     /// The first of its pages that pass the filter, in the order of the paths.
@@ -98,56 +98,59 @@ impl Folder {
     }
 
     /// Its path, with a slash at its end.
-    pub(super) fn path<'a>(&self, pages: &'a Pages) -> &'a str {
+    pub(super) fn path<'a>(&self, pages: &'a PageData) -> &'a str {
         pages.path(self.page).get(..self.length).unwrap_or("")
     }
 }
 
 /// What the tree is built from.
 #[derive(Debug)]
-pub(super) struct Forest<'a> {
-    pub(super) pages: &'a Pages,
-    pub(super) sorting: Sorting,
+pub(super) struct PathTree<'a> {
+    pub(super) pages: &'a PageData,
+    pub(super) sorting: PageSorting,
     /// Paths of the open folders.
     pub(super) open: &'a HashSet<Box<str>>,
     /// Marked or not, by entry.
     pub(super) marked: &'a [bool],
 }
 
-impl Forest<'_> {
+impl PathTree<'_> {
     /// The lines for these pages, which are in the order of their paths, and the folders on them.
-    pub(super) fn lines(&self, entries: &[u32]) -> (Vec<Line>, Vec<Folder>) {
+    pub(super) fn lines(&self, entries: &[u32]) -> (Vec<TreeLine>, Vec<Folder>) {
         let (mut lines, mut folders) = (Vec::new(), Vec::new());
         self.level(entries, 0, 0, &mut lines, &mut folders);
         (lines, folders)
     }
 
-    fn level(&self, entries: &[u32], said: usize, depth: u8, lines: &mut Vec<Line>, folders: &mut Vec<Folder>) {
-        let mut nodes: Vec<(u128, What, &[u32])> = Vec::new();
+    fn level(&self, entries: &[u32], said: usize, depth: u8, lines: &mut Vec<TreeLine>, folders: &mut Vec<Folder>) {
+        let mut nodes: Vec<(u128, TreeItem, &[u32])> = Vec::new();
         let mut rest = entries;
         while let Some(first) = rest.first() {
             let (stretch, after) = rest.split_at_checked(self.stretch(rest, said, depth)).unwrap_or((rest, &[]));
             let place = self.pages.place(*first);
-            let key = |figures: &Figures<'_>| self.sorting.sort_key(self.sorting.by.key(figures), place);
+            let key = |figures: &PageMetrics<'_>| self.sorting.sort_key(self.sorting.by.key(figures), place);
             if stretch.len() == 1 {
-                nodes.extend(self.pages.figures(*first).map(|figures| (key(&figures), What::Page(*first), stretch)));
+                nodes
+                    .extend(self.pages.figures(*first).map(|figures| (key(&figures), TreeItem::Page(*first), stretch)));
             } else {
                 let folder = self.folder(stretch);
                 let at = super::pages::short(folders.len());
-                nodes.push((key(&folder.figures()), What::Folder(at), stretch));
+                nodes.push((key(&folder.figures()), TreeItem::Folder(at), stretch));
                 folders.push(folder);
             }
             rest = after;
         }
-        if self.sorting != Sorting::by(Column::Path) {
+        if self.sorting != PageSorting::by(PageColumn::Path) {
             nodes.sort_unstable_by_key(|(key, ..)| *key);
         }
         let said_here = super::pages::short(said);
         for (_, what, stretch) in nodes {
-            lines.push(Line { what, depth, said: said_here });
+            lines.push(TreeLine { what, depth, said: said_here });
             let open = match what {
-                What::Folder(at) => folders.get(at as usize).filter(|folder| folder.open).map(|folder| folder.length),
-                What::Page(_) => None,
+                TreeItem::Folder(at) => {
+                    folders.get(at as usize).filter(|folder| folder.open).map(|folder| folder.length)
+                }
+                TreeItem::Page(_) => None,
             };
             if let Some(length) = open {
                 self.level(stretch, length, depth + 1, lines, folders);
@@ -212,28 +215,28 @@ struct Summing {
 }
 
 impl Summing {
-    fn add(&mut self, figures: &Figures<'_>) {
+    fn add(&mut self, figures: &PageMetrics<'_>) {
         if figures.is_listed {
             self.is_listed = true;
             self.shown = self.shown.with(figures.counts);
             self.odd |= !figures.counts.add_up();
         }
-        if figures.then == Then::Uncompared {
+        if figures.then == ComparisonBaseline::Uncompared {
             return;
         }
         self.compared = true;
-        if let Then::Counts(_) | Then::New | Then::Unknown = figures.then {
+        if let ComparisonBaseline::Counts(_) | ComparisonBaseline::New | ComparisonBaseline::Unknown = figures.then {
             self.now = self.now.with(figures.compared);
             self.unknown |= !figures.compared.add_up();
         }
-        if let Then::Counts(before) | Then::Gone(before) = figures.then {
+        if let ComparisonBaseline::Counts(before) | ComparisonBaseline::Gone(before) = figures.then {
             self.before = self.before.with(before);
             self.unknown |= !before.add_up();
         }
-        self.unknown |= figures.then == Then::Unknown;
-        self.new += usize::from(figures.then == Then::New);
-        self.gone += usize::from(matches!(figures.then, Then::Gone(_)));
-        self.neither += usize::from(figures.then == Then::Neither);
+        self.unknown |= figures.then == ComparisonBaseline::Unknown;
+        self.new += usize::from(figures.then == ComparisonBaseline::New);
+        self.gone += usize::from(matches!(figures.then, ComparisonBaseline::Gone(_)));
+        self.neither += usize::from(figures.then == ComparisonBaseline::Neither);
     }
 
     fn then(&self, pages: usize) -> Summed {

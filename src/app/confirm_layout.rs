@@ -3,10 +3,10 @@
 
 use super::App;
 use super::bulk::{Bulk, Targets};
+use super::dialog::{ConfirmAction, ConfirmDialog};
 use super::format::{cells, count, fit};
 use super::geometry::Geometry;
 use super::keymap::{Action, Context};
-use super::overlay::{Consequence, Question};
 use crate::model::change::QueueChange;
 use crate::model::prompt::Resolution;
 use crate::model::setup::WritePermission;
@@ -18,7 +18,7 @@ pub const SEPARATOR: &str = " · ";
 
 /// The two answers of a confirmation: each a key and what the key does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answers {
+pub struct ConfirmButtons {
     pub yes_key: String,
     pub yes: &'static str,
     pub no_key: String,
@@ -41,19 +41,19 @@ pub struct QuestionPlace {
 
 impl App {
     /// The keys and labels of a confirmation's two answers.
-    pub fn answers(&self, question: &Question) -> Answers {
-        Answers {
-            yes_key: self.told(Context::Question, Action::Yes),
+    pub fn answers(&self, question: &ConfirmDialog) -> ConfirmButtons {
+        ConfirmButtons {
+            yes_key: self.key_label(Context::Question, Action::Yes),
             yes: question.yes.label(),
-            no_key: self.told(Context::Question, Action::Close),
+            no_key: self.key_label(Context::Question, Action::Close),
             no: question.yes.cancel_label(),
         }
     }
 }
 
-impl Question {
+impl ConfirmDialog {
     /// Its text above the answers, a gap between, in a box in the middle.
-    pub fn place(&self, g: Geometry, answers: &Answers) -> QuestionPlace {
+    pub fn place(&self, g: Geometry, answers: &ConfirmButtons) -> QuestionPlace {
         let columns = usize::from(g.small(7).width.saturating_sub(4)).max(1);
         let text = self.lines(columns);
         let most = g.body.height.saturating_sub(text.saturating_add(4));
@@ -131,7 +131,7 @@ fn named(lines: impl ExactSizeIterator<Item = String>, most: usize, word: &str) 
     lines.take(shown).chain(more)
 }
 
-impl Consequence {
+impl ConfirmAction {
     /// The jobs that it is about.
     fn targets(&self) -> Option<&Targets> {
         match self {

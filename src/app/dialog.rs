@@ -1,22 +1,22 @@
 //! The layers over a screen. One enum, a stack: the topmost has the keys, Esc closes it.
 
 use super::all_jobs::AllJobs;
-use super::batch::{Batch, Step};
+use super::batch::{BatchDialog, BatchStep};
 use super::bulk::{Bulk, Targets};
-use super::editor::{Editor, Saved};
+use super::editor::{DraftState, Editor};
 use super::help::Help;
 use super::keymap::Context;
-use super::palette::Palette;
+use super::palette::CommandPalette;
 use super::picker::Picker;
-use super::profiles::Profiles;
+use super::profiles::ProfilesDialog;
 use super::text_input::TextInput;
 use super::tracking::parse_ids;
+use super::views::cached_ranges::CachedRanges;
 use super::views::calendar::{Calendar, Focus};
-use super::views::card::Card;
-use super::views::export::Export;
-use super::views::kept::KeptRanges;
+use super::views::export::ExportDialog;
 use super::views::movers::Movers;
-use super::views::trend::Trend;
+use super::views::page_detail::PageDetail;
+use super::views::trend::TrendDialog;
 use super::welcome::Welcome;
 use super::{Effect, NewFile, SavedFilter};
 use crate::model::Time;
@@ -31,35 +31,35 @@ use crate::model::views::{LIMIT_MAX, LIMIT_MIN};
 
 /// A layer.
 #[derive(Debug)]
-pub enum Overlay {
+pub enum Dialog {
     Editor(Box<Editor>),
     Picker(Box<Picker>),
-    Palette(Box<Palette>),
-    Batch(Box<Batch>),
-    Ask(Box<Ask>),
-    Resolve(Box<Resolve>),
-    Question(Question),
+    Palette(Box<CommandPalette>),
+    Batch(Box<BatchDialog>),
+    Ask(Box<InputDialog>),
+    Resolve(Box<UndeliveredDialog>),
+    Question(ConfirmDialog),
     /// The filter of the jobs list, being typed; it stands in the list's title.
     Filter(Box<TextInput>),
     Help(Box<Help>),
     Calendar(Box<Calendar>),
     /// A page's own card.
-    Card(Box<Card>),
-    Trend(Box<Trend>),
+    Card(Box<PageDetail>),
+    Trend(Box<TrendDialog>),
     Movers(Movers),
     /// How to export the page views.
-    Export(Export),
+    Export(ExportDialog),
     /// What is kept of page views.
-    Kept(Box<KeptRanges>),
+    Kept(Box<CachedRanges>),
     /// The profiles of the configuration.
-    Profiles(Profiles),
+    Profiles(ProfilesDialog),
     /// The form for one more profile.
     Setup(Box<Welcome>),
     /// The jobs of all profiles.
     AllJobs(Box<AllJobs>),
 }
 
-impl Overlay {
+impl Dialog {
     /// Shows its text from the start, as far as the cursor allows: there is another amount of room now.
     pub(super) fn unscroll(&mut self) {
         match self {
@@ -78,7 +78,7 @@ impl Overlay {
             Self::Picker(picker) if picker.takes_text() => Context::Pick,
             Self::Picker(_) => Context::Drafts,
             Self::Batch(batch) => match batch.step {
-                Step::Writing => Context::BatchText,
+                BatchStep::Writing => Context::BatchText,
                 _ => Context::Batch,
             },
             Self::Ask(_) => Context::Ask,
@@ -124,7 +124,7 @@ impl Overlay {
     }
 
     /// Whether what is typed into it is on disk; none where it is no draft (any more).
-    pub(super) fn saved(&self) -> Option<&Saved> {
+    pub(super) fn saved(&self) -> Option<&DraftState> {
         match self {
             Self::Editor(editor) if !editor.is_lent => Some(&editor.saved),
             Self::Batch(batch) => Some(&batch.saved),
@@ -133,7 +133,7 @@ impl Overlay {
     }
 
     /// The draft that is to be written now, if [`Overlay::saved`] is one that `is_due`; it counts as being written.
-    pub(super) fn write_draft(&mut self, is_due: impl FnOnce(&Saved) -> bool) -> Option<Effect> {
+    pub(super) fn write_draft(&mut self, is_due: impl FnOnce(&DraftState) -> bool) -> Option<Effect> {
         if !self.saved().is_some_and(is_due) {
             return None;
         }
@@ -142,7 +142,7 @@ impl Overlay {
             Self::Batch(batch) => (DraftSlot::Batch, &mut batch.saved, &batch.input, [].as_slice()),
             _ => return None,
         };
-        *saved = Saved::Writing;
+        *saved = DraftState::Writing;
         Some(Effect::save_draft(slot, input.text(), pages))
     }
 
@@ -152,7 +152,7 @@ impl Overlay {
             Self::Editor(_) | Self::Ask(_) | Self::Filter(_) | Self::Palette(_) | Self::Setup(_) => true,
             Self::Picker(picker) => picker.takes_text(),
             Self::Help(help) => help.is_typing(),
-            Self::Batch(batch) => matches!(batch.step, Step::Writing),
+            Self::Batch(batch) => matches!(batch.step, BatchStep::Writing),
             // Digits and signs of a date are typed; arrows and some letters move.
             Self::Calendar(_) => true,
             Self::Resolve(_)
@@ -170,17 +170,17 @@ impl Overlay {
 
 /// A value that is asked for.
 #[derive(Debug)]
-pub struct Ask {
-    pub wanted: Wanted,
+pub struct InputDialog {
+    pub wanted: InputField,
     pub input: TextInput,
-    pub check: Check,
+    pub check: InputCheck,
     /// The job that the value is for, named in the heading.
     pub job: Option<CleanText>,
 }
 
 /// How far the check of a value is that the service has to confirm.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Check {
+pub enum InputCheck {
     NotStarted,
     Running,
     Failed(CleanText),
@@ -188,7 +188,7 @@ pub enum Check {
 
 /// Which value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum InputField {
     /// Ids of jobs created elsewhere.
     TrackId,
     /// The id of the job that an unconfirmed prompt made.
@@ -211,7 +211,7 @@ pub enum Wanted {
 
 /// A value that was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum InputValue {
     Id(JobId),
     Ids(Vec<JobId>),
     /// Any text; empty as well.
@@ -219,10 +219,10 @@ pub enum Value {
     Number(u32),
 }
 
-impl Ask {
+impl InputDialog {
     /// Asks, with a text to start from.
-    pub fn new(wanted: Wanted, text: &str) -> Self {
-        Self { wanted, input: TextInput::line(text), check: Check::NotStarted, job: None }
+    pub fn new(wanted: InputField, text: &str) -> Self {
+        Self { wanted, input: TextInput::line(text), check: InputCheck::NotStarted, job: None }
     }
 
     /// Names the job that the value is for.
@@ -234,15 +234,15 @@ impl Ask {
     /// What is asked for, as a heading.
     pub fn title(&self) -> String {
         let title = match self.wanted {
-            Wanted::TrackId => "Track jobs created elsewhere",
-            Wanted::Title(_) => "Title",
-            Wanted::Tags(_) => "Tags",
-            Wanted::Note(_) => "Note",
-            Wanted::FilterName => "Save this filter",
-            Wanted::LinkId(_) => "Link to the job that it became",
-            Wanted::PromptsFile => "A file of prompts",
-            Wanted::Page => "Jump to a page of rows",
-            Wanted::PageSize => "Rows per page",
+            InputField::TrackId => "Track jobs created elsewhere",
+            InputField::Title(_) => "Title",
+            InputField::Tags(_) => "Tags",
+            InputField::Note(_) => "Note",
+            InputField::FilterName => "Save this filter",
+            InputField::LinkId(_) => "Link to the job that it became",
+            InputField::PromptsFile => "A file of prompts",
+            InputField::Page => "Jump to a page of rows",
+            InputField::PageSize => "Rows per page",
         };
         self.job.as_ref().map_or_else(|| title.to_owned(), |job| format!("{title}: {job}"))
     }
@@ -250,54 +250,58 @@ impl Ask {
     /// What to type.
     pub fn explanation(&self) -> &'static str {
         match &self.wanted {
-            Wanted::TrackId => "A job's id, or a pasted list of ids, from the service's dashboard. One request each.",
-            Wanted::Title(_) => "Kept on this computer. Empty goes back to the prompt's first line.",
-            Wanted::Tags(jobs) if jobs.len() > 1 => "+docs adds a tag to each of these jobs, -docs takes it away.",
-            Wanted::Tags(_) => "Words, like docs api. +docs adds one, -docs takes one away. Kept on this computer.",
-            Wanted::Note(_) => "Kept on this computer, shown in the job's detail. Empty removes it.",
-            Wanted::FilterName => "A name for its tab. It is saved in config.toml.",
-            Wanted::LinkId(_) => {
+            InputField::TrackId => {
+                "A job's id, or a pasted list of ids, from the service's dashboard. One request each."
+            }
+            InputField::Title(_) => "Kept on this computer. Empty goes back to the prompt's first line.",
+            InputField::Tags(jobs) if jobs.len() > 1 => "+docs adds a tag to each of these jobs, -docs takes it away.",
+            InputField::Tags(_) => "Words, like docs api. +docs adds one, -docs takes one away. Kept on this computer.",
+            InputField::Note(_) => "Kept on this computer, shown in the job's detail. Empty removes it.",
+            InputField::FilterName => "A name for its tab. It is saved in config.toml.",
+            InputField::LinkId(_) => {
                 "The job's id, from the service's dashboard. One request asks for it; nothing is sent."
             }
-            Wanted::PromptsFile => {
+            InputField::PromptsFile => {
                 "Text with a blank line between two prompts, .csv with a column prompt, or .jsonl. ~/ is your home folder."
             }
-            Wanted::Page => "A number from 1. The service doesn't say how many pages there are.",
-            Wanted::PageSize => "A number from 1 to 250. One request loads one page of rows.",
+            InputField::Page => "A number from 1. The service doesn't say how many pages there are.",
+            InputField::PageSize => "A number from 1 to 250. One request loads one page of rows.",
         }
     }
 
     /// The value, or what is wrong with it, said while typing.
-    pub fn value(&self) -> Result<Value, String> {
+    pub fn value(&self) -> Result<InputValue, String> {
         let typed = self.input.text();
         let typed = typed.trim();
         let number = |low: u32, high: u32| {
             let n = typed.parse().ok().filter(|n| (low..=high).contains(n));
-            n.map(Value::Number).ok_or_else(|| match high {
+            n.map(InputValue::Number).ok_or_else(|| match high {
                 u32::MAX => format!("a whole number from {low}"),
                 _ => format!("a whole number from {low} to {high}"),
             })
         };
         match self.wanted {
-            Wanted::LinkId(_) => JobId::new(typed).map(Value::Id).ok_or_else(|| "an id".to_owned()),
-            Wanted::TrackId => match parse_ids(typed) {
+            InputField::LinkId(_) => JobId::new(typed).map(InputValue::Id).ok_or_else(|| "an id".to_owned()),
+            InputField::TrackId => match parse_ids(typed) {
                 ids if ids.is_empty() => Err("an id, or several apart by spaces".to_owned()),
-                ids => Ok(Value::Ids(ids)),
+                ids => Ok(InputValue::Ids(ids)),
             },
-            Wanted::FilterName if CleanText::line(typed).is_empty() => Err("a name".to_owned()),
-            Wanted::PromptsFile if typed.is_empty() => Err("the name of a file".to_owned()),
-            Wanted::PromptsFile | Wanted::Title(_) | Wanted::Tags(_) | Wanted::Note(_) | Wanted::FilterName => {
-                Ok(Value::Text(typed.to_owned()))
-            }
-            Wanted::Page => number(1, u32::MAX),
-            Wanted::PageSize => number(LIMIT_MIN, LIMIT_MAX),
+            InputField::FilterName if CleanText::line(typed).is_empty() => Err("a name".to_owned()),
+            InputField::PromptsFile if typed.is_empty() => Err("the name of a file".to_owned()),
+            InputField::PromptsFile
+            | InputField::Title(_)
+            | InputField::Tags(_)
+            | InputField::Note(_)
+            | InputField::FilterName => Ok(InputValue::Text(typed.to_owned())),
+            InputField::Page => number(1, u32::MAX),
+            InputField::PageSize => number(LIMIT_MIN, LIMIT_MAX),
         }
     }
 }
 
 /// An undelivered prompt that the user decides about.
 #[derive(Debug)]
-pub struct Resolve {
+pub struct UndeliveredDialog {
     pub job: JobKey,
     pub title: CleanText,
     pub prompt: Prompt,
@@ -311,14 +315,14 @@ pub struct Resolve {
 
 /// A question for yes; anything else is no.
 #[derive(Debug)]
-pub struct Question {
+pub struct ConfirmDialog {
     pub text: String,
-    pub yes: Consequence,
+    pub yes: ConfirmAction,
 }
 
 /// What yes leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Consequence {
+pub enum ConfirmAction {
     Resolve(PromptId, Resolution),
     DeleteDraft(DraftSlot),
     /// The draft is gone on with.
@@ -345,15 +349,15 @@ pub enum Consequence {
 mod tests {
     use super::*;
 
-    fn ask(wanted: Wanted, text: &str) -> Result<Value, String> {
-        Ask::new(wanted, text).value()
+    fn ask(wanted: InputField, text: &str) -> Result<InputValue, String> {
+        InputDialog::new(wanted, text).value()
     }
 
     #[test]
     fn a_wrong_value_says_what_would_be_right() {
-        assert_eq!(ask(Wanted::PageSize, "251"), Err("a whole number from 1 to 250".to_owned()));
-        assert_eq!(ask(Wanted::PageSize, "250"), Ok(Value::Number(250)));
-        assert_eq!(ask(Wanted::Page, "0"), Err("a whole number from 1".to_owned()));
-        assert!(ask(Wanted::TrackId, "  ").is_err());
+        assert_eq!(ask(InputField::PageSize, "251"), Err("a whole number from 1 to 250".to_owned()));
+        assert_eq!(ask(InputField::PageSize, "250"), Ok(InputValue::Number(250)));
+        assert_eq!(ask(InputField::Page, "0"), Err("a whole number from 1".to_owned()));
+        assert!(ask(InputField::TrackId, "  ").is_err());
     }
 }

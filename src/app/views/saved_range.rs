@@ -1,20 +1,20 @@
 //! What is remembered of the views screen from one start to the next: the range as it was chosen, and how its pages were
 //! listed.
 
-use super::Views;
-use super::table::{Column, Metric, Shape, Sorting};
+use super::ViewsScreen;
+use super::table::{Metric, PageColumn, PageSorting, Shape};
 use crate::model::Time;
 use crate::model::layout::{ShownScreen, SortBy, ViewsLayout};
 use crate::model::load::Load;
 use crate::model::period::{DateRange, Period, Preset};
 use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN};
 
-impl Views {
+impl ViewsScreen {
     /// As it is left now.
     pub(in crate::app) fn layout(&self) -> ViewsLayout {
         let shape = self.table.shape();
         let sorting = shape.sorting;
-        let usual = Sorting::default();
+        let usual = PageSorting::default();
         ViewsLayout {
             range: self.chosen_range(),
             limit: Some(self.query.limit).filter(|limit| *limit != LIMIT_DEFAULT),
@@ -23,7 +23,7 @@ impl Views {
             folded: shape.folded,
             sort: (sorting != usual).then(|| SortBy {
                 by: sorting.by.name(),
-                reversed: sorting.descending != Sorting::by(sorting.by).descending,
+                reversed: sorting.descending != PageSorting::by(sorting.by).descending,
             }),
             filter: shape.filter,
         }
@@ -63,8 +63,8 @@ impl Views {
         self.query.limit = layout.limit.unwrap_or(LIMIT_DEFAULT).clamp(LIMIT_MIN, LIMIT_MAX);
         let metric = Metric::ALL.into_iter().find(|metric| layout.metric.as_deref() == Some(metric.name()));
         let sorting = layout.sort.as_ref().and_then(|sort| {
-            let usual = Sorting::by(Column::named(&sort.by)?);
-            Some(Sorting { descending: usual.descending != sort.reversed, ..usual })
+            let usual = PageSorting::by(PageColumn::named(&sort.by)?);
+            Some(PageSorting { descending: usual.descending != sort.reversed, ..usual })
         });
         self.table.take_shape(Shape {
             metric: metric.unwrap_or_default(),
@@ -88,14 +88,14 @@ mod tests {
         at("2026-11-20T12:00:00Z")
     }
 
-    fn left(change: impl FnOnce(&mut Views)) -> ViewsLayout {
-        let mut views = Views::new(now());
+    fn left(change: impl FnOnce(&mut ViewsScreen)) -> ViewsLayout {
+        let mut views = ViewsScreen::new(now());
         change(&mut views);
         views.layout()
     }
 
-    fn restored(layout: &ViewsLayout, now: Time) -> Views {
-        let mut views = Views::new(now);
+    fn restored(layout: &ViewsLayout, now: Time) -> ViewsScreen {
+        let mut views = ViewsScreen::new(now);
         views.restore(layout, now);
         views
     }
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn metric_scale_order_filter_and_folding_come_back() {
         let layout = left(|views| {
-            let sorting = Sorting { by: Column::Change(Metric::Ai), descending: false };
+            let sorting = PageSorting { by: PageColumn::Change(Metric::Ai), descending: false };
             let shape = Shape { metric: Metric::Share, log: true, sorting, filter: "/guides".to_owned(), folded: true };
             views.table.take_shape(shape);
             drop(views.set_limit(25));
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn what_means_nothing_any_more_is_passed_over() {
         let day = |text: &str| text.parse().expect("a day");
-        let usual = Views::new(now()).query();
+        let usual = ViewsScreen::new(now()).query();
         let odd = |range| ViewsLayout {
             range: Some(range),
             limit: Some(9999),
@@ -155,7 +155,7 @@ mod tests {
         for range in ranges {
             let views = restored(&odd(range), now());
             assert_eq!((views.query().range, views.query().limit), (usual.range, LIMIT_MAX));
-            assert_eq!((views.table.sorting(), views.table.metric()), (Sorting::default(), Metric::Total));
+            assert_eq!((views.table.sorting(), views.table.metric()), (PageSorting::default(), Metric::Total));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The pages of the job that the detail shows: what their views were before and after it, as far as that is known, and
 //! asking for the rest at a price that is said first.
 
-use super::{App, Effect, Tone};
+use super::{App, Effect, Severity};
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::impact::{AfterWindow, ImpactWindows, PageImpact, after, missing, windows_of};
@@ -137,11 +137,11 @@ impl App {
         let Some(row) = self.jobs.selected() else { return };
         if row.pages.is_empty() {
             let text = "This job was not started about pages: on the views screen, n on a page starts one that is.";
-            self.say(Tone::Info, text, now);
+            self.notify(Severity::Info, text, now);
             return;
         }
         let Load::Ready(known) = self.detail.about.known() else {
-            self.say(Tone::Info, "What is known of its pages is still being read; try again in a moment.", now);
+            self.notify(Severity::Info, "What is known of its pages is still being read; try again in a moment.", now);
             return;
         };
         let (row, pages) = (row.clone(), known.value.clone());
@@ -153,7 +153,7 @@ impl App {
         let Some((job, page)) = self.card_job_page() else { return };
         match self.jobs.get(job).cloned() {
             Some(row) => self.ask_for_windows(&row, &[page], now, effects),
-            None => self.say(Tone::Info, "This job is not in the list on this screen yet.", now),
+            None => self.notify(Severity::Info, "This job is not in the list on this screen yet.", now),
         }
     }
 
@@ -170,7 +170,7 @@ impl App {
             AfterWindow::NotSent => "Nothing to ask for yet: it was not sent.".to_owned(),
             AfterWindow::NoDay => "Nothing to ask for: when it finished is not known here.".to_owned(),
         };
-        self.say(Tone::Info, &text, now);
+        self.notify(Severity::Info, &text, now);
     }
 }
 

@@ -1,8 +1,8 @@
 //! A follow-up to several jobs: one text, one prompt for each job, each on disk before anything is said to be.
 
 use super::bulk::{Bulk, Targets};
-use super::overlay::Overlay;
-use super::{App, Effect, SubmitError, Tone, format};
+use super::dialog::Dialog;
+use super::{App, Effect, Severity, SubmitError, format};
 use crate::model::Time;
 use crate::model::ledger::RateLimited;
 use crate::model::prompt::{DeliveryKind, DraftSlot, PromptId};
@@ -11,7 +11,7 @@ use crate::model::text::CleanText;
 
 /// One that is being written to disk.
 #[derive(Debug)]
-pub(super) struct Many {
+pub(super) struct BulkFollowUp {
     text: String,
     waiting: Vec<JobKey>,
     written: usize,
@@ -27,7 +27,7 @@ impl App {
         }
         let targets = self.follow_up_targets();
         let Some(first) = targets.keys.first().copied() else {
-            return self.say(Tone::Info, "None of the marked jobs can take a follow-up yet.", now);
+            return self.notify(Severity::Info, "None of the marked jobs can take a follow-up yet.", now);
         };
         let out = match targets.left_out.len() {
             0 => String::new(),
@@ -37,7 +37,7 @@ impl App {
         let titles: Vec<&str> = targets.titles.iter().map(CleanText::as_str).collect();
         let title = CleanText::line(&format!("Follow-up to {jobs}{out}: {}", titles.join(", ")));
         self.open_editor(DraftSlot::FollowUp(first), title, now);
-        if let Some(Overlay::Editor(editor)) = self.overlays.last_mut() {
+        if let Some(Dialog::Editor(editor)) = self.dialogs.last_mut() {
             editor.targets = targets.keys;
         }
     }
@@ -54,8 +54,8 @@ impl App {
 
     /// Sending to marked jobs is asked about first, and names them; whether it was.
     pub(super) fn asks_before_sending(&mut self) -> bool {
-        let (busy, read_only) = (self.many.is_some(), self.start.read_only);
-        let Some(Overlay::Editor(editor)) = self.overlays.last_mut() else { return false };
+        let (busy, read_only) = (self.bulk_follow_up.is_some(), self.config.read_only);
+        let Some(Dialog::Editor(editor)) = self.dialogs.last_mut() else { return false };
         if editor.targets.is_empty() || editor.is_lent || editor.input.is_blank() || read_only {
             return false;
         }
@@ -86,7 +86,7 @@ impl App {
         self.drafts
             .retain(|slot, draft| !(matches!(slot, DraftSlot::FollowUp(job) if keys.contains(job)) && *draft == text));
         effects.extend(keys.iter().map(|key| Effect::SubmitFollowUp(*key, text.clone())));
-        self.many = Some(Many { text, waiting: keys, written: 0, failed: Vec::new(), reason: None });
+        self.bulk_follow_up = Some(BulkFollowUp { text, waiting: keys, written: 0, failed: Vec::new(), reason: None });
     }
 
     /// One of them is on disk, or could not be written; false for an answer about something else.
@@ -97,7 +97,7 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) -> bool {
-        let (Some(many), DraftSlot::FollowUp(job)) = (&mut self.many, slot) else { return false };
+        let (Some(many), DraftSlot::FollowUp(job)) = (&mut self.bulk_follow_up, slot) else { return false };
         let Some(at) = many.waiting.iter().position(|key| *key == job) else { return false };
         many.waiting.remove(at);
         let row = match result {
@@ -118,18 +118,18 @@ impl App {
         };
         row.into_iter().for_each(|row| self.put(row));
         self.dirty = true;
-        if self.many.as_ref().is_some_and(|many| many.waiting.is_empty())
-            && let Some(done) = self.many.take()
+        if self.bulk_follow_up.as_ref().is_some_and(|many| many.waiting.is_empty())
+            && let Some(done) = self.bulk_follow_up.take()
         {
             self.many_are_written(done, now, effects);
         }
         true
     }
 
-    fn many_are_written(&mut self, done: Many, now: Time, effects: &mut Vec<Effect>) {
+    fn many_are_written(&mut self, done: BulkFollowUp, now: Time, effects: &mut Vec<Effect>) {
         let written = format::plural(done.written, "follow-up");
         let Some(first) = done.failed.first().copied() else {
-            self.say(Tone::Info, &format!("{written} saved; watch the list for progress."), now);
+            self.notify(Severity::Info, &format!("{written} saved; watch the list for progress."), now);
             return;
         };
         let reason = done.reason.unwrap_or_default();

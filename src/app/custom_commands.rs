@@ -1,11 +1,11 @@
 //! Commands of the user's own: where each holds, what fills its placeholders, and what is said when something is missing.
 
 use super::keymap::{Chord, Context};
-use super::{App, Effect, OwnCommand, Screen, Tone};
+use super::{App, CustomCommand, Effect, Screen, Severity};
 use crate::model::Time;
 use crate::model::command::{self, Placeholder, Unfilled};
 
-impl OwnCommand {
+impl CustomCommand {
     /// Whether it is about the page selected on the views screen; else it holds on the jobs screen.
     pub fn is_about_a_page(&self) -> bool {
         self.args.iter().any(|word| command::placeholders(word).is_ok_and(|used| used.contains(&Placeholder::Path)))
@@ -23,14 +23,14 @@ impl OwnCommand {
 
 impl App {
     /// The commands that hold where these contexts do.
-    pub fn own_commands(&self, contexts: &[Context]) -> impl Iterator<Item = &OwnCommand> {
+    pub fn own_commands(&self, contexts: &[Context]) -> impl Iterator<Item = &CustomCommand> {
         let on_jobs = contexts.iter().any(|context| matches!(context, Context::Jobs | Context::Detail));
         let on_views = contexts.contains(&Context::Views);
-        self.start.commands.iter().filter(move |own| if own.is_about_a_page() { on_views } else { on_jobs })
+        self.config.commands.iter().filter(move |own| if own.is_about_a_page() { on_views } else { on_jobs })
     }
 
     /// The commands of this moment for which nothing is missing.
-    pub fn own_hints(&self) -> impl Iterator<Item = &OwnCommand> {
+    pub fn own_hints(&self) -> impl Iterator<Item = &CustomCommand> {
         self.own_commands(self.contexts()).filter(|own| self.fill(own).is_ok())
     }
 
@@ -42,12 +42,12 @@ impl App {
             Ok(args) => effects.push(Effect::RunCommand(args)),
             Err(unfilled) => {
                 let why = self.why_not(unfilled);
-                self.say(Tone::Problem, &format!("{name} was not run: {why}"), now);
+                self.notify(Severity::Problem, &format!("{name} was not run: {why}"), now);
             }
         }
     }
 
-    fn fill(&self, own: &OwnCommand) -> Result<Vec<String>, Unfilled> {
+    fn fill(&self, own: &CustomCommand) -> Result<Vec<String>, Unfilled> {
         command::fill(&own.args, |placeholder| self.value_of(placeholder))
     }
 
@@ -81,23 +81,23 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::finish_alerts::tests::{app, press};
     use crate::app::help::{Help, HelpLine};
     use crate::app::jobs::tests::{at, row};
-    use crate::app::signals::tests::{app, press};
     use crate::model::job::Status;
     use crate::model::text::CleanText;
 
-    fn own(key: &str, args: &[&str]) -> OwnCommand {
-        OwnCommand {
+    fn own(key: &str, args: &[&str]) -> CustomCommand {
+        CustomCommand {
             key: Chord::parse(key).expect("a key"),
             name: CleanText::line("diff"),
             args: args.iter().map(|word| (*word).to_owned()).collect(),
         }
     }
 
-    fn with(commands: Vec<OwnCommand>) -> App {
+    fn with(commands: Vec<CustomCommand>) -> App {
         let mut app = app(vec![row(1, Status::Completed)]);
-        app.start.commands = commands;
+        app.config.commands = commands;
         app
     }
 
@@ -165,7 +165,7 @@ mod tests {
         use crate::app::keymap::Context;
         let mut app = app(vec![row(1, Status::Completed)]);
         let chord = |key| Chord::parse(key).expect("a key");
-        assert!(app.start.keymap.change(Context::Jobs, "filter", vec![chord("F")]));
+        assert!(app.config.keymap.change(Context::Jobs, "filter", vec![chord("F")]));
         assert!(app.hints().any(|(key, row)| key == chord("F") && row.hint == "filter"));
         let help = app.help_lines(&Help::new(vec![Context::Jobs]), 80);
         assert!(
@@ -173,8 +173,8 @@ mod tests {
                 .any(|line| matches!(line, HelpLine::Key(keys, what) if keys == "F" && what.starts_with("filter")))
         );
         press(&mut app, '/');
-        assert!(app.overlays.is_empty());
+        assert!(app.dialogs.is_empty());
         press(&mut app, 'F');
-        assert_eq!(app.overlays.len(), 1);
+        assert_eq!(app.dialogs.len(), 1);
     }
 }

@@ -1,8 +1,8 @@
 //! Moving through what is listed: the list of a screen, or the layer over it.
 
-use super::batch::Step;
+use super::batch::BatchStep;
+use super::dialog::Dialog;
 use super::jobs::JobList;
-use super::overlay::Overlay;
 use super::scroll::{Scroll, page};
 use super::{App, Pane, Screen};
 
@@ -10,22 +10,22 @@ impl App {
     /// Moves what has the keys.
     pub(super) fn scroll(&mut self, by: Scroll) {
         let g = self.geometry();
-        let total = match self.overlays.last() {
-            Some(Overlay::Help(help)) => self.help_lines(help, g.help_columns()).len(),
+        let total = match self.dialogs.last() {
+            Some(Dialog::Help(help)) => self.help_lines(help, g.help_columns()).len(),
             _ => 0,
         };
-        if let Some(Overlay::Help(help)) = self.overlays.last_mut() {
+        if let Some(Dialog::Help(help)) = self.dialogs.last_mut() {
             let rows = help.rows(g);
             help.scroll = by.apply(help.scroll, rows, (total + 1).saturating_sub(rows));
             return;
         }
         // A filter lies beside its list, not over it.
-        if matches!(self.overlays.last(), Some(Overlay::Filter(_)))
+        if matches!(self.dialogs.last(), Some(Dialog::Filter(_)))
             && let Some(open) = self.all_jobs_mut()
         {
             return move_in(&mut open.list, by, g.all_jobs_rows());
         }
-        if !matches!(self.overlays.last(), None | Some(Overlay::Filter(_))) {
+        if !matches!(self.dialogs.last(), None | Some(Dialog::Filter(_))) {
             self.scroll_layer(by);
             return;
         }
@@ -62,52 +62,52 @@ impl App {
     fn scroll_layer(&mut self, by: Scroll) {
         let g = self.geometry();
         let total = self.resolve_total();
-        match self.overlays.last_mut() {
-            Some(Overlay::Palette(palette)) => {
+        match self.dialogs.last_mut() {
+            Some(Dialog::Palette(palette)) => {
                 let rows = g.palette_rows();
                 palette.move_to(|at, total| by.apply(at, rows, total), rows);
             }
-            Some(Overlay::Picker(picker)) => {
+            Some(Dialog::Picker(picker)) => {
                 let rows = g.picker_rows();
                 picker.move_to(|at, total| by.apply(at, rows, total), rows);
             }
-            Some(Overlay::Batch(batch)) => {
+            Some(Dialog::Batch(batch)) => {
                 let rows = g.batch_rows();
-                if let Step::Preview(preview) = &mut batch.step {
+                if let BatchStep::Preview(preview) = &mut batch.step {
                     preview.move_to(|at, total| by.apply(at, rows, total), rows);
                 }
             }
-            Some(Overlay::Resolve(resolve)) => {
+            Some(Dialog::Resolve(resolve)) => {
                 resolve.scroll = by.apply(resolve.scroll, g.layer_rows(), (total + 1).saturating_sub(g.layer_rows()));
             }
-            Some(Overlay::Card(_)) => self.scroll_card(by),
-            Some(Overlay::Calendar(calendar)) => calendar.scroll(by),
-            Some(Overlay::Export(export)) => export.scroll(by),
-            Some(Overlay::Kept(kept)) => {
+            Some(Dialog::Card(_)) => self.scroll_card(by),
+            Some(Dialog::Calendar(calendar)) => calendar.scroll(by),
+            Some(Dialog::Export(export)) => export.scroll(by),
+            Some(Dialog::Kept(kept)) => {
                 let rows = g.kept_rows();
                 kept.move_to(|at, total| by.apply(at, rows, total), rows);
             }
-            Some(Overlay::AllJobs(open)) => move_in(&mut open.list, by, g.all_jobs_rows()),
-            Some(Overlay::Profiles(open)) => {
-                let total = self.start.profiles.len();
+            Some(Dialog::AllJobs(open)) => move_in(&mut open.list, by, g.all_jobs_rows()),
+            Some(Dialog::Profiles(open)) => {
+                let total = self.config.profiles.len();
                 let rows = g.profile_rows(total, false);
                 open.move_to(|at, total| by.apply(at, rows, total), rows, total);
             }
-            Some(Overlay::Setup(_)) => {
+            Some(Dialog::Setup(_)) => {
                 if let Scroll::By(n) | Scroll::Page(n) = by {
                     self.step_on_welcome(n > 0);
                 }
             }
-            Some(Overlay::Trend(open)) => open.scroll(by, 8),
-            Some(Overlay::Movers(open)) => open.scroll(by, g.movers_rows()),
+            Some(Dialog::Trend(open)) => open.scroll(by, 8),
+            Some(Dialog::Movers(open)) => open.scroll(by, g.movers_rows()),
             _ => {}
         }
     }
 
     /// Lines of the page about an undelivered prompt, when it is on top.
     fn resolve_total(&self) -> usize {
-        match self.overlays.last() {
-            Some(Overlay::Resolve(resolve)) => self.resolve_lines(resolve, self.geometry().layer_columns()).len(),
+        match self.dialogs.last() {
+            Some(Dialog::Resolve(resolve)) => self.resolve_lines(resolve, self.geometry().layer_columns()).len(),
             _ => 0,
         }
     }
@@ -119,22 +119,22 @@ impl App {
         if let Some(open) = self.all_jobs_mut() {
             open.list.keep_in_sight(g.all_jobs_rows());
         }
-        match self.overlays.last_mut() {
-            Some(Overlay::Palette(palette)) => palette.keep_in_sight(g.palette_rows()),
-            Some(Overlay::Picker(picker)) => picker.keep_in_sight(g.picker_rows()),
-            Some(Overlay::Batch(batch)) => {
-                if let Step::Preview(preview) = &mut batch.step {
+        match self.dialogs.last_mut() {
+            Some(Dialog::Palette(palette)) => palette.keep_in_sight(g.palette_rows()),
+            Some(Dialog::Picker(picker)) => picker.keep_in_sight(g.picker_rows()),
+            Some(Dialog::Batch(batch)) => {
+                if let BatchStep::Preview(preview) = &mut batch.step {
                     preview.keep_in_sight(g.batch_rows());
                 }
             }
-            Some(Overlay::Resolve(resolve)) => {
+            Some(Dialog::Resolve(resolve)) => {
                 resolve.scroll = resolve.scroll.min(total.saturating_sub(g.layer_rows()));
             }
-            Some(Overlay::Card(_)) => self.keep_card_in_sight(),
-            Some(Overlay::Kept(kept)) => kept.keep_in_sight(g.kept_rows()),
-            Some(Overlay::Movers(open)) => open.keep_in_sight(g.movers_rows()),
-            Some(Overlay::Profiles(open)) => {
-                let total = self.start.profiles.len();
+            Some(Dialog::Card(_)) => self.keep_card_in_sight(),
+            Some(Dialog::Kept(kept)) => kept.keep_in_sight(g.kept_rows()),
+            Some(Dialog::Movers(open)) => open.keep_in_sight(g.movers_rows()),
+            Some(Dialog::Profiles(open)) => {
+                let total = self.config.profiles.len();
                 open.keep_in_sight(g.profile_rows(total, open.said.is_some()), total);
             }
             _ => {}

@@ -1,9 +1,9 @@
 //! Which lines of the list of pages are in sight, and which of them is selected.
 
 use super::super::super::scroll;
-use super::Table;
+use super::PageTable;
 
-impl Table {
+impl PageTable {
     /// Selects the line in sight so many lines under the first one; false where there is none, and where it was selected
     /// already.
     pub(in crate::app) fn select_visible(&mut self, line: usize) -> bool {

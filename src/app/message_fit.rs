@@ -5,7 +5,7 @@ use super::format::fit;
 use super::wrap::wrap;
 
 /// The lines of `text` in so many cells, at most `max` of them. Whatever was left out ends in `…`.
-pub fn said(text: &str, width: usize, max: usize) -> Vec<String> {
+pub fn fit_message(text: &str, width: usize, max: usize) -> Vec<String> {
     let (mut lines, cut) = wrap(text, width, max);
     if !cut {
         return lines;
@@ -52,11 +52,11 @@ mod tests {
     #[test]
     fn what_is_quoted_goes_before_what_to_do() {
         let text = "Refused (400: “the words of the service”); correct it.";
-        assert_eq!(said(text, 60, 1), [text]);
-        assert_eq!(said(text, 20, 2), ["Refused (400: “the", "word…”); correct it."]);
-        assert_eq!(said(text, 16, 2), ["Refused (400:", "“the words of…"]);
-        assert_eq!(said("nothing is quoted here", 10, 1), ["nothing i…"]);
-        assert_eq!(said("", 10, 3), [""; 0]);
+        assert_eq!(fit_message(text, 60, 1), [text]);
+        assert_eq!(fit_message(text, 20, 2), ["Refused (400: “the", "word…”); correct it."]);
+        assert_eq!(fit_message(text, 16, 2), ["Refused (400:", "“the words of…"]);
+        assert_eq!(fit_message("nothing is quoted here", 10, 1), ["nothing i…"]);
+        assert_eq!(fit_message("", 10, 3), [""; 0]);
     }
 
     proptest! {
@@ -66,7 +66,7 @@ mod tests {
             width in 4_usize..40,
             max in 1_usize..6,
         ) {
-            let lines = said(&text, width, max);
+            let lines = fit_message(&text, width, max);
             prop_assert!(lines.len() <= max);
             prop_assert!(lines.iter().all(|line| line.width() <= width), "{lines:?}");
             let (_, cut) = wrap(&text, width, max);

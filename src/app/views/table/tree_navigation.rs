@@ -1,8 +1,8 @@
 //! Folding the pages into a tree, and walking in it: folders open and close, the selection goes in and out.
 
-use super::Table;
+use super::PageTable;
 
-impl Table {
+impl PageTable {
     /// Whether pages are folded into folders.
     pub fn is_tree(&self) -> bool {
         self.folded && self.is_report()

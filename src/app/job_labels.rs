@@ -1,8 +1,8 @@
 //! Titles, tags and notes of one's own, and taking back what was changed on this computer.
 
+use super::dialog::{Dialog, InputDialog, InputField, InputValue};
 use super::keymap::{Action, Context};
-use super::overlay::{Ask, Overlay, Value, Wanted};
-use super::{App, Effect, Tone, format};
+use super::{App, Effect, Severity, format};
 use crate::model::Time;
 use crate::model::change::{Discarded, LocalChange};
 use crate::model::failure::Failure;
@@ -15,7 +15,7 @@ const UNDO_MAX: usize = 200;
 
 /// How a change is undone.
 #[derive(Debug)]
-pub(super) enum Undo {
+pub(super) enum LabelUndo {
     /// By these changes, each for jobs that were alike before.
     Change {
         /// What is taken back, in the words of the notice.
@@ -26,7 +26,7 @@ pub(super) enum Undo {
     Restore { prompts: Vec<PromptId>, jobs: Vec<JobKey> },
 }
 
-impl Undo {
+impl LabelUndo {
     /// Forgets the jobs that are no more; whether any is left.
     pub(super) fn keep_only(&mut self, left: &RemainingJobs) -> bool {
         match self {
@@ -96,16 +96,16 @@ impl TagChanges {
 impl App {
     pub(super) fn ask_title(&mut self) {
         if let Some(row) = self.listed().selected() {
-            let ask = Ask::new(Wanted::Title(row.key), row.title.as_str()).about(&row.title);
-            self.overlays.push(Overlay::Ask(Box::new(ask)));
+            let ask = InputDialog::new(InputField::Title(row.key), row.title.as_str()).about(&row.title);
+            self.dialogs.push(Dialog::Ask(Box::new(ask)));
         }
     }
 
     pub(super) fn ask_note(&mut self) {
         if let Some(row) = self.listed().selected() {
-            let ask =
-                Ask::new(Wanted::Note(row.key), row.note.as_ref().map_or("", CleanText::as_str)).about(&row.title);
-            self.overlays.push(Overlay::Ask(Box::new(ask)));
+            let ask = InputDialog::new(InputField::Note(row.key), row.note.as_ref().map_or("", CleanText::as_str))
+                .about(&row.title);
+            self.dialogs.push(Dialog::Ask(Box::new(ask)));
         }
     }
 
@@ -120,24 +120,30 @@ impl App {
             }
             _ => String::new(),
         };
-        self.overlays.push(Overlay::Ask(Box::new(Ask::new(Wanted::Tags(keys), &text))));
+        self.dialogs.push(Dialog::Ask(Box::new(InputDialog::new(InputField::Tags(keys), &text))));
     }
 
     /// A title, tags or a note were typed.
-    pub(super) fn confirm_local(&mut self, wanted: Wanted, value: Value, now: Time, effects: &mut Vec<Effect>) {
-        let Value::Text(text) = value else { return };
+    pub(super) fn confirm_local(
+        &mut self,
+        wanted: InputField,
+        value: InputValue,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
+        let InputValue::Text(text) = value else { return };
         let line = Some(CleanText::line(&text)).filter(|line| !line.is_empty());
         match wanted {
-            Wanted::Title(key) => {
+            InputField::Title(key) => {
                 let same = self.listed().get(key).is_none_or(|row| line.as_ref() == Some(&row.title));
                 if !same {
                     self.change(vec![key], LocalChange::Title(line), "the title", effects);
                 }
             }
-            Wanted::Note(key) if self.listed().get(key).is_some_and(|row| row.note != line) => {
+            InputField::Note(key) if self.listed().get(key).is_some_and(|row| row.note != line) => {
                 self.change(vec![key], LocalChange::Note(line), "the note", effects);
             }
-            Wanted::Tags(keys) => self.tag(keys, TagChanges::parse(&text), now, effects),
+            InputField::Tags(keys) => self.tag(keys, TagChanges::parse(&text), now, effects),
             _ => {}
         }
     }
@@ -151,7 +157,7 @@ impl App {
                     self.change(keys, LocalChange::Tags(tags), "the tags", effects);
                 }
             }
-            _ if changes.is_empty() => self.say(Tone::Info, "No tags were named, so nothing changed.", now),
+            _ if changes.is_empty() => self.notify(Severity::Info, "No tags were named, so nothing changed.", now),
             _ => self.ask_about_tags(&keys, changes),
         }
     }
@@ -165,8 +171,8 @@ impl App {
         if !changes.remove.is_empty() {
             effects.push(Effect::Change(keys.to_vec(), LocalChange::RemoveTags(changes.remove.clone())));
         }
-        let (jobs, back) = (format::plural(keys.len(), "job"), self.told(Context::Jobs, Action::Undo));
-        self.say(Tone::Info, &format!("{jobs}: {}; {back} takes it back.", changes.words()), now);
+        let (jobs, back) = (format::plural(keys.len(), "job"), self.key_label(Context::Jobs, Action::Undo));
+        self.notify(Severity::Info, &format!("{jobs}: {}; {back} takes it back.", changes.words()), now);
     }
 
     /// Asks the store for a change that `u` can take back.
@@ -188,10 +194,10 @@ impl App {
             return;
         }
         let what = if keys.len() == 1 { what.to_owned() } else { format!("{what} of {} jobs", keys.len()) };
-        self.push_undo(Undo::Change { what, changes });
+        self.push_undo(LabelUndo::Change { what, changes });
     }
 
-    fn push_undo(&mut self, undo: Undo) {
+    fn push_undo(&mut self, undo: LabelUndo) {
         self.undo.push(undo);
         if self.undo.len() > UNDO_MAX {
             self.undo.remove(0);
@@ -201,16 +207,16 @@ impl App {
     /// Takes the last change back; a bulk one as a whole.
     pub(super) fn take_back(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(undo) = self.undo.pop() else {
-            self.say(Tone::Info, "Nothing to undo.", now);
+            self.notify(Severity::Info, "Nothing to undo.", now);
             return;
         };
         match undo {
-            Undo::Change { what, changes } => {
+            LabelUndo::Change { what, changes } => {
                 effects.extend(changes.into_iter().map(|(keys, change)| Effect::Change(keys, change)));
-                self.say(Tone::Info, &format!("Taken back: {what}."), now);
+                self.notify(Severity::Info, &format!("Taken back: {what}."), now);
             }
             // The store has to agree: something may have happened to the prompts since.
-            Undo::Restore { prompts, .. } => effects.push(Effect::RestorePrompts(prompts)),
+            LabelUndo::Restore { prompts, .. } => effects.push(Effect::RestorePrompts(prompts)),
         }
     }
 
@@ -218,11 +224,11 @@ impl App {
     pub(super) fn discarded(&mut self, sentence: &CleanText, result: Result<Discarded, Failure>, now: Time) {
         match result {
             Ok(discarded) => {
-                let undo = self.told(Context::Jobs, Action::Undo);
-                self.say(Tone::Info, &format!("{sentence} {undo} undoes this."), now);
+                let undo = self.key_label(Context::Jobs, Action::Undo);
+                self.notify(Severity::Info, &format!("{sentence} {undo} undoes this."), now);
                 self.take_discarded(discarded);
             }
-            Err(failure) => self.say_failure(&failure, now),
+            Err(failure) => self.notify_failure(&failure, now),
         }
     }
 
@@ -230,10 +236,10 @@ impl App {
     pub(super) fn removed_from_queue(&mut self, result: Result<Discarded, Failure>, now: Time) {
         match result {
             Ok(removed) if removed.prompts.is_empty() => {
-                self.say(Tone::Info, "Nothing was removed: no prompt of it is queued any more.", now);
+                self.notify(Severity::Info, "Nothing was removed: no prompt of it is queued any more.", now);
             }
             Ok(removed) => {
-                let undo = self.told(Context::Jobs, Action::Undo);
+                let undo = self.key_label(Context::Jobs, Action::Undo);
                 let text = match removed.prompts.len() {
                     1 => format!("Removed from the queue before it was sent; {undo} puts it back."),
                     n => format!(
@@ -241,16 +247,16 @@ impl App {
                         format::plural(n, "prompt")
                     ),
                 };
-                self.say(Tone::Info, &text, now);
+                self.notify(Severity::Info, &text, now);
                 self.take_discarded(removed);
             }
-            Err(failure) => self.say_failure(&failure, now),
+            Err(failure) => self.notify_failure(&failure, now),
         }
     }
 
     fn take_discarded(&mut self, discarded: Discarded) {
         let Discarded { prompts, rows } = discarded;
-        self.push_undo(Undo::Restore { prompts, jobs: rows.iter().map(|row| row.key).collect() });
+        self.push_undo(LabelUndo::Restore { prompts, jobs: rows.iter().map(|row| row.key).collect() });
         rows.into_iter().for_each(|row| self.put(row));
     }
 
@@ -262,12 +268,12 @@ impl App {
                     [Job { undelivered: Some(kind), .. }] => format!("Undone: the prompt is {} again.", kind.word()),
                     rows => format!("Undone: the prompts of {} are restored.", format::plural(rows.len(), "job")),
                 };
-                self.say(Tone::Info, &text, now);
+                self.notify(Severity::Info, &text, now);
                 rows.into_iter().for_each(|row| self.put(row));
             }
             Err(failure) => {
                 let text = format!("Not undone. {}", failure.sentence);
-                self.say(Tone::Problem, &text, now);
+                self.notify(Severity::Problem, &text, now);
             }
         }
     }

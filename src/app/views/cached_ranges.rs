@@ -1,7 +1,7 @@
 //! What is kept of page views: the ranges, how old they are, and the room they take. Showing one costs no request.
 
-use super::super::overlay::Overlay;
-use super::super::{App, Effect, Tone, scroll};
+use super::super::dialog::Dialog;
+use super::super::{App, Effect, Severity, scroll};
 use crate::model::Time;
 use crate::model::comparison::NotComparable;
 use crate::model::failure::Failure;
@@ -11,13 +11,13 @@ use crate::model::report::{CachedViews, KnownRange};
 
 /// The layer.
 #[derive(Debug)]
-pub struct KeptRanges {
+pub struct CachedRanges {
     pub kept: Load<CachedViews>,
     selected: usize,
     top: usize,
 }
 
-impl KeptRanges {
+impl CachedRanges {
     fn new() -> Self {
         Self { kept: Load::Loading { before: None }, selected: 0, top: 0 }
     }
@@ -57,7 +57,7 @@ impl KeptRanges {
 impl App {
     /// The key that lists what is kept.
     pub(in crate::app) fn open_kept(&mut self, effects: &mut Vec<Effect>) {
-        self.overlays.push(Overlay::Kept(Box::new(KeptRanges::new())));
+        self.dialogs.push(Dialog::Kept(Box::new(CachedRanges::new())));
         effects.push(Effect::ListKept);
     }
 
@@ -71,9 +71,9 @@ impl App {
     /// The shown range is compared with the selected one.
     pub(in crate::app) fn compare_with_kept(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let present = self.views.query().range;
-        let is_present = |kept: &KeptRanges| kept.selected().is_some_and(|known| known.range == present);
-        if matches!(self.overlays.last(), Some(Overlay::Kept(kept)) if is_present(kept)) {
-            return self.say(Tone::Info, &NotComparable::SameDays.to_string(), now);
+        let is_present = |kept: &CachedRanges| kept.selected().is_some_and(|known| known.range == present);
+        if matches!(self.dialogs.last(), Some(Dialog::Kept(kept)) if is_present(kept)) {
+            return self.notify(Severity::Info, &NotComparable::SameDays.to_string(), now);
         }
         if let Some(range) = self.take_kept() {
             self.compare_with(range, now, effects);
@@ -82,8 +82,8 @@ impl App {
 
     /// The times of what the list shows, when it is on top.
     pub(in crate::app) fn kept_as_of(&self) -> Vec<Time> {
-        match self.overlays.last() {
-            Some(Overlay::Kept(open)) => {
+        match self.dialogs.last() {
+            Some(Dialog::Kept(open)) => {
                 open.visible(self.geometry().kept_rows()).map(|(known, _)| known.as_of).collect()
             }
             _ => Vec::new(),
@@ -92,16 +92,16 @@ impl App {
 
     /// Closes the list and gives the selected range.
     fn take_kept(&mut self) -> Option<DateRange> {
-        let Some(Overlay::Kept(kept)) = self.overlays.last() else { return None };
+        let Some(Dialog::Kept(kept)) = self.dialogs.last() else { return None };
         let range = kept.selected()?.range;
-        self.overlays.pop();
+        self.dialogs.pop();
         Some(range)
     }
 
     /// What is kept was listed.
     pub(in crate::app) fn kept_listed(&mut self, result: Result<CachedViews, Failure>, now: Time) {
-        let open = self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
-            Overlay::Kept(open) => Some(open),
+        let open = self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+            Dialog::Kept(open) => Some(open),
             _ => None,
         });
         if let Some(open) = open {

@@ -1,22 +1,22 @@
 //! Which lines of the jobs list are in sight, and what stands on one of them.
 
 use super::super::scroll;
-use super::{JobList, Line};
+use super::{JobLine, JobList};
 use crate::model::row::{JobGroup, JobKey};
 
 impl JobList {
     /// The job on a visible line, counted from the first one that is in sight.
     pub(in crate::app) fn visible_job(&self, line: usize) -> Option<JobKey> {
         match self.line(self.top.checked_add(line)?)? {
-            Line::Job(row) => Some(row.key),
-            Line::Heading(..) => None,
+            JobLine::Job(row) => Some(row.key),
+            JobLine::Heading(..) => None,
         }
     }
 
     /// Whether a visible line is the heading of the dismissed jobs, which folds them.
     pub(in crate::app) fn folds_at(&self, line: usize) -> bool {
         let line = self.top.checked_add(line).and_then(|at| self.line(at));
-        matches!(line, Some(Line::Heading(JobGroup::Dismissed, ..)))
+        matches!(line, Some(JobLine::Heading(JobGroup::Dismissed, ..)))
     }
 
     /// Moves what is in sight by so many lines, `rows` of them visible; the selection goes along where it would be lost
@@ -51,7 +51,7 @@ impl JobList {
         };
         let line = self.order.line_of(position);
         self.top = scroll::follow(self.top, line, rows, self.line_count());
-        let under_heading = matches!(line.checked_sub(1).and_then(|at| self.line(at)), Some(Line::Heading(..)));
+        let under_heading = matches!(line.checked_sub(1).and_then(|at| self.line(at)), Some(JobLine::Heading(..)));
         if under_heading && self.top == line && rows > 1 {
             self.top = line - 1;
         }

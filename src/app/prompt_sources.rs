@@ -1,13 +1,13 @@
 //! Where the editor's text can come from besides the keys: prompts that were sent, templates, drafts, an editor of the
 //! user's own.
 
-use super::editor::{Editor, Saved, joined};
+use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use super::editor::{DraftState, Editor, joined};
 use super::keymap::{Action, Context};
-use super::overlay::{Consequence, Overlay, Question};
-use super::picker::{Entry, Picker, Picking};
-use super::templates::{Values, fill};
+use super::picker::{Picker, PickerEntry, Picking};
+use super::templates::{TemplateValues, fill};
 use super::views::page_job::{about_title, draft_about_read, for_pages, named};
-use super::{App, Effect, Record, Screen, Template, Tone, format};
+use super::{App, Effect, Screen, Severity, StoreState, Template, format};
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::prompt::{DraftSlot, PromptKind};
@@ -17,24 +17,24 @@ use crate::model::text::CleanText;
 impl App {
     /// Opens the list of what can be taken into the editor.
     pub(super) fn open_picker(&mut self, picking: Picking, effects: &mut Vec<Effect>) {
-        let Some(Overlay::Editor(editor)) = self.overlays.last() else { return };
+        let Some(Dialog::Editor(editor)) = self.dialogs.last() else { return };
         if !editor.is_lent {
             effects.push(if picking == Picking::History { Effect::LoadHistory } else { Effect::LoadTemplates });
-            self.overlays.push(Overlay::Picker(Box::new(Picker::new(picking))));
+            self.dialogs.push(Dialog::Picker(Box::new(Picker::new(picking))));
         }
     }
 
     pub(super) fn open_drafts(&mut self, now: Time) {
-        if self.record != Record::Read {
+        if self.store != StoreState::Read {
             return;
         }
         if self.draft_count() == 0 {
-            self.say(Tone::Info, "There are no drafts.", now);
+            self.notify(Severity::Info, "There are no drafts.", now);
             return;
         }
         let mut picker = Picker::new(Picking::Drafts);
         picker.take(Ok(self.draft_entries()));
-        self.overlays.push(Overlay::Picker(Box::new(picker)));
+        self.dialogs.push(Dialog::Picker(Box::new(picker)));
     }
 
     /// How many texts are kept that were not sent.
@@ -43,7 +43,7 @@ impl App {
     }
 
     /// The drafts: the new job's, that of one about pages, that of many at once, those of follow-ups, prompts that came back.
-    fn draft_entries(&self) -> Vec<Entry> {
+    fn draft_entries(&self) -> Vec<PickerEntry> {
         let order = |slot: &DraftSlot| match slot {
             DraftSlot::NewJob => (0, 0),
             DraftSlot::AboutPages => (1, 0),
@@ -54,7 +54,7 @@ impl App {
         let mut drafts: Vec<_> = self.drafts.iter().filter(|(_, text)| !text.trim().is_empty()).collect();
         drafts.sort_by_key(|(slot, _)| order(slot));
         let entry =
-            |(slot, text): (&DraftSlot, &String)| Entry::new(text.clone(), self.draft_title(*slot), Some(*slot));
+            |(slot, text): (&DraftSlot, &String)| PickerEntry::new(text.clone(), self.draft_title(*slot), Some(*slot));
         drafts.into_iter().map(entry).collect()
     }
 
@@ -72,8 +72,8 @@ impl App {
     }
 
     fn picker(&mut self, picking: Picking) -> Option<&mut Picker> {
-        self.overlays.iter_mut().rev().find_map(|overlay| match overlay {
-            Overlay::Picker(picker) if picker.picking == picking => Some(picker.as_mut()),
+        self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+            Dialog::Picker(picker) if picker.picking == picking => Some(picker.as_mut()),
             _ => None,
         })
     }
@@ -87,7 +87,7 @@ impl App {
             return;
         }
         let text = if theirs.contains(ours) { theirs } else { joined(theirs, ours) };
-        let Some(editor) = self.editor().filter(|editor| editor.slot == slot && editor.saved == Saved::Unchanged)
+        let Some(editor) = self.editor().filter(|editor| editor.slot == slot && editor.saved == DraftState::Unchanged)
         else {
             return;
         };
@@ -95,14 +95,14 @@ impl App {
             let said = draft_about_read(editor, &text, pages, !ours_is_blank);
             self.draft_pages = editor.pages.clone();
             // Its texts are filled for the pages that the editor was opened for.
-            self.overlays.retain(|overlay| !matches!(overlay, Overlay::Picker(_)));
+            self.dialogs.retain(|overlay| !matches!(overlay, Dialog::Picker(_)));
             said
         } else {
             editor.input = Editor::new(slot, editor.title.clone(), &text).input;
             "A draft from another docdeck on this computer is here.".to_owned()
         };
         self.drafts.insert(slot, text);
-        self.say(Tone::Info, &said, now);
+        self.notify(Severity::Info, &said, now);
     }
 
     /// The drafts as they are now, where their list is open.
@@ -115,8 +115,7 @@ impl App {
             picker.keep_in_sight(rows);
         }
         if is_empty {
-            self.overlays
-                .retain(|overlay| !matches!(overlay, Overlay::Picker(open) if open.picking == Picking::Drafts));
+            self.dialogs.retain(|overlay| !matches!(overlay, Dialog::Picker(open) if open.picking == Picking::Drafts));
         }
     }
 
@@ -125,7 +124,7 @@ impl App {
         let entry = |text: String| {
             let lines = text.lines().count();
             let note = if lines > 1 { format::plural(lines, "line") } else { String::new() };
-            Entry::new(text, CleanText::line(&note), None)
+            PickerEntry::new(text, CleanText::line(&note), None)
         };
         if let Some(picker) = self.picker(Picking::History) {
             picker.take(result.map(|prompts| prompts.into_iter().map(entry).collect()));
@@ -135,12 +134,12 @@ impl App {
     pub(super) fn templates_read(&mut self, templates: Vec<Template>, now: Time) {
         self.dirty = true;
         let values = self.values(now);
-        let pages = self.overlays.iter().find_map(Overlay::as_editor).map_or(0, |editor| editor.pages.len());
+        let pages = self.dialogs.iter().find_map(Dialog::as_editor).map_or(0, |editor| editor.pages.len());
         let mut templates = templates;
         if pages > 0 {
             templates.sort_by_key(|template| for_pages(&template.text, pages));
         }
-        let entry = |template: Template| Entry::new(fill(&template.text, &values), template.name, None);
+        let entry = |template: Template| PickerEntry::new(fill(&template.text, &values), template.name, None);
         if let Some(picker) = self.picker(Picking::Templates) {
             picker.take(Ok(templates.into_iter().map(entry).collect()));
         }
@@ -148,10 +147,10 @@ impl App {
 
     /// What the blanks of a template stand for here: the pages that a new job is about, the job that a follow-up is for
     /// or that is selected.
-    fn values(&self, now: Time) -> Values {
-        let editor = self.overlays.iter().find_map(Overlay::as_editor);
+    fn values(&self, now: Time) -> TemplateValues {
+        let editor = self.dialogs.iter().find_map(Dialog::as_editor);
         let pages = editor.map(|editor| editor.pages.as_slice()).unwrap_or_default();
-        let mut values = if pages.is_empty() { Values::default() } else { self.page_values(pages, now) };
+        let mut values = if pages.is_empty() { TemplateValues::default() } else { self.page_values(pages, now) };
         let named = |row: &Job| match &row.id {
             Some(id) => format!("\"{}\" ({})", row.title, id.clean()),
             None => format!("\"{}\"", row.title),
@@ -167,24 +166,24 @@ impl App {
 
     /// Enter in a list of texts.
     pub(super) fn take_picked(&mut self, now: Time) {
-        let Some(Overlay::Picker(picker)) = self.overlays.last() else { return };
+        let Some(Dialog::Picker(picker)) = self.dialogs.last() else { return };
         let Some(entry) = picker.selected() else { return };
         let (text, slot) = (entry.text.clone(), entry.slot);
         let is_template = picker.picking == Picking::Templates;
-        self.overlays.pop();
+        self.dialogs.pop();
         if let Some(slot) = slot {
             self.open_draft(slot, now);
             return;
         }
-        let Some(Overlay::Editor(editor)) = self.overlays.last_mut() else { return };
+        let Some(Dialog::Editor(editor)) = self.dialogs.last_mut() else { return };
         match (editor.is_unchanged(), is_template) {
             (true, true) => editor.take_template(&text),
             (true, false) => editor.change(now, |input| input.replace(&text)),
             (false, _) => editor.change(now, |input| input.paste(&text)),
         }
         if editor.input.has_blank() {
-            let next = self.told(Context::Editor, Action::NextBlank);
-            self.say(Tone::Info, &format!("{next} goes to the next blank."), now);
+            let next = self.key_label(Context::Editor, Action::NextBlank);
+            self.notify(Severity::Info, &format!("{next} goes to the next blank."), now);
         }
     }
 
@@ -211,11 +210,11 @@ impl App {
     }
 
     pub(super) fn ask_to_delete_draft(&mut self) {
-        let Some(Overlay::Picker(picker)) = self.overlays.last() else { return };
+        let Some(Dialog::Picker(picker)) = self.dialogs.last() else { return };
         let Some((entry, slot)) = picker.selected().and_then(|entry| Some((entry, entry.slot?))) else { return };
         let characters = format::plural(entry.text.chars().count(), "character");
         let text = format!("Delete this draft ({}, {characters})? It can't be brought back.", entry.note);
-        self.overlays.push(Overlay::Question(Question { text, yes: Consequence::DeleteDraft(slot) }));
+        self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes: ConfirmAction::DeleteDraft(slot) }));
     }
 
     pub(super) fn delete_draft(&mut self, slot: DraftSlot, effects: &mut Vec<Effect>) {
@@ -226,13 +225,13 @@ impl App {
 
     /// Hands the text to the user's own editor; what is not on disk goes there first.
     pub(super) fn edit_outside(&mut self, effects: &mut Vec<Effect>) {
-        let Some(Overlay::Editor(editor)) = self.overlays.last_mut() else { return };
+        let Some(Dialog::Editor(editor)) = self.dialogs.last_mut() else { return };
         if editor.is_lent {
             return;
         }
         let text = editor.input.text();
         if editor.is_unsaved() {
-            editor.saved = Saved::Writing;
+            editor.saved = DraftState::Writing;
             effects.push(Effect::save_draft(editor.slot, text.clone(), &editor.pages));
         }
         editor.is_lent = true;
@@ -242,7 +241,7 @@ impl App {
     /// The user's own editor has ended.
     pub(super) fn edited_outside(&mut self, result: Result<String, Failure>, now: Time) {
         self.dirty = true;
-        let mut editors = self.overlays.iter_mut().rev().filter_map(Overlay::as_editor_mut);
+        let mut editors = self.dialogs.iter_mut().rev().filter_map(Dialog::as_editor_mut);
         let Some(editor) = editors.find(|editor| editor.is_lent) else { return };
         editor.is_lent = false;
         match result {

@@ -7,7 +7,7 @@ use crate::model::views::{Counts, ViewCount};
 
 /// What is known of the range before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Then<'a> {
+pub enum ComparisonBaseline<'a> {
     /// Nothing is compared.
     Uncompared,
     Counts(&'a Counts),
@@ -23,31 +23,31 @@ pub enum Then<'a> {
 
 /// The numbers of a page or of a folder, now and before.
 #[derive(Debug, Clone, Copy)]
-pub struct Figures<'a> {
+pub struct PageMetrics<'a> {
     /// Of the range on screen.
     pub counts: &'a Counts,
     /// Whether the range on screen has the page.
     pub is_listed: bool,
     /// Of the days that are compared. They differ from `counts` if the range includes today.
     pub compared: &'a Counts,
-    pub then: Then<'a>,
+    pub then: ComparisonBaseline<'a>,
     /// What is compared with what; as many days with as many days if it isn't said.
     pub ranges: Option<ComparedRanges>,
 }
 
-impl<'a> Figures<'a> {
+impl<'a> PageMetrics<'a> {
     /// Those of a range without today.
-    pub fn of(counts: &'a Counts, then: Then<'a>) -> Self {
-        let is_listed = !matches!(then, Then::Gone(_));
+    pub fn of(counts: &'a Counts, then: ComparisonBaseline<'a>) -> Self {
+        let is_listed = !matches!(then, ComparisonBaseline::Gone(_));
         Self { counts, is_listed, compared: counts, then, ranges: None }
     }
 }
 
-impl Figures<'_> {
+impl PageMetrics<'_> {
     /// The numbers to show: those of the range before if the range on screen has none, which have to be marked as such.
     pub fn counts_shown(&self) -> &Counts {
         match self.then {
-            Then::Gone(before) if !self.is_listed => before,
+            ComparisonBaseline::Gone(before) if !self.is_listed => before,
             _ => self.counts,
         }
     }
@@ -59,10 +59,12 @@ impl Figures<'_> {
         let then =
             |counts: &Counts| value(counts).map(|views| self.ranges.map_or(views, |ranges| ranges.of_before(views)));
         let change = match self.then {
-            Then::Counts(before) => now().zip(then(before)).map(|(now, before)| Change::Of { now, before }),
-            Then::New => now().map(Change::New),
-            Then::Gone(before) => then(before).map(Change::Gone),
-            Then::Uncompared | Then::Neither | Then::Unknown => None,
+            ComparisonBaseline::Counts(before) => {
+                now().zip(then(before)).map(|(now, before)| Change::Of { now, before })
+            }
+            ComparisonBaseline::New => now().map(Change::New),
+            ComparisonBaseline::Gone(before) => then(before).map(Change::Gone),
+            ComparisonBaseline::Uncompared | ComparisonBaseline::Neither | ComparisonBaseline::Unknown => None,
         };
         change.unwrap_or(Change::Unknown)
     }
@@ -70,8 +72,12 @@ impl Figures<'_> {
     /// Percentage points by which the share of AI grew, or shrank when negative; none unless it is known in both ranges.
     pub fn share_change(&self) -> Option<f64> {
         match self.then {
-            Then::Counts(before) => Some((self.compared.ai_share()? - before.ai_share()?) * 100.0),
-            Then::Uncompared | Then::New | Then::Gone(_) | Then::Neither | Then::Unknown => None,
+            ComparisonBaseline::Counts(before) => Some((self.compared.ai_share()? - before.ai_share()?) * 100.0),
+            ComparisonBaseline::Uncompared
+            | ComparisonBaseline::New
+            | ComparisonBaseline::Gone(_)
+            | ComparisonBaseline::Neither
+            | ComparisonBaseline::Unknown => None,
         }
     }
 
@@ -96,12 +102,12 @@ mod tests {
     #[test]
     fn new_and_gone_pages_are_no_pages_with_zero_views() {
         let (some, none, ten) = (counts(10, 30), counts(0, 0), ViewCount::from(10));
-        let change = |counts, then| Figures::of(counts, then).change(Metric::Human);
-        assert_eq!(change(&some, Then::New), Change::New(ten));
-        assert_eq!(change(&some, Then::Counts(&none)), Change::Of { now: ten, before: ViewCount::ZERO });
+        let change = |counts, then| PageMetrics::of(counts, then).change(Metric::Human);
+        assert_eq!(change(&some, ComparisonBaseline::New), Change::New(ten));
+        assert_eq!(change(&some, ComparisonBaseline::Counts(&none)), Change::Of { now: ten, before: ViewCount::ZERO });
         let missing = Counts::default();
-        assert_eq!(change(&missing, Then::Gone(&some)), Change::Gone(ten));
-        assert_eq!(change(&some, Then::Unknown), Change::Unknown);
+        assert_eq!(change(&missing, ComparisonBaseline::Gone(&some)), Change::Gone(ten));
+        assert_eq!(change(&some, ComparisonBaseline::Unknown), Change::Unknown);
         let differences = [Change::New(ten), Change::Gone(ten)].map(Change::difference);
         assert_eq!(differences, [Some(ten), Some(ViewCount::ZERO - ten)]);
         assert_eq!([Change::New(ten), Change::Gone(ten)].map(Change::percent), [None, Some(-100.0)]);
@@ -114,19 +120,22 @@ mod tests {
         let ranges =
             ComparedRanges { now: range("2026-10-01", "2026-10-10"), before: range("2026-09-01", "2026-09-05") };
         let (shown, complete, before) = (counts(90, 10), counts(70, 10), counts(25, 0));
-        let figures =
-            Figures { compared: &complete, ranges: Some(ranges), ..Figures::of(&shown, Then::Counts(&before)) };
+        let figures = PageMetrics {
+            compared: &complete,
+            ranges: Some(ranges),
+            ..PageMetrics::of(&shown, ComparisonBaseline::Counts(&before))
+        };
         let change = figures.change(Metric::Human);
         assert_eq!(change, Change::Of { now: 7.into(), before: 5.into() });
         assert_eq!(figures.share_change(), Some(12.5), "of the complete days, too");
-        assert_eq!(Figures { then: Then::Neither, ..figures }.change(Metric::Human), Change::Unknown);
+        assert_eq!(PageMetrics { then: ComparisonBaseline::Neither, ..figures }.change(Metric::Human), Change::Unknown);
     }
 
     #[test]
     fn the_share_changes_in_points_and_only_where_it_is_known_twice() {
         let (now, before, nothing) = (counts(50, 50), counts(75, 25), counts(0, 0));
-        assert_eq!(Figures::of(&now, Then::Counts(&before)).share_change(), Some(25.0));
-        assert_eq!(Figures::of(&now, Then::Counts(&nothing)).share_change(), None);
-        assert_eq!(Figures::of(&now, Then::New).share_change(), None);
+        assert_eq!(PageMetrics::of(&now, ComparisonBaseline::Counts(&before)).share_change(), Some(25.0));
+        assert_eq!(PageMetrics::of(&now, ComparisonBaseline::Counts(&nothing)).share_change(), None);
+        assert_eq!(PageMetrics::of(&now, ComparisonBaseline::New).share_change(), None);
     }
 }

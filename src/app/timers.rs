@@ -1,9 +1,9 @@
 //! When the screen changes by itself: the heartbeat, ages, a countdown, a notice's end, a draft to be written.
 
-use super::editor::Saved;
-use super::jobs::Line;
-use super::overlay::Overlay;
-use super::{App, Record, Screen, format};
+use super::dialog::Dialog;
+use super::editor::DraftState;
+use super::jobs::JobLine;
+use super::{App, Screen, StoreState, format};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::failure::FailureKind;
@@ -15,19 +15,19 @@ const BEAT: i64 = 500;
 
 impl App {
     /// The next moment at which the screen changes without a message; none when nothing moves.
-    pub fn next_wake(&self, now: Time) -> Option<Time> {
+    pub fn next_timer(&self, now: Time) -> Option<Time> {
         let notice = self.notice.as_ref().map(|notice| notice.until);
-        let due = |saved: &Saved| match saved {
-            Saved::Due(at) => Some(*at),
+        let due = |saved: &DraftState| match saved {
+            DraftState::Due(at) => Some(*at),
             _ => None,
         };
-        let draft = self.overlays.iter().filter_map(Overlay::saved).find_map(due);
+        let draft = self.dialogs.iter().filter_map(Dialog::saved).find_map(due);
         [
             notice,
             draft,
             self.record_due(),
             self.layout_due(),
-            self.signals.due(),
+            self.finish_alerts.due(),
             self.tips.until(),
             self.beat(now),
             self.header_changes(now),
@@ -41,8 +41,8 @@ impl App {
 
     /// When the record is read again.
     fn record_due(&self) -> Option<Time> {
-        match self.record {
-            Record::Unreadable { again, .. } => again,
+        match self.store {
+            StoreState::Unreadable { again, .. } => again,
             _ => None,
         }
     }
@@ -54,7 +54,7 @@ impl App {
 
     fn beat(&self, now: Time) -> Option<Time> {
         let alive = self.connection == Connection::Ready && self.jobs.active() > 0;
-        (alive && !self.start.calm && self.size.0 > 0).then(|| {
+        (alive && !self.config.calm && self.size.0 > 0).then(|| {
             let into = now.timestamp_millis().rem_euclid(BEAT);
             now + TimeDelta::milliseconds(BEAT - into)
         })
@@ -62,7 +62,7 @@ impl App {
 
     /// Seconds step by one, or by ten where that saves bytes.
     fn next_second(&self, now: Time) -> Time {
-        let step: i64 = if self.start.calm { 10_000 } else { 1000 };
+        let step: i64 = if self.config.calm { 10_000 } else { 1000 };
         now + TimeDelta::milliseconds(step - now.timestamp_millis().rem_euclid(step))
     }
 
@@ -108,8 +108,8 @@ impl App {
             Screen::Jobs => {
                 let rows = self.jobs.visible(self.geometry().list_rows());
                 let ages = rows.filter_map(|line| match line {
-                    Line::Job(row) => row.state_since().map(|since| format::coarse_changes(since, now)),
-                    Line::Heading(..) => None,
+                    JobLine::Job(row) => row.state_since().map(|since| format::coarse_changes(since, now)),
+                    JobLine::Heading(..) => None,
                 });
                 let counting = self.detail_is_visible() && self.jobs.selected().is_some_and(|row| row.is_working());
                 let detail = counting.then(|| self.next_second(now));

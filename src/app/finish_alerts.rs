@@ -1,7 +1,7 @@
 //! Jobs that finish: a line in the program always, and a terminal notification when the terminal has no focus, at most
 //! one a second. A terminal that never reports its focus counts as looked at.
 
-use super::{App, Effect, Tone};
+use super::{App, Effect, Severity};
 use crate::model::Time;
 use crate::model::row::Job;
 use crate::model::text::CleanText;
@@ -14,7 +14,7 @@ const TITLE: usize = 80;
 
 /// What is to be told, and whether anybody looks.
 #[derive(Debug, Default)]
-pub(super) struct Signals {
+pub(super) struct FinishAlerts {
     /// The terminal said that it lost the focus.
     away: bool,
     /// Said on the screen at the end of this update.
@@ -25,7 +25,7 @@ pub(super) struct Signals {
     not_before: Option<Time>,
 }
 
-impl Signals {
+impl FinishAlerts {
     /// Notes what a change of a row says: that the job finished, or that its pull request came.
     pub(super) fn compare(&mut self, old: &Job, new: &Job) {
         let finished = new.status.as_ref().filter(|status| status.is_finished() && old.is_working() && !new.gone);
@@ -77,17 +77,17 @@ fn summed_up(texts: &[CleanText]) -> CleanText {
 impl App {
     /// Tells of the jobs that finished in this update.
     pub(super) fn signal(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let fresh = std::mem::take(&mut self.signals.fresh);
+        let fresh = std::mem::take(&mut self.finish_alerts.fresh);
         if !fresh.is_empty() {
             // A problem that stands there is not wiped away by good news.
-            if self.notice.as_ref().is_none_or(|notice| notice.tone == Tone::Info || notice.until <= now) {
-                self.say(Tone::Info, summed_up(&fresh).as_str(), now);
+            if self.notice.as_ref().is_none_or(|notice| notice.severity == Severity::Info || notice.until <= now) {
+                self.notify(Severity::Info, summed_up(&fresh).as_str(), now);
             }
-            if self.signals.away {
-                self.signals.waiting.extend(fresh);
+            if self.finish_alerts.away {
+                self.finish_alerts.waiting.extend(fresh);
             }
         }
-        effects.extend(self.signals.take(now).map(Effect::Notify));
+        effects.extend(self.finish_alerts.take(now).map(Effect::Notify));
     }
 }
 
@@ -95,7 +95,7 @@ impl App {
 pub(crate) mod tests {
     use super::*;
     use crate::app::jobs::tests::{at, row};
-    use crate::app::{Known, Msg, Start};
+    use crate::app::{AppConfig, InitialData, Msg};
     use crate::model::endpoint::Scope;
     use crate::model::engine_event::EngineEvent;
     use crate::model::job::Status;
@@ -105,9 +105,9 @@ pub(crate) mod tests {
     pub(crate) fn app(jobs: Vec<Job>) -> App {
         let scope = Scope { base_url: "http://127.0.0.1:1".into(), project: "p".into(), organization: None };
         let utc = FixedOffset::east_opt(0).expect("UTC");
-        let start = Start { size: (80, 24), calm: true, ..Start::new(scope, utc) };
+        let start = AppConfig { size: (80, 24), calm: true, ..AppConfig::new(scope, utc) };
         let (mut app, _) = App::new(start, at(0));
-        let known = Known { jobs, ..Known::default() };
+        let known = InitialData { jobs, ..InitialData::default() };
         app.update(Msg::Loaded(Ok(Box::new(known))), at(0));
         app
     }
@@ -175,7 +175,7 @@ pub(crate) mod tests {
         for key in 2..=4 {
             assert!(notified(app.update(changed(key, Status::Failed), at(1))).is_empty());
         }
-        assert_eq!(app.next_wake(at(1)), Some(at(2)));
+        assert_eq!(app.next_timer(at(1)), Some(at(2)));
         assert_eq!(notified(app.update(Msg::Wake, at(2))), ["3 jobs finished"]);
         assert!(notified(app.update(Msg::Wake, at(3))).is_empty());
     }
@@ -212,7 +212,7 @@ pub(crate) mod tests {
     #[test]
     fn a_problem_is_not_wiped_away_by_good_news() {
         let mut app = working(1..=1);
-        app.say(Tone::Problem, "the disk is full", at(0));
+        app.notify(Severity::Problem, "the disk is full", at(0));
         app.update(changed(1, Status::Completed), at(1));
         assert_eq!(notice(&app), "the disk is full");
     }

@@ -1,10 +1,10 @@
 //! Typing: what keys and pastes change in the text of the topmost layer.
 
-use super::batch::Step;
+use super::batch::BatchStep;
+use super::dialog::{Dialog, InputCheck};
 use super::keymap::{Action, Context, Edit};
-use super::overlay::{Check, Overlay};
 use super::text_input::TextInput;
-use super::{App, Screen, Tone};
+use super::{App, Screen, Severity};
 use crate::model::Time;
 use crossterm::event::KeyEvent;
 
@@ -25,43 +25,47 @@ impl App {
         self.dirty = true;
         let taken = self.paste_on_welcome(text) || self.change_text(now, |input| input.paste(text));
         if !taken && self.screen != Screen::Welcome {
-            let new = self.told(Context::Jobs, Action::NewJob);
-            self.say(Tone::Info, &format!("Nothing takes a paste here: {new} opens the editor for a new job."), now);
+            let new = self.key_label(Context::Jobs, Action::NewJob);
+            self.notify(
+                Severity::Info,
+                &format!("Nothing takes a paste here: {new} opens the editor for a new job."),
+                now,
+            );
         }
     }
 
     /// Changes the text of the topmost layer; false where it has none.
     fn change_text(&mut self, now: Time, change: impl FnOnce(&mut TextInput) -> bool) -> bool {
-        match self.overlays.last_mut() {
-            Some(Overlay::Editor(editor)) => editor.change(now, change),
-            Some(Overlay::Ask(ask)) => {
-                if change(&mut ask.input) && ask.check != Check::Running {
-                    ask.check = Check::NotStarted;
+        match self.dialogs.last_mut() {
+            Some(Dialog::Editor(editor)) => editor.change(now, change),
+            Some(Dialog::Ask(ask)) => {
+                if change(&mut ask.input) && ask.check != InputCheck::Running {
+                    ask.check = InputCheck::NotStarted;
                 }
             }
             // A key that only moves in what is typed leaves the choice where it is.
-            Some(Overlay::Palette(palette)) => {
+            Some(Dialog::Palette(palette)) => {
                 if change(&mut palette.input) {
                     palette.narrow();
                 }
             }
-            Some(Overlay::Picker(picker)) if picker.takes_text() => {
+            Some(Dialog::Picker(picker)) if picker.takes_text() => {
                 if change(&mut picker.filter) {
                     picker.narrow();
                 }
             }
-            Some(Overlay::Batch(batch)) if matches!(batch.step, Step::Writing) => {
+            Some(Dialog::Batch(batch)) if matches!(batch.step, BatchStep::Writing) => {
                 if change(&mut batch.input) {
                     batch.message = None;
                     batch.saved.touched(now);
                 }
             }
-            Some(Overlay::Filter(input)) => {
+            Some(Dialog::Filter(input)) => {
                 change(input);
                 self.filter_typed();
             }
-            Some(Overlay::Help(help)) if help.is_typing() => help.type_with(change),
-            Some(Overlay::Calendar(open)) => open.type_with(change),
+            Some(Dialog::Help(help)) if help.is_typing() => help.type_with(change),
+            Some(Dialog::Calendar(open)) => open.type_with(change),
             _ => return false,
         }
         true

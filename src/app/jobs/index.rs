@@ -3,8 +3,8 @@
 //! Whoever types a filter makes it narrower with each key. Then only the rows that passed are looked at again, and those
 //! that were near to it (`filter`), and what is left stands in order as it is: no row is sorted.
 
-use super::super::filter::{Filter, Taken, Verdict};
-use super::super::order::{SECTIONS, Sort, SortKey, Sorting, section};
+use super::super::filter::{JobFilter, Match, Taken};
+use super::super::order::{JobSorting, SECTIONS, Sort, SortKey, section};
 use super::{JobList, shown_group};
 use crate::model::row::JobKey;
 
@@ -25,9 +25,9 @@ impl JobList {
             }
             self.working += usize::from(row.counts_as_working());
             match self.sieve.verdict(row) {
-                Verdict::Passes => entries.push(self.sorting.key(row, group), place),
-                Verdict::Near => self.set_near(place, true),
-                Verdict::Fails => {}
+                Match::Passes => entries.push(self.sorting.key(row, group), place),
+                Match::Fuzzy => self.set_near(place, true),
+                Match::Fails => {}
             }
         }
         self.settle(entries.in_order());
@@ -39,9 +39,9 @@ impl JobList {
         let near = std::mem::take(&mut self.near);
         let mut entries = self.take_passing();
         entries.retain(|(_, place)| {
-            let verdict = self.rows.get(*place).map_or(Verdict::Fails, |row| self.sieve.verdict_anew(row));
-            self.set_near(*place, verdict == Verdict::Near);
-            verdict == Verdict::Passes
+            let verdict = self.rows.get(*place).map_or(Match::Fails, |row| self.sieve.verdict_anew(row));
+            self.set_near(*place, verdict == Match::Fuzzy);
+            verdict == Match::Passes
         });
         let places = near.into_iter().enumerate().filter_map(|(place, is_near)| is_near.then_some(place));
         self.add(entries, places);
@@ -52,8 +52,8 @@ impl JobList {
         let mut more = Entries::default();
         for place in places {
             let verdict = self.verdict(place);
-            self.set_near(place, verdict == Verdict::Near);
-            if verdict == Verdict::Passes
+            self.set_near(place, verdict == Match::Fuzzy);
+            if verdict == Match::Passes
                 && let Some(key) = self.key_at(place)
             {
                 more.push(key, place);
@@ -83,9 +83,9 @@ impl JobList {
     }
 
     /// What the filter makes of a row: the selected one may have to stay.
-    pub(super) fn verdict(&mut self, place: usize) -> Verdict {
-        let Some(row) = self.rows.get(place) else { return Verdict::Fails };
-        if self.kept && self.selected == Some(row.key) { Verdict::Passes } else { self.sieve.verdict(row) }
+    pub(super) fn verdict(&mut self, place: usize) -> Match {
+        let Some(row) = self.rows.get(place) else { return Match::Fails };
+        if self.kept && self.selected == Some(row.key) { Match::Passes } else { self.sieve.verdict(row) }
     }
 
     pub(super) fn set_near(&mut self, place: usize, near: bool) {
@@ -98,12 +98,12 @@ impl JobList {
     }
 
     /// How it is sorted.
-    pub fn sorting(&self) -> Sorting {
+    pub fn sorting(&self) -> JobSorting {
         self.sorting
     }
 
     /// Sorts in another way: what passes stays the same.
-    pub fn sort(&mut self, sorting: Sorting) {
+    pub fn sort(&mut self, sorting: JobSorting) {
         self.sorting = sorting;
         if self.begun {
             self.lay_out();
@@ -121,12 +121,12 @@ impl JobList {
     }
 
     /// The filter.
-    pub fn filter(&self) -> &Filter {
+    pub fn filter(&self) -> &JobFilter {
         self.sieve.filter()
     }
 
     /// Shows what passes another filter only.
-    pub fn set_filter(&mut self, filter: Filter) {
+    pub fn set_filter(&mut self, filter: JobFilter) {
         if *self.sieve.filter() == filter {
             return;
         }
@@ -176,8 +176,8 @@ impl JobList {
         let mut entries = self.order.take();
         if let Some(place) = self.selected.and_then(|key| self.place.get(&key)).copied() {
             let verdict = self.verdict(place);
-            if verdict != Verdict::Passes {
-                self.set_near(place, verdict == Verdict::Near);
+            if verdict != Match::Passes {
+                self.set_near(place, verdict == Match::Fuzzy);
                 entries.retain(|(_, other)| *other != place);
             }
         }
@@ -211,7 +211,7 @@ impl Entries {
 mod tests {
     use super::super::tests::row;
     use super::*;
-    use crate::app::filter::Sieve;
+    use crate::app::filter::FilterState;
     use crate::model::job::Status;
     use crate::model::row::Job;
     use crate::model::text::CleanText;
@@ -219,7 +219,7 @@ mod tests {
 
     /// What happens to a list while its filter is typed.
     #[derive(Debug, Clone)]
-    enum Step {
+    enum FilterStep {
         Type(char),
         /// Takes the last characters away.
         Delete(usize),
@@ -232,16 +232,16 @@ mod tests {
         Sort(bool),
     }
 
-    fn step() -> impl Strategy<Value = Step> {
+    fn step() -> impl Strategy<Value = FilterStep> {
         prop_oneof![
-            12 => prop::sample::select("abcdeé12 !#s:".chars().collect::<Vec<_>>()).prop_map(Step::Type),
-            2 => (1_usize..4).prop_map(Step::Delete),
-            4 => Just(Step::Answer),
+            12 => prop::sample::select("abcdeé12 !#s:".chars().collect::<Vec<_>>()).prop_map(FilterStep::Type),
+            2 => (1_usize..4).prop_map(FilterStep::Delete),
+            4 => Just(FilterStep::Answer),
             3 => (1_i64..40, [text(), text(), text()], proptest::option::of(1_u16..300))
-                .prop_map(|(key, texts, pr)| Step::Change(key, texts, pr)),
-            2 => (-3_isize..4).prop_map(Step::Move),
-            1 => Just(Step::Mark),
-            1 => proptest::bool::ANY.prop_map(Step::Sort),
+                .prop_map(|(key, texts, pr)| FilterStep::Change(key, texts, pr)),
+            2 => (-3_isize..4).prop_map(FilterStep::Move),
+            1 => Just(FilterStep::Mark),
+            1 => proptest::bool::ANY.prop_map(FilterStep::Sort),
         ]
     }
 
@@ -272,14 +272,13 @@ mod tests {
 
     /// The places of the rows that are to be in the list: each row looked at by itself.
     fn expected(list: &JobList, prompts: &[String], answered: &[String]) -> Vec<usize> {
-        let mut sieve = Sieve::default();
+        let mut sieve = FilterState::default();
         sieve.set(list.filter().clone());
         for word in answered {
             sieve.take(word.clone(), answer(prompts, word));
         }
         let stays = |row: &Job| list.kept && list.selected == Some(row.key);
-        let passing =
-            list.rows.iter().enumerate().filter(|(_, row)| stays(row) || sieve.verdict(row) == Verdict::Passes);
+        let passing = list.rows.iter().enumerate().filter(|(_, row)| stays(row) || sieve.verdict(row) == Match::Passes);
         let mut entries: Vec<_> = passing.map(|(place, _)| (list.key_at(place), place)).collect();
         entries.sort();
         entries.into_iter().map(|(_, place)| place).collect()
@@ -297,22 +296,22 @@ mod tests {
             let (mut typed, mut answered) = (String::new(), Vec::new());
             for (revision, step) in (100..).zip(steps) {
                 match step {
-                    Step::Type(c) => typed.push(c),
-                    Step::Delete(n) => typed = typed.chars().take(typed.chars().count().saturating_sub(n)).collect(),
-                    Step::Answer => {
+                    FilterStep::Type(c) => typed.push(c),
+                    FilterStep::Delete(n) => typed = typed.chars().take(typed.chars().count().saturating_sub(n)).collect(),
+                    FilterStep::Answer => {
                         if let Some(word) = list.word_to_find() {
                             prop_assert!(list.take_found(word.clone(), answer(&prompts, &word)));
                             answered.push(word);
                         }
                     }
-                    Step::Change(key, texts, pr) => {
+                    FilterStep::Change(key, texts, pr) => {
                         list.upsert(Job { revision, ..job(key, &texts, pr) });
                     }
-                    Step::Move(by) => list.move_by(by),
-                    Step::Mark => list.toggle_mark(),
-                    Step::Sort(reversed) => list.sort(Sorting { by: list.sorting.by.next(), reversed }),
+                    FilterStep::Move(by) => list.move_by(by),
+                    FilterStep::Mark => list.toggle_mark(),
+                    FilterStep::Sort(reversed) => list.sort(JobSorting { by: list.sorting.by.next(), reversed }),
                 }
-                list.set_filter(Filter::parse(&typed));
+                list.set_filter(JobFilter::parse(&typed));
                 // What was found for a word is forgotten with the word.
                 answered.retain(|word| list.filter().words().contains(word));
                 prop_assert_eq!(list.order.everywhere(), expected(&list, &prompts, &answered), "{:?}", typed);

@@ -1,8 +1,8 @@
 //! Jobs that another process let go of (`docdeck prune --jobs`) while the dashboard runs: they leave the list, and what is
 //! open about them is closed, unless something is typed in it.
 
-use super::overlay::{Ask, Consequence, Overlay, Question, Wanted};
-use super::{App, Effect, Pane, Tone, format};
+use super::dialog::{ConfirmAction, ConfirmDialog, Dialog, InputDialog, InputField};
+use super::{App, Effect, Pane, Severity, format};
 use crate::model::Time;
 use crate::model::prompt::DraftSlot;
 use crate::model::row::RemainingJobs;
@@ -26,22 +26,26 @@ impl App {
         }
         self.undo.retain_mut(|undo| undo.keep_only(left));
         self.drafts.retain(|slot, _| !matches!(slot, DraftSlot::FollowUp(key) if !left.has(*key)));
-        self.overlays.retain_mut(|overlay| still_holds(overlay, left));
+        self.dialogs.retain_mut(|overlay| still_holds(overlay, left));
         effects.extend(self.recall_card());
         self.dirty = true;
         let (jobs, verb) = (format::plural(went, "job"), if went == 1 { "is" } else { "are" });
-        self.say(Tone::Info, &format!("{jobs} {verb} no longer listed: `docdeck prune` let go of what is over."), now);
+        self.notify(
+            Severity::Info,
+            &format!("{jobs} {verb} no longer listed: `docdeck prune` let go of what is over."),
+            now,
+        );
     }
 }
 
 /// Whether a layer goes on; what it says of jobs is brought up to date.
-fn still_holds(overlay: &mut Overlay, left: &RemainingJobs) -> bool {
+fn still_holds(overlay: &mut Dialog, left: &RemainingJobs) -> bool {
     match overlay {
-        Overlay::Ask(ask) => {
-            let Ask { wanted, .. } = ask.as_mut();
+        Dialog::Ask(ask) => {
+            let InputDialog { wanted, .. } = ask.as_mut();
             match wanted {
-                Wanted::Title(key) | Wanted::Note(key) => left.has(*key),
-                Wanted::Tags(keys) => {
+                InputField::Title(key) | InputField::Note(key) => left.has(*key),
+                InputField::Tags(keys) => {
                     keys.retain(|key| left.has(*key));
                     !keys.is_empty()
                 }
@@ -49,10 +53,10 @@ fn still_holds(overlay: &mut Overlay, left: &RemainingJobs) -> bool {
             }
         }
         // It names the jobs that it is about: it is asked again with the right ones.
-        Overlay::Question(Question { yes: Consequence::Bulk(_, targets), .. }) => {
+        Dialog::Question(ConfirmDialog { yes: ConfirmAction::Bulk(_, targets), .. }) => {
             targets.keys.iter().all(|key| left.has(*key))
         }
-        Overlay::Editor(editor) => {
+        Dialog::Editor(editor) => {
             editor.targets.retain(|key| left.has(*key));
             let DraftSlot::FollowUp(key) = editor.slot else { return true };
             if left.has(key) {
@@ -75,7 +79,7 @@ fn still_holds(overlay: &mut Overlay, left: &RemainingJobs) -> bool {
 mod tests {
     use super::*;
     use crate::app::jobs::tests::{at, row};
-    use crate::app::{Known, Msg, Start};
+    use crate::app::{AppConfig, InitialData, Msg};
     use crate::model::endpoint::Scope;
     use crate::model::engine_event::EngineEvent;
     use crate::model::job::Status;
@@ -93,13 +97,13 @@ mod tests {
 
     fn started() -> App {
         let scope = Scope { base_url: "https://api.example.com".into(), project: "a".into(), organization: None };
-        let start = Start { size: (80, 24), ..Start::new(scope, FixedOffset::east_opt(0).expect("UTC")) };
+        let start = AppConfig { size: (80, 24), ..AppConfig::new(scope, FixedOffset::east_opt(0).expect("UTC")) };
         App::new(start, at(0)).0
     }
 
     fn loaded() -> App {
         let mut app = started();
-        app.update(Msg::Loaded(Ok(Box::new(Known { jobs: rows(), ..Known::default() }))), at(0));
+        app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: rows(), ..InitialData::default() }))), at(0));
         app
     }
 
@@ -142,9 +146,9 @@ mod tests {
     fn marks_go_with_their_jobs_and_a_question_about_them_is_not_answered_for_fewer() {
         let mut app = loaded();
         press(&mut app, "vvvd");
-        assert!(matches!(app.overlays.last(), Some(Overlay::Question(_))));
+        assert!(matches!(app.dialogs.last(), Some(Dialog::Question(_))));
         app.update(left(&[1, 2, 3, 4]), at(1001));
-        assert!(app.overlays.is_empty());
+        assert!(app.dialogs.is_empty());
         assert_eq!(app.jobs.marked_keys(), [JobKey(4), JobKey(3)]);
     }
 
@@ -162,10 +166,10 @@ mod tests {
         let mut app = loaded();
         press(&mut app, "f");
         app.update(left(&[1, 2, 3, 4]), at(1001));
-        assert!(app.overlays.is_empty());
+        assert!(app.dialogs.is_empty());
         press(&mut app, "fMore");
         app.update(left(&[1, 2, 3]), at(1002));
-        let editor = app.overlays.last().and_then(Overlay::as_editor).expect("an editor");
+        let editor = app.dialogs.last().and_then(Dialog::as_editor).expect("an editor");
         assert_eq!(editor.input.text(), "More");
         assert!(editor.message.as_ref().is_some_and(|text| text.as_str().contains("Ctrl-Y copies")));
     }
@@ -182,7 +186,7 @@ mod tests {
     fn word_that_comes_before_the_record_is_read_holds_for_it() {
         let mut app = started();
         app.update(left(&[1, 2]), at(0));
-        app.update(Msg::Loaded(Ok(Box::new(Known { jobs: rows(), ..Known::default() }))), at(0));
+        app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: rows(), ..InitialData::default() }))), at(0));
         assert_eq!((app.jobs.len(), selected(&app)), (2, Some(2)));
     }
 }

@@ -1,8 +1,8 @@
 //! A page's own card: its numbers now and before, its rank, the jobs about it, and what other ranges say of it.
 
-use super::super::overlay::Overlay;
+use super::super::dialog::Dialog;
 use super::super::scroll::{self, Scroll};
-use super::super::{App, Effect, Pane, Screen, Tone};
+use super::super::{App, Effect, Pane, Screen, Severity};
 use crate::model::Time;
 use crate::model::comparison::ComparedRanges;
 use crate::model::failure::Failure;
@@ -21,10 +21,10 @@ pub const NARROW: usize = 60;
 
 /// The layer.
 #[derive(Debug)]
-pub struct Card {
+pub struct PageDetail {
     pub path: CleanText,
     /// As listed when they were last looked up.
-    pub numbers: Numbers,
+    pub numbers: DetailNumbers,
     pub history: Load<PageHistory>,
     /// Place of the selected job among those about the page.
     pub selected: usize,
@@ -34,7 +34,7 @@ pub struct Card {
 
 /// The page's numbers in the listed range and in another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Numbers {
+pub struct DetailNumbers {
     pub range: DateRange,
     pub now: PageViews,
     /// The days that are compared, otherwise those of the previous period. `None` if there is nothing to compare.
@@ -63,7 +63,7 @@ pub struct Rank {
 
 /// A line of the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CardLine {
+pub enum PageDetailLine {
     Gap,
     /// The range, and when its numbers were loaded.
     Range,
@@ -95,10 +95,10 @@ pub enum CardLine {
     Period(usize),
 }
 
-impl Card {
+impl PageDetail {
     /// All its lines, at this width.
-    pub fn lines(&self, columns: usize) -> Vec<CardLine> {
-        use CardLine as L;
+    pub fn lines(&self, columns: usize) -> Vec<PageDetailLine> {
+        use PageDetailLine as L;
         let (jobs, periods) =
             self.history.shown().map_or((0, 0), |known| (known.value.jobs.len(), known.value.periods.len()));
         let mut lines = vec![L::Range, L::RangeBefore, L::Gap, L::Heads, L::Now];
@@ -157,17 +157,18 @@ impl Card {
     }
 
     /// Scrolls to the selected job with its numbers.
-    fn show_selected(&mut self, lines: &[CardLine], rows: usize) {
-        let Some(at) = lines.iter().position(|line| *line == CardLine::Job(self.selected)) else { return };
-        let views =
-            |line: &&CardLine| matches!(line, CardLine::JobViews(_) | CardLine::JobBefore(_) | CardLine::JobAfter(_));
+    fn show_selected(&mut self, lines: &[PageDetailLine], rows: usize) {
+        let Some(at) = lines.iter().position(|line| *line == PageDetailLine::Job(self.selected)) else { return };
+        let views = |line: &&PageDetailLine| {
+            matches!(line, PageDetailLine::JobViews(_) | PageDetailLine::JobBefore(_) | PageDetailLine::JobAfter(_))
+        };
         let with = lines.iter().skip(at + 1).take_while(views).count();
         self.scroll = scroll::follow(self.scroll, at + with, rows, lines.len());
         self.scroll = scroll::follow(self.scroll, at, rows, lines.len());
     }
 }
 
-impl Numbers {
+impl DetailNumbers {
     /// Whether not all days of the range are compared.
     pub fn is_cut(&self) -> bool {
         self.compared.as_ref().is_some_and(|compared| compared.ranges.now != self.range)
@@ -212,26 +213,26 @@ impl App {
         let mut history = Load::Idle;
         history.start();
         effects.push(Effect::RecallPage(path.clone()));
-        self.overlays.push(Overlay::Card(Box::new(Card { path, numbers, history, selected: 0, scroll: 0 })));
+        self.dialogs.push(Dialog::Card(Box::new(PageDetail { path, numbers, history, selected: 0, scroll: 0 })));
     }
 
-    fn card(&self) -> Option<&Card> {
-        self.overlays.iter().find_map(|overlay| match overlay {
-            Overlay::Card(card) => Some(card.as_ref()),
+    fn card(&self) -> Option<&PageDetail> {
+        self.dialogs.iter().find_map(|overlay| match overlay {
+            Dialog::Card(card) => Some(card.as_ref()),
             _ => None,
         })
     }
 
-    fn card_mut(&mut self) -> Option<&mut Card> {
-        self.overlays.iter_mut().find_map(|overlay| match overlay {
-            Overlay::Card(card) => Some(card.as_mut()),
+    fn card_mut(&mut self) -> Option<&mut PageDetail> {
+        self.dialogs.iter_mut().find_map(|overlay| match overlay {
+            Dialog::Card(card) => Some(card.as_mut()),
             _ => None,
         })
     }
 
     /// The job that Enter goes to.
     pub(in crate::app) fn card_job(&self) -> Option<JobKey> {
-        self.card().and_then(Card::job)
+        self.card().and_then(PageDetail::job)
     }
 
     /// The selected job, and what is known of the page before and after it.
@@ -242,7 +243,7 @@ impl App {
     }
 
     /// What is listed of a page, and what is compared: from the reports of a comparison, otherwise from its history.
-    fn card_numbers(&self, path: &CleanText, history: Option<&PageHistory>, at: Time) -> Option<Numbers> {
+    fn card_numbers(&self, path: &CleanText, history: Option<&PageHistory>, at: Time) -> Option<DetailNumbers> {
         let table = &self.views.table;
         let range = self.listed_range()?;
         let (now, rank) = match table.report() {
@@ -273,7 +274,7 @@ impl App {
                 ComparedViews { ranges, now: compared, before: cached(ranges.before) }
             }),
         };
-        Some(Numbers { range, now, compared, rank })
+        Some(DetailNumbers { range, now, compared, rank })
     }
 
     pub(in crate::app) fn page_history(&mut self, path: &CleanText, result: Result<PageHistory, Failure>, now: Time) {
@@ -299,17 +300,17 @@ impl App {
     pub(in crate::app) fn go_to_card_job(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(job) = self.card_job() else { return };
         let Some(dismissed) = self.jobs.get(job).map(|row| row.dismissed) else {
-            self.say(Tone::Info, "This job is not in the list on this screen yet.", now);
+            self.notify(Severity::Info, "This job is not in the list on this screen yet.", now);
             return;
         };
-        self.turn_to(Screen::Jobs, now, effects);
+        self.switch_screen(Screen::Jobs, now, effects);
         self.jobs.select(job);
         if self.screen == Screen::Jobs {
             self.pane = Pane::Detail;
             self.look_at(&[job], effects);
         }
         if dismissed {
-            self.say(Tone::Info, "This job is dismissed; z hides the dismissed ones again.", now);
+            self.notify(Severity::Info, "This job is dismissed; z hides the dismissed ones again.", now);
         }
     }
 

@@ -2,7 +2,7 @@
 //! it was the last time, or an estimate that names what it comes from, and how many requests are left on this computer.
 
 use super::super::{App, format};
-use super::all::AT_A_GO;
+use super::all_pages::AT_A_GO;
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::ledger::RateLimited;

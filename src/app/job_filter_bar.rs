@@ -2,13 +2,13 @@
 //! word stands. What passes is `filter`'s.
 
 use super::all_jobs::AllJobs;
-use super::filter::Filter;
+use super::dialog::{ConfirmAction, ConfirmDialog, Dialog, InputField};
+use super::filter::JobFilter;
 use super::keymap::{Action, Context};
-use super::order::Sorting;
-use super::overlay::{Consequence, Overlay, Question, Wanted};
+use super::order::JobSorting;
 use super::text_input::TextInput;
 use super::welcome::NOT_IN_DEMO;
-use super::{App, Effect, Record, SavedFilter, Screen, Tone};
+use super::{App, Effect, SavedFilter, Screen, Severity, StoreState};
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::job_state::search_words;
@@ -40,7 +40,7 @@ impl App {
     /// there are.
     pub fn filter_problem(&self) -> Option<String> {
         let is_list = self.screen == Screen::Jobs
-            && self.overlays.iter().all(|overlay| matches!(overlay, Overlay::Filter(_) | Overlay::AllJobs(_)));
+            && self.dialogs.iter().all(|overlay| matches!(overlay, Dialog::Filter(_) | Dialog::AllJobs(_)));
         let list = self.listed();
         let unknown = list.filter().unknown_status(list.other_statuses()).filter(|_| is_list)?;
         let others = list.other_statuses().map(str::to_owned);
@@ -50,15 +50,15 @@ impl App {
 
     /// The names of the saved filters, all jobs first, with the one that holds; none when nothing is saved.
     pub fn tabs(&self) -> impl Iterator<Item = (&str, bool)> {
-        let all = (!self.start.filters.is_empty()).then_some("All");
-        let names = all.into_iter().chain(self.start.filters.iter().map(|filter| filter.name.as_str()));
+        let all = (!self.config.filters.is_empty()).then_some("All");
+        let names = all.into_iter().chain(self.config.filters.iter().map(|filter| filter.name.as_str()));
         names.enumerate().map(|(n, name)| (name, n == self.search.tab))
     }
 
     /// The filter's input, while it is being typed.
     pub fn filter_input(&self) -> Option<&TextInput> {
-        self.overlays.iter().rev().find_map(|overlay| match overlay {
-            Overlay::Filter(input) => Some(input.as_ref()),
+        self.dialogs.iter().rev().find_map(|overlay| match overlay {
+            Dialog::Filter(input) => Some(input.as_ref()),
             _ => None,
         })
     }
@@ -66,9 +66,9 @@ impl App {
     pub(super) fn open_filter(&mut self) {
         if let Some(help) = self.help_on_top() {
             help.find();
-        } else if self.record == Record::Read {
+        } else if self.store == StoreState::Read {
             let typed = self.all_jobs().map_or(self.search.typed.as_str(), AllJobs::filter);
-            self.overlays.push(Overlay::Filter(Box::new(TextInput::selected_line(typed))));
+            self.dialogs.push(Dialog::Filter(Box::new(TextInput::selected_line(typed))));
         }
     }
 
@@ -105,13 +105,13 @@ impl App {
 
     /// To the saved filter after, or before; all jobs are one of them.
     pub(super) fn turn_tab(&mut self, forward: bool, now: Time) {
-        let tabs = self.start.filters.len() + 1;
+        let tabs = self.config.filters.len() + 1;
         if tabs == 1 {
-            self.say(
-                Tone::Info,
+            self.notify(
+                Severity::Info,
                 &format!(
                     "No saved filters. Type a filter ({}) and save it with Ctrl-S.",
-                    self.told(Context::Jobs, Action::Filter)
+                    self.key_label(Context::Jobs, Action::Filter)
                 ),
                 now,
             );
@@ -124,27 +124,27 @@ impl App {
 
     /// To the saved filter at this place of the tabs.
     pub(super) fn choose_tab(&mut self, place: usize) {
-        self.search.tab = place.min(self.start.filters.len());
+        self.search.tab = place.min(self.config.filters.len());
         self.apply_filter();
     }
 
     /// The name of the saved filter that holds; none where all jobs do.
     pub(super) fn tab(&self) -> Option<&str> {
-        let filter = self.search.tab.checked_sub(1).and_then(|n| self.start.filters.get(n));
+        let filter = self.search.tab.checked_sub(1).and_then(|n| self.config.filters.get(n));
         filter.map(|filter| filter.name.as_str())
     }
 
     /// Filters as it was left; a saved filter that is no more is passed over.
     pub(super) fn restore_filter(&mut self, typed: &str, tab: Option<&str>) {
         typed.clone_into(&mut self.search.typed);
-        let place = self.start.filters.iter().position(|filter| tab == Some(filter.name.as_str()));
+        let place = self.config.filters.iter().position(|filter| tab == Some(filter.name.as_str()));
         self.search.tab = place.map_or(0, |place| place + 1);
         self.apply_filter();
     }
 
     fn apply_filter(&mut self) {
         let saved = self.saved_filter();
-        self.jobs.set_filter(Filter::parse(&format!("{saved} {}", self.search.typed)));
+        self.jobs.set_filter(JobFilter::parse(&format!("{saved} {}", self.search.typed)));
         if let Some(typed) = self.all_jobs().map(|open| open.filter().to_owned()) {
             self.filter_all_jobs(&typed);
         }
@@ -159,28 +159,28 @@ impl App {
     }
 
     fn saved_filter(&self) -> String {
-        let saved = self.search.tab.checked_sub(1).and_then(|n| self.start.filters.get(n));
+        let saved = self.search.tab.checked_sub(1).and_then(|n| self.config.filters.get(n));
         saved.map(|filter| filter.text.clone()).unwrap_or_default()
     }
 
     /// Whether there is a filter of the jobs that could be saved.
     pub(super) fn can_save_filter(&self) -> bool {
-        let is_jobs = self.screen == Screen::Jobs && matches!(self.overlays.last(), None | Some(Overlay::Filter(_)));
-        is_jobs && self.start.config.is_some() && self.all_jobs().is_none() && !self.search.typed.trim().is_empty()
+        let is_jobs = self.screen == Screen::Jobs && matches!(self.dialogs.last(), None | Some(Dialog::Filter(_)));
+        is_jobs && self.config.config.is_some() && self.all_jobs().is_none() && !self.search.typed.trim().is_empty()
     }
 
     /// The key that saves the filter: what is typed is kept, and a name for it asked for.
     pub(super) fn ask_filter_name(&mut self, now: Time) {
         if self.can_save_filter() {
-            self.overlays.pop_if(|overlay| matches!(overlay, Overlay::Filter(_)));
-            self.ask(Wanted::FilterName, "");
+            self.dialogs.pop_if(|overlay| matches!(overlay, Dialog::Filter(_)));
+            self.ask(InputField::FilterName, "");
         } else if self.screen == Screen::Jobs && self.all_jobs().is_none() {
-            let filters = self.told(Context::Jobs, Action::Filter);
-            let why = match self.start.config {
+            let filters = self.key_label(Context::Jobs, Action::Filter);
+            let why = match self.config.config {
                 None => NOT_IN_DEMO.to_owned(),
                 Some(_) => format!("There is no filter to save. Type one first: {filters}"),
             };
-            self.say(Tone::Info, &why, now);
+            self.notify(Severity::Info, &why, now);
         }
     }
 
@@ -188,9 +188,9 @@ impl App {
     /// question.
     pub(super) fn save_filter(&mut self, name: &str) -> Option<Effect> {
         let filter = SavedFilter { name: CleanText::line(name), text: self.whole_filter() };
-        if let Some(old) = self.start.filters.iter().find(|old| old.name == filter.name) {
+        if let Some(old) = self.config.filters.iter().find(|old| old.name == filter.name) {
             let text = format!("Replace the saved filter {} ({})?", old.name, CleanText::line(&old.text));
-            self.overlays.push(Overlay::Question(Question { text, yes: Consequence::ReplaceFilter(filter) }));
+            self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes: ConfirmAction::ReplaceFilter(filter) }));
             return None;
         }
         Some(Effect::SaveFilter { filter, replace: false })
@@ -205,33 +205,37 @@ impl App {
     /// meanwhile.
     pub(super) fn filter_saved(&mut self, filter: SavedFilter, result: Result<(), Failure>, now: Time) {
         if let Err(failure) = result {
-            return self.say(Tone::Problem, &format!("The filter was not saved. {}", failure.sentence), now);
+            return self.notify(Severity::Problem, &format!("The filter was not saved. {}", failure.sentence), now);
         }
         let name = filter.name.clone();
         let holds = self.whole_filter() == filter.text;
-        let place = self.start.filters.iter().position(|old| old.name == name);
-        match place.and_then(|place| self.start.filters.get_mut(place)) {
+        let place = self.config.filters.iter().position(|old| old.name == name);
+        match place.and_then(|place| self.config.filters.get_mut(place)) {
             Some(old) => *old = filter,
-            None => self.start.filters.push(filter),
+            None => self.config.filters.push(filter),
         }
         if holds {
-            self.search.tab = place.map_or(self.start.filters.len(), |place| place + 1);
+            self.search.tab = place.map_or(self.config.filters.len(), |place| place + 1);
             self.search.typed.clear();
         }
         self.apply_filter();
         let (next, previous) =
-            (self.told(Context::Jobs, Action::NextTab), self.told(Context::Jobs, Action::PreviousTab));
-        self.say(Tone::Info, &format!("Saved the filter {name} as a tab. {previous} and {next} change tabs."), now);
+            (self.key_label(Context::Jobs, Action::NextTab), self.key_label(Context::Jobs, Action::PreviousTab));
+        self.notify(
+            Severity::Info,
+            &format!("Saved the filter {name} as a tab. {previous} and {next} change tabs."),
+            now,
+        );
     }
 
     pub(super) fn next_sort(&mut self) {
         let by = self.listed().sorting().by.next();
-        self.listed_mut().sort(Sorting { by, reversed: false });
+        self.listed_mut().sort(JobSorting { by, reversed: false });
     }
 
     pub(super) fn reverse_sort(&mut self) {
         let sorting = self.listed().sorting();
-        self.listed_mut().sort(Sorting { reversed: !sorting.reversed, ..sorting });
+        self.listed_mut().sort(JobSorting { reversed: !sorting.reversed, ..sorting });
     }
 
     /// The next word to look for in the prompts, when none is being looked for.
@@ -254,7 +258,7 @@ impl App {
             // Not asked again at once: the rows are filtered all the same, by what they show.
             Err(failure) => {
                 if self.listed_mut().take_found(word, Vec::new()) {
-                    self.say_failure(&failure, now);
+                    self.notify_failure(&failure, now);
                 }
             }
         }

@@ -1,9 +1,9 @@
 //! All pages of a range: what is known of them, and the keys that load them, at a price that is said first. What that
 //! price is stands in `price`, the loads themselves in `loading`, what two whole ranges are good for in `compare`.
 
+use super::super::dialog::Dialog;
 use super::super::keymap::{Action, Context};
-use super::super::overlay::Overlay;
-use super::super::{App, Effect, Tone};
+use super::super::{App, Effect, Severity};
 use super::compare::RequestedComparison;
 use crate::model::Time;
 use crate::model::failure::Failure;
@@ -18,7 +18,7 @@ pub const AT_A_GO: u32 = 20;
 
 /// What is known of whole ranges, and what is being loaded.
 #[derive(Debug, Default)]
-pub struct All {
+pub struct AllPages {
     /// Of the ranges that are listed, compared or asked for; others are read from disk again.
     known: HashMap<DateRange, Recalled>,
     pub(super) under_way: Option<UnderWay>,
@@ -26,7 +26,7 @@ pub struct All {
     pub(super) waiting: VecDeque<LoadPlan>,
     /// Requests that the present go may still cost.
     pub(super) left_of_go: u32,
-    wish: Option<Wish>,
+    wish: Option<LoadRequest>,
     pub(super) comparison: Option<RequestedComparison>,
     /// Why the last load of a range ended early.
     pub(super) trouble: Option<(DateRange, Failure)>,
@@ -48,7 +48,7 @@ pub struct UnderWay {
 
 /// Ranges of which all pages are wanted, once it is known what that costs.
 #[derive(Debug)]
-struct Wish {
+struct LoadRequest {
     ranges: Vec<(DateRange, Need)>,
     /// Those of which the record is still being read.
     unread: Vec<DateRange>,
@@ -69,7 +69,7 @@ pub(super) enum Need {
     Anew,
 }
 
-impl All {
+impl AllPages {
     /// How far loading is, while it goes on.
     pub fn progress(&self) -> Option<LoadProgress> {
         self.under_way.and_then(|under_way| under_way.progress)
@@ -176,7 +176,7 @@ pub(super) fn is_settled(range: DateRange, as_of: Time) -> bool {
 impl App {
     /// The key that loads all pages, or stops that.
     pub(in crate::app) fn load_all(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if matches!(self.overlays.last(), Some(Overlay::Trend(_))) {
+        if matches!(self.dialogs.last(), Some(Dialog::Trend(_))) {
             self.load_trend(now, effects);
             return;
         }
@@ -185,9 +185,9 @@ impl App {
         }
         let range = self.views.query().range;
         if self.lists_all_fresh(now) {
-            let again = self.told(Context::Views, Action::Refresh);
+            let again = self.key_label(Context::Views, Action::Refresh);
             let text = format!("All pages of this range are loaded; {again} asks for all of them anew.");
-            self.say(Tone::Info, &text, now);
+            self.notify(Severity::Info, &text, now);
             return;
         }
         self.wish_for(vec![(range, Need::More)], now, effects);
@@ -203,9 +203,9 @@ impl App {
     pub(in crate::app) fn views_offer(&self, action: Action) -> bool {
         let (all, range) = (&self.views.all, self.views.query().range);
         match action {
-            Action::LoadAll if !self.overlays.is_empty() => match self.overlays.last() {
-                Some(Overlay::Trend(open)) => open.bars(&self.views.totals).any(|bar| bar.totals.is_none()),
-                Some(Overlay::Card(_)) => all.whole(range).is_none(),
+            Action::LoadAll if !self.dialogs.is_empty() => match self.dialogs.last() {
+                Some(Dialog::Trend(open)) => open.bars(&self.views.totals).any(|bar| bar.totals.is_none()),
+                Some(Dialog::Card(_)) => all.whole(range).is_none(),
                 _ => false,
             },
             Action::LoadAll => all.under_way.is_some() || all.whole(range).is_none() || all.broken_off(range).is_some(),
@@ -238,7 +238,7 @@ impl App {
 
     /// Asks for what is listed anew. The days of a preset are counted from today.
     pub(in crate::app) fn refresh_views(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if !self.overlays.is_empty() || self.views.load().is_loading() {
+        if !self.dialogs.is_empty() || self.views.load().is_loading() {
             return;
         }
         let lists_all = self.views.table.report().is_some();
@@ -263,14 +263,14 @@ impl App {
         if let Some(under_way) = self.views.all.under_way {
             let text =
                 format!("All pages of {} are being loaded: wait for that, or a on views stops it.", under_way.range);
-            self.say(Tone::Info, &text, now);
+            self.notify(Severity::Info, &text, now);
             return;
         }
         let all = &mut self.views.all;
         let unread = ranges.iter().map(|(range, _)| *range).filter(|range| !all.known.contains_key(range));
         let unread: Vec<DateRange> = unread.collect();
-        effects.extend(unread.iter().copied().map(Effect::Recall));
-        all.wish = Some(Wish { ranges, unread });
+        effects.extend(unread.iter().copied().map(Effect::LoadCached));
+        all.wish = Some(LoadRequest { ranges, unread });
         self.price_when_read(now, effects);
     }
 
@@ -332,7 +332,7 @@ impl App {
         self.show_comparison();
         match orders.as_slice() {
             [] if self.views.is_comparing() => {}
-            [] => self.say(Tone::Info, "All of that is known already: nothing to ask for.", now),
+            [] => self.notify(Severity::Info, "All of that is known already: nothing to ask for.", now),
             [order] if self.is_one_request(order) && self.views_left() > 0 => {
                 // Whatever the service says, it is no more than one without a question.
                 self.load_in_turn(vec![LoadPlan { at_most: 1, ..*order }], effects);

@@ -24,12 +24,12 @@ const MOST_BYTES: usize = 256 * 1024;
 pub const MOST_OF_ONE: usize = 16 * 1024;
 
 /// A job as its row stood: its key and the row's revision.
-pub(super) type Standing = (JobKey, i64);
+pub(super) type JobRevision = (JobKey, i64);
 
 /// What is known of a job around the selected one.
 #[derive(Debug)]
-struct Kept {
-    job: Standing,
+struct CachedThread {
+    job: JobRevision,
     /// None where the thread is read when it is shown.
     thread: Option<Timed<Thread>>,
     bytes: usize,
@@ -37,21 +37,21 @@ struct Kept {
 
 /// The threads, the one that was kept first in front.
 #[derive(Debug, Default)]
-pub(super) struct ReadAhead {
-    kept: Vec<Kept>,
+pub(super) struct ThreadPrefetch {
+    kept: Vec<CachedThread>,
     bytes: usize,
     /// A read is under way; at most one at a time.
     reading: bool,
     /// What it was asked for and still counts.
-    asked: Vec<Standing>,
+    asked: Vec<JobRevision>,
     /// The last read was carried out, which takes an engine that tells of every change, also by other instances.
     is_told: bool,
     /// The job that was selected last, and its position.
     stood: Option<(JobKey, usize)>,
 }
 
-impl ReadAhead {
-    fn knows(&self, job: Standing) -> bool {
+impl ThreadPrefetch {
+    fn knows(&self, job: JobRevision) -> bool {
         self.kept.iter().any(|kept| kept.job == job)
     }
 
@@ -61,29 +61,29 @@ impl ReadAhead {
     }
 
     /// Takes out the thread of a job whose row stands like this, if it is here.
-    pub(super) fn take(&mut self, job: Standing) -> Option<Timed<Thread>> {
+    pub(super) fn take(&mut self, job: JobRevision) -> Option<Timed<Thread>> {
         let at = self.kept.iter().position(|kept| kept.job == job && kept.thread.is_some())?;
         self.take_out(at).thread
     }
 
-    fn take_out(&mut self, at: usize) -> Kept {
+    fn take_out(&mut self, at: usize) -> CachedThread {
         let kept = self.kept.remove(at);
         self.bytes -= kept.bytes;
         kept
     }
 
     /// Keeps a thread, asked for when the row stood like this: one that was shown, for the way back.
-    pub(super) fn keep(&mut self, job: Standing, thread: Timed<Thread>) {
+    pub(super) fn keep(&mut self, job: JobRevision, thread: Timed<Thread>) {
         self.put(job, Some(thread));
     }
 
-    fn put(&mut self, job: Standing, thread: Option<Timed<Thread>>) {
+    fn put(&mut self, job: JobRevision, thread: Option<Timed<Thread>>) {
         self.forget_kept(job.0);
         let bytes = thread.as_ref().map_or(0, |thread| size(&thread.value));
         let thread = thread.filter(|thread| bytes <= MOST_OF_ONE && !is_timed(&thread.value));
         let bytes = if thread.is_some() { bytes } else { 0 };
         self.bytes += bytes;
-        self.kept.push(Kept { job, thread, bytes });
+        self.kept.push(CachedThread { job, thread, bytes });
         while self.kept.len() > MOST_JOBS || self.bytes > MOST_BYTES {
             self.take_out(0);
         }
@@ -110,7 +110,7 @@ impl ReadAhead {
 
     /// The jobs to read now, of those around the selected one: `job` gives the one so many places on in the direction of
     /// the step. None while a read is under way or the next ones are known.
-    fn ask(&mut self, job: &dyn Fn(isize) -> Option<Standing>) -> Option<Vec<JobKey>> {
+    fn ask(&mut self, job: &dyn Fn(isize) -> Option<JobRevision>) -> Option<Vec<JobKey>> {
         if self.reading || (1..=NEAR).filter_map(job).all(|job| self.knows(job)) {
             return None;
         }
