@@ -8,7 +8,7 @@
 //! ```
 
 use super::jobs::{age, glyph, heading, info, tags};
-use super::text::{Row, fit, left, right};
+use super::text::{TextRow, fit, left, right};
 use super::{View, boxed, more_below, put};
 use crate::app::all_jobs::AllJobs;
 use crate::app::format::{coarse, plural};
@@ -126,7 +126,7 @@ fn job_line<'a>(view: View<'_>, open: &AllJobs, job: &Job, names: usize, width: 
     let is_quiet = matches!(open.list.shown_group(job), JobGroup::Done | JobGroup::Dismissed);
     let (glyph, glyph_style) = glyph(view, job);
     let (info, info_style) = info(view, job);
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(if chosen { SELECTED } else { " " }, theme.mark);
     row.push(if job.group() == JobGroup::NeedsYou { NEEDS_YOU } else { " " }, theme.warning);
     row.push(if open.list.is_marked(job.key) { MARKED } else { " " }, theme.mark);
@@ -169,7 +169,7 @@ fn foot<'a>(view: View<'_>, open: &AllJobs, width: usize) -> Line<'a> {
         false if is_narrow => ", not watched".to_owned(),
         false => format!("; not being watched: {} turns to {name}", app.key_label(Context::AllJobs, Action::Open)),
     };
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(" ", theme.text).push(fit(&format!("{seen}{watched}"), width.saturating_sub(2)), theme.muted);
     row.line()
 }

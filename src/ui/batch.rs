@@ -1,7 +1,7 @@
 //! Many prompts at once: as typed, then as a list with what they would cost.
 
 use super::editor::draft_said;
-use super::text::{Row, fit, right};
+use super::text::{TextRow, fit, right};
 use super::{View, boxed, cursor, more_below, put};
 use crate::app::batch::{BatchDialog, BatchStep, Preview};
 use crate::app::editor::DraftState;
@@ -71,7 +71,7 @@ fn looked_over(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, previ
     let window = preview.titles.iter().enumerate().skip(preview.top).take(rows);
     for (n, (at, title)) in window.enumerate() {
         let chosen = at == preview.selected;
-        let mut row = Row::new(width);
+        let mut row = TextRow::new(width);
         row.push(if chosen { "▌" } else { " " }, theme.mark);
         row.push(right(&count(at + 1), digits), theme.muted).push("  ", theme.text);
         row.push(title.as_str(), if chosen { theme.selected } else { theme.text });

@@ -1,8 +1,8 @@
 //! The selected job: what is known of it, then its thread.
 
-use super::links::Link;
-use super::text::{Row, fit_end, left};
-use super::{View, about, more_below, pane, put};
+use super::links::ScreenLink;
+use super::text::{TextRow, fit_end, left};
+use super::{View, impact, more_below, pane, put};
 use crate::app::Pane;
 use crate::app::detail::{Fact, INDENT, LABEL, ThreadLine, Who, head};
 use crate::app::format::{coarse, count, duration, plural};
@@ -89,7 +89,7 @@ fn text_area(inner: Rect) -> Rect {
 }
 
 /// The link to the pull request, where its line is in sight.
-pub(super) fn link(view: View<'_>, area: Rect) -> Option<Link> {
+pub(super) fn link(view: View<'_>, area: Rect) -> Option<ScreenLink> {
     let job = view.app.jobs.selected()?;
     let target = job.pr_link.as_ref()?;
     let text = text_area(Block::bordered().inner(area));
@@ -98,12 +98,12 @@ pub(super) fn link(view: View<'_>, area: Rect) -> Option<Link> {
     let row = u16::try_from(line.checked_sub(view.app.detail.scroll)?).ok().filter(|row| *row < text.height)?;
     let label = u16::try_from(LABEL).ok()?;
     let spot = Rect { x: text.x + label, y: text.y + row, width: text.width.saturating_sub(label), height: 1 };
-    Link::new(spot, &shown_short(target), target.as_str())
+    ScreenLink::new(spot, &shown_short(target), target.as_str())
 }
 
 fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     let mut labelled = |label: &str, value: &str, style: Style| {
         row.push(left(label, LABEL), theme.muted).push(value, style);
     };
@@ -145,7 +145,7 @@ fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'
 /// A line about the pages that the job was started about.
 fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     let (windows, after) = (windows_of(job), after(job, now.date_naive()));
     let label = if line == PagesLine::DaysBefore { "pages" } else { "" };
     row.push(left(label, LABEL), theme.muted);
@@ -157,7 +157,7 @@ fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> L
         }
         PagesLine::DaysAfter => {
             let range = windows.and_then(|windows| windows.after).map(|range| window(range, row.room()));
-            row.push(format!("after   {}", range.unwrap_or_else(|| about::not_over(after))), theme.muted);
+            row.push(format!("after   {}", range.unwrap_or_else(|| impact::not_over(after))), theme.muted);
         }
         PagesLine::Path(place) => {
             let path = job.pages.get(place).map(|path| path.as_str()).unwrap_or_default();
@@ -175,13 +175,13 @@ fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> L
                 return row.line();
             };
             if line != PagesLine::After(place) {
-                about::push_before(&mut row, view, &page.before, windows.before, false);
+                impact::push_before(&mut row, view, &page.before, windows.before, false);
             }
             if matches!(line, PagesLine::Views(_)) {
                 row.push("   ", theme.text);
             }
             if line != PagesLine::Before(place) {
-                about::push_after(&mut row, view, &page.after, Some((&page.before, windows.before)), after, false);
+                impact::push_after(&mut row, view, &page.after, Some((&page.before, windows.before)), after, false);
             }
         }
     }
@@ -190,7 +190,7 @@ fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> L
 
 /// The days of a window in what room there is.
 fn window(range: DateRange, room: usize) -> String {
-    let whole = format!("{} UTC", about::days(range));
+    let whole = format!("{} UTC", impact::days(range));
     if room >= 8 + whole.chars().count() { whole } else { format!("{}, {} days", range.from(), range.days()) }
 }
 
@@ -302,7 +302,7 @@ fn when(view: View<'_>, at: Time) -> String {
 
 fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     match line {
         ThreadLine::Entry { at, who, text } => {
             let (name, style) = match who {

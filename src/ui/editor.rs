@@ -1,6 +1,6 @@
 //! The prompt editor: the text, and under it how it stands and what it would cost.
 
-use super::text::{Row, fit};
+use super::text::{TextRow, fit};
 use super::{View, boxed, cursor, put};
 use crate::app::editor::{DraftState, Editor};
 use crate::app::format::plural;
@@ -87,7 +87,7 @@ pub(super) fn draft_said(view: View<'_>, saved: &DraftState) -> (String, Style) 
 fn size_line<'a>(view: View<'_>, editor: &Editor, width: usize) -> Line<'a> {
     let theme = view.theme;
     let (lines, characters) = editor.input.size();
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(format!("{}, {}", plural(lines, "line"), plural(characters, "character")), theme.muted);
     let limited = match editor.kind {
         PromptKind::FollowUp => RateLimited::FollowUp,

@@ -2,7 +2,7 @@
 //! moment, below what there is to say.
 
 use super::View;
-use super::text::Row;
+use super::text::TextRow;
 use crate::app::{Screen, Severity};
 use crate::model::connection::Connection;
 use ratatui::Frame;
@@ -15,7 +15,7 @@ use unicode_width::UnicodeWidthStr;
 pub(super) fn header(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, now } = view;
     let width = usize::from(area.width);
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     let header = app.header(width, now);
     row.push(header.program, theme.title);
     if app.screen == Screen::Welcome {
@@ -58,7 +58,7 @@ fn connection_style(view: View<'_>) -> Style {
 pub(super) fn footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let width = usize::from(area.width);
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     if let Some(label) = app.footer_label() {
         row.push(label, theme.mark);
     }
@@ -95,7 +95,7 @@ fn said(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
     frame.render_widget(Clear, area);
     let alerts = app.alerts(width).len();
     for (at, (spot, text)) in area.rows().zip(lines).enumerate() {
-        let mut row = Row::new(width);
+        let mut row = TextRow::new(width);
         row.push(text, if at < alerts { theme.warning } else { style });
         super::text::paint(frame.buffer_mut(), spot, &row.line());
     }

@@ -1,6 +1,6 @@
 //! The help: the keys that held when it was opened, and the symbols of the list below it.
 
-use super::text::{Row, fit, left};
+use super::text::{TextRow, fit, left};
 use super::{View, boxed, cursor, more_below, put};
 use crate::app::help::{Help, HelpLine};
 use ratatui::Frame;
@@ -45,7 +45,7 @@ fn line<'a>(view: View<'_>, line: &HelpLine, (key_columns, width): (usize, usize
         HelpLine::Gap => Line::default(),
         HelpLine::Heading(text) => Line::styled(fit(&format!(" {text}"), width), theme.muted),
         HelpLine::Key(keys, text) => {
-            let mut row = Row::new(width);
+            let mut row = TextRow::new(width);
             row.push("  ", theme.text).push(left(keys, key_columns), theme.key);
             row.push(" ", theme.text).push(text.as_str(), theme.text);
             row.line()

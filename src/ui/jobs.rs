@@ -6,7 +6,7 @@
 //! │▌●*✓ Fix broken links in /api     #docs PR 1423     14m  │
 //! ```
 
-use super::text::{Row, left};
+use super::text::{TextRow, left};
 use super::{View, more_below, pane, put};
 use crate::app::format::{coarse, count, plural};
 use crate::app::jobs::JobLine as ListLine;
@@ -137,7 +137,7 @@ fn job_line<'a>(view: View<'_>, job: &'a Job, width: usize) -> Line<'a> {
     let is_quiet = matches!(group, JobGroup::Done | JobGroup::Dismissed);
     let needs = job.group() == JobGroup::NeedsYou;
     let (glyph, glyph_style) = glyph(view, job);
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.add(if selected { SELECTED } else { " " }, theme.mark);
     // Full: it needs the user. Hollow: it ended without asking for anything, and was not looked at since.
     let ended_unseen = job.status.as_ref().is_some_and(Status::is_finished) && job.is_unseen() && !job.dismissed;

@@ -17,13 +17,13 @@ const BEHIND: CellDiffOption = CellDiffOption::ForcedWidth(NonZeroU16::MIN);
 
 /// A text on the screen that leads somewhere.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct ScreenLink {
     area: Rect,
     text: String,
     target: String,
 }
 
-impl Link {
+impl ScreenLink {
     /// The link that `text` at the left of this one-line area is; none where it leads to no page of the web.
     pub(super) fn new(area: Rect, text: &str, target: &str) -> Option<Self> {
         let text = fit(text, usize::from(area.width));
@@ -90,7 +90,7 @@ mod tests {
 
     fn linked(text: &str, link: &str, url: &str) -> Buffer {
         let mut buffer = line(text);
-        let link = Link::new(Rect::new(3, 0, 20, 1), link, url).expect("a link");
+        let link = ScreenLink::new(Rect::new(3, 0, 20, 1), link, url).expect("a link");
         assert!(link.is_seen(&buffer));
         link.apply(&mut buffer);
         buffer
@@ -132,9 +132,9 @@ mod tests {
 
     #[test]
     fn a_layer_over_any_of_it_leaves_no_link() {
-        let link = Link::new(Rect::new(3, 0, 20, 1), "1423", URL).expect("a link");
+        let link = ScreenLink::new(Rect::new(3, 0, 20, 1), "1423", URL).expect("a link");
         assert!(!link.is_seen(&line("PR 14┌─┐")));
-        assert!(!Link::new(Rect::new(28, 0, 20, 1), "1423", URL).expect("a link").is_seen(&line("")));
+        assert!(!ScreenLink::new(Rect::new(28, 0, 20, 1), "1423", URL).expect("a link").is_seen(&line("")));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-pub(super) type Part<'a> = Vec<Span<'a>>;
+pub(super) type TitleSpans<'a> = Vec<Span<'a>>;
 
 pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     Line::from(spans(view, view.app.list_title(width)))
@@ -18,16 +18,16 @@ pub(super) fn all_jobs<'a>(view: View<'_>, width: usize) -> Line<'a> {
     Line::from(spans(view, view.app.all_jobs_title(width)))
 }
 
-pub(super) fn cells<'s, 'a: 's>(parts: impl Iterator<Item = &'s Part<'a>>) -> usize {
+pub(super) fn cells<'s, 'a: 's>(parts: impl Iterator<Item = &'s TitleSpans<'a>>) -> usize {
     parts.flatten().map(|span| span.content.width()).sum()
 }
 
 /// The filter's text in so many cells; with its cursor while it is typed.
-pub(super) fn filter<'a>(view: View<'_>, room: usize) -> Option<Part<'a>> {
+pub(super) fn filter<'a>(view: View<'_>, room: usize) -> Option<TitleSpans<'a>> {
     view.app.filter_pieces(room).map(|pieces| spans(view, pieces))
 }
 
-fn spans<'a>(view: View<'_>, pieces: Vec<(String, TitlePiece)>) -> Part<'a> {
+fn spans<'a>(view: View<'_>, pieces: Vec<(String, TitlePiece)>) -> TitleSpans<'a> {
     pieces.into_iter().map(|(text, piece)| Span::styled(text, style(view, piece))).collect()
 }
 

@@ -1,6 +1,6 @@
 //! The log: requests and transitions, newest at the bottom.
 
-use super::text::{Row, fit, left, right};
+use super::text::{TextRow, fit, left, right};
 use super::{View, more_below, pane, put};
 use crate::app::format::{count, number};
 use crate::model::log::{LogEntry, LogKind};
@@ -19,7 +19,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         put(frame, inner, 1, Line::styled("  Nothing was asked of the service yet.", theme.muted));
         return;
     }
-    let columns = Columns::fitting(width);
+    let columns = LogColumns::fitting(width);
     put(frame, inner, 0, columns.heads(view));
     let rows = app.log_rows();
     for (n, entry) in app.log.visible(rows).enumerate() {
@@ -29,7 +29,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Columns {
+struct LogColumns {
     width: usize,
     /// Cells of the milliseconds; none where it is narrow.
     millis: usize,
@@ -44,7 +44,7 @@ const MILLIS: usize = 9;
 /// Below this width there is no room for all columns.
 const NARROW: usize = 60;
 
-impl Columns {
+impl LogColumns {
     fn fitting(width: usize) -> Self {
         let millis = if width < NARROW { 0 } else { MILLIS };
         let room = width.saturating_sub(TIME + OPERATION + STATUS + millis + 3);
@@ -53,7 +53,7 @@ impl Columns {
 
     fn heads<'a>(&self, view: View<'_>) -> Line<'a> {
         let muted = view.theme.muted;
-        let mut row = Row::new(self.width);
+        let mut row = TextRow::new(self.width);
         row.push(left(" time", TIME), muted).push(left("what", OPERATION), muted).push(left("status", STATUS), muted);
         row.push(right(if self.millis > 0 { "ms" } else { "" }, self.millis), muted).push("  ", muted);
         if self.subject > 0 {
@@ -67,10 +67,10 @@ impl Columns {
     fn entry<'a>(&self, view: View<'_>, entry: &LogEntry) -> Line<'a> {
         let theme = view.theme;
         let at = entry.at.with_timezone(&view.app.config.offset).format(" %H:%M:%S");
-        let mut row = Row::new(self.width);
+        let mut row = TextRow::new(self.width);
         row.push(left(&at.to_string(), TIME), theme.muted);
         // Without a result there is room for all that it is about.
-        let told = |row: &mut Row<'a>, result: &str, style: Style| {
+        let told = |row: &mut TextRow<'a>, result: &str, style: Style| {
             row.push("  ", theme.text);
             match (self.subject, result) {
                 (_, "") => row.push(fit(entry.subject.as_str(), row.room()), theme.text),

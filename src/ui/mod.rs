@@ -1,20 +1,20 @@
 //! Drawing: the state, a theme and the time into a frame. Writes nothing back; visits only what is visible.
 
-mod about;
 mod all_jobs;
 mod ascii;
 mod bars;
 mod batch;
 mod cursor;
 mod detail;
+mod dialogs;
 mod editor;
 mod frame_lines;
 mod help;
+mod impact;
 mod jobs;
 mod links;
 mod list_title;
 mod log;
-mod overlays;
 mod palette;
 mod picker;
 mod profiles;
@@ -75,7 +75,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
 }
 
 /// The link of what is on the screen, where the terminal knows links.
-fn link_of(view: View<'_>) -> Option<links::Link> {
+fn link_of(view: View<'_>) -> Option<links::ScreenLink> {
     let View { app, theme, .. } = view;
     let g = app.geometry();
     let shown = app.screen == Screen::Jobs && is_usable(app.size) && (g.shows_both() || app.pane == Pane::Detail);
@@ -134,9 +134,9 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             Dialog::Palette(open) => palette::draw(frame, view, open, g.palette()),
             Dialog::Picker(picker) => picker::draw(frame, view, picker, g.layer()),
             Dialog::Batch(batch) => batch::draw(frame, view, batch, g.layer()),
-            Dialog::Ask(ask) => overlays::ask(frame, view, ask),
+            Dialog::Ask(ask) => dialogs::ask(frame, view, ask),
             Dialog::Resolve(open) => resolve::draw(frame, view, open, g.layer()),
-            Dialog::Question(question) => overlays::question(frame, view, question),
+            Dialog::Question(question) => dialogs::question(frame, view, question),
             // It is drawn with its list, in the title or the last line.
             Dialog::Filter(_) => {
                 let last = Rect { y: g.body.bottom().saturating_sub(1), height: 1, ..g.body };
@@ -147,11 +147,11 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             }
             Dialog::Help(open) => help::draw(frame, view, open, g.help()),
             Dialog::Calendar(open) => views::calendar::draw(frame, view, open, g.body),
-            Dialog::Card(open) => views::card::draw(frame, view, open, g.layer()),
+            Dialog::Card(open) => views::page_detail::draw(frame, view, open, g.layer()),
             Dialog::Trend(open) => views::trend::draw(frame, view, open, g.layer()),
             Dialog::Movers(open) => views::movers::draw(frame, view, open, g.movers()),
             Dialog::Export(open) => views::export::draw(frame, view, open, g.body),
-            Dialog::Kept(open) => views::kept::draw(frame, view, open, g.layer()),
+            Dialog::Kept(open) => views::cached_ranges::draw(frame, view, open, g.layer()),
             Dialog::AllJobs(open) => all_jobs::draw(frame, view, open, g.layer()),
             Dialog::Setup(form) => welcome::dialog(frame, view, form, g.layer()),
             Dialog::Profiles(open) => profiles::draw(frame, view, open, g.profiles(app.config.profiles.len())),

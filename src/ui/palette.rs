@@ -6,7 +6,7 @@
 //! │▌rename: a title of your own                  jobs      R │
 //! ```
 
-use super::text::{Row, fit};
+use super::text::{TextRow, fit};
 use super::{View, boxed, cursor, more_below, put};
 use crate::app::format::count;
 use crate::app::keymap::{Action, Context};
@@ -38,7 +38,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &CommandPalet
     let g = view.app.geometry();
     let (lines, rows) = (g.palette_lines(), g.palette_rows());
     for (n, (entry, chosen)) in palette.visible(rows).enumerate() {
-        let mut row = Row::new(width);
+        let mut row = TextRow::new(width);
         let style = if chosen { theme.selected } else { theme.text };
         row.push(if chosen { "▌" } else { " " }, theme.mark);
         let first = entry.keys.split("  ").take(2).collect::<Vec<_>>().join("  ");

@@ -9,7 +9,7 @@
 //! │ Rewrite the SSO guide …                                  │
 //! ```
 
-use super::text::{Row, fit};
+use super::text::{TextRow, fit};
 use super::{View, boxed, cursor, more_below, put};
 use crate::app::format::count;
 use crate::app::picker::{Picker, PickerLoad, Picking};
@@ -32,7 +32,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area:
     let g = view.app.geometry();
     let (lines, rows) = (g.picker_lines(), g.picker_rows());
     for (n, (entry, chosen)) in picker.visible(rows).enumerate() {
-        let mut row = Row::new(width);
+        let mut row = TextRow::new(width);
         let style = if chosen { theme.selected } else { theme.text };
         // A template's file name says less than its title.
         let has_note = width >= 60 || picker.picking != Picking::Templates;

@@ -7,7 +7,7 @@
 //! │   internal   handbook            docs.corp:8443      no key │
 //! ```
 
-use super::text::{Row, fit, left};
+use super::text::{TextRow, fit, left};
 use super::{View, boxed, more_below, put};
 use crate::app::keymap::{Action, Context};
 use crate::app::profiles::{ProfileEntry, ProfilesDialog, SwitchStep};
@@ -32,7 +32,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ProfilesDialog,
     let inner = boxed(frame, area, Line::styled(title, theme.title), theme.focus);
     let (g, failed) = (app.geometry(), open.said.is_some());
     let (lines, rows) = (g.profile_lines(profiles.len(), failed), g.profile_rows(profiles.len(), failed));
-    let columns = Columns::fitting(profiles, usize::from(inner.width));
+    let columns = ProfileColumns::fitting(profiles, usize::from(inner.width));
     for (n, (at, profile)) in profiles.iter().enumerate().skip(open.top()).take(rows).enumerate() {
         put(frame, lines, n, line(view, profile, at, open, columns, usize::from(inner.width)));
     }
@@ -49,14 +49,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ProfilesDialog,
 
 /// Cells of the columns.
 #[derive(Debug, Clone, Copy)]
-struct Columns {
+struct ProfileColumns {
     name: usize,
     project: usize,
     /// The service; 0 where it has no column.
     host: usize,
 }
 
-impl Columns {
+impl ProfileColumns {
     /// The name takes what it needs, up to half of the room; project and service share the rest, the service what it needs
     /// where the project leaves it.
     fn fitting(profiles: &[ProfileEntry], width: usize) -> Self {
@@ -89,7 +89,7 @@ fn line<'a>(
     profile: &ProfileEntry,
     at: usize,
     open: &ProfilesDialog,
-    columns: Columns,
+    columns: ProfileColumns,
     width: usize,
 ) -> Line<'a> {
     let View { app, theme, .. } = view;
@@ -107,10 +107,10 @@ fn line<'a>(
         (_, ProfileEntry { lacks: Some(_), .. }) => ("no key", theme.warning),
         _ => ("", theme.muted),
     };
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(if chosen { "▌" } else { " " }, theme.mark);
     row.push(if here { "● " } else { "  " }, theme.good);
-    let Columns { name, project, host } = columns;
+    let ProfileColumns { name, project, host } = columns;
     row.push(left(profile.name.as_str(), name), style).push("  ", theme.text);
     row.push(left(profile.project().as_str(), project), style);
     if host > 0 {

@@ -1,6 +1,6 @@
 //! The page about an undelivered prompt.
 
-use super::text::Row;
+use super::text::TextRow;
 use super::{View, boxed, put};
 use crate::app::detail::kind_text;
 use crate::app::dialog::UndeliveredDialog;
@@ -18,7 +18,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, resolve: &UndeliveredD
     let lines = view.app.resolve_lines(resolve, width);
     let rows = usize::from(text.height);
     for (n, line) in lines.iter().skip(resolve.scroll).take(rows).enumerate() {
-        let mut row = Row::new(width);
+        let mut row = TextRow::new(width);
         match line {
             ResolveLine::Heading(text) => row.push(text, theme.title),
             ResolveLine::Text(text) => row.push(text, theme.text),

@@ -166,13 +166,13 @@ const SPANS: usize = 16;
 
 /// A row of cells, filled from the left; what doesn't fit is cut.
 #[derive(Debug)]
-pub(super) struct Row<'a> {
+pub(super) struct TextRow<'a> {
     width: usize,
     used: usize,
     spans: Vec<Span<'a>>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> TextRow<'a> {
     /// An empty row of so many cells.
     pub(super) fn new(width: usize) -> Self {
         Self { width, used: 0, spans: Vec::with_capacity(SPANS) }
@@ -265,13 +265,13 @@ mod tests {
             text in prop_oneof!["[ -~]{0,12}", "\\PC{0,6}", "[ -~日é]{0,9}"],
             (width, room) in (0_usize..14, 0_usize..20),
         ) {
-            let shown = |row: Row<'_>| row.spans.iter().map(|span| span.content.to_string()).collect::<String>();
+            let shown = |row: TextRow<'_>| row.spans.iter().map(|span| span.content.to_string()).collect::<String>();
             let fitted = |text: String| {
-                let mut row = Row::new(room);
+                let mut row = TextRow::new(room);
                 row.push(text, Style::new());
                 shown(row)
             };
-            let (mut at_left, mut at_right) = (Row::new(room), Row::new(room));
+            let (mut at_left, mut at_right) = (TextRow::new(room), TextRow::new(room));
             at_left.left(text.as_str(), width, Style::new());
             at_right.right(text.as_str(), width, Style::new());
             prop_assert!(width > room || (at_left.used, at_right.used) == (width, width));

@@ -13,7 +13,7 @@
 //! how the last attempt went
 //! ```
 
-use super::text::{Row, fit, left};
+use super::text::{TextRow, fit, left};
 use super::{View, boxed, cursor, put};
 use crate::app::keymap::{Action, Context};
 use crate::app::welcome::{Form, FormLine as Field, KeySourceChoice, Purpose, SetupStep, Welcome};
@@ -105,7 +105,7 @@ fn line(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: Field, 
     }
     let (theme, form) = (view.theme, &welcome.form);
     let here = form.line == field;
-    let mut row = Row::new(usize::from(area.width));
+    let mut row = TextRow::new(usize::from(area.width));
     row.push(if here { "▌" } else { " " }, theme.mark);
     row.push(left(label(form, field), usize::from(LABEL - 1)), if here { theme.selected } else { theme.muted });
     let value = Rect { x: area.x + LABEL, width: area.width.saturating_sub(LABEL), height: 1, ..area };
@@ -185,7 +185,7 @@ fn folded(form: &Form) -> String {
 }
 
 /// The sources, the chosen one in brackets; that one alone where there is no room for all.
-fn choices(view: View<'_>, form: &Form, row: &mut Row<'_>) {
+fn choices(view: View<'_>, form: &Form, row: &mut TextRow<'_>) {
     let theme = view.theme;
     let all = form.sources();
     if all.iter().map(|source| source.name().width() + 2).sum::<usize>() > row.room() {

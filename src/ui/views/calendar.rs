@@ -15,7 +15,7 @@ use crate::app::keymap::{Action, Context, PreviousPeriod};
 use crate::app::views::calendar::{Calendar, CalendarPurpose, Focus};
 use crate::app::views::months::{DAY, GAP, MONTH, Months, WEEK, days_of};
 use crate::model::period::DateRange;
-use crate::ui::text::{Row, fit, left, right};
+use crate::ui::text::{TextRow, fit, left, right};
 use crate::ui::{View, boxed, put};
 use chrono::{Datelike as _, NaiveDate};
 use ratatui::Frame;
@@ -95,7 +95,7 @@ fn below(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, months: &Months
 
 /// The quick choices in one line, as many as have room.
 fn quick_choices<'a>(view: View<'_>, width: usize) -> Line<'a> {
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     for (n, before) in PreviousPeriod::ALL.into_iter().enumerate() {
         let name = match before {
             PreviousPeriod::Period => "before",
@@ -117,7 +117,7 @@ fn quick_line<'a>(view: View<'_>, open: &Calendar, before: PreviousPeriod, width
         PreviousPeriod::FourWeeks => "four weeks before",
         PreviousPeriod::Year => "a year before",
     };
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     let key = view.app.key_label(Context::Calendar, Action::CompareBefore(before));
     row.push(key, view.theme.key).push(format!("  {}", left(name, 20)), view.theme.text);
     let range = open.before(before).map(|range| range.to_string()).unwrap_or_default();
@@ -133,14 +133,14 @@ fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &Months) -> Vec<Line
     let theme = view.theme;
     let mut lines = Vec::new();
     if months.roomy {
-        let mut row = Row::new(width);
+        let mut row = TextRow::new(width);
         for first in firsts {
             let name = first.format("%B %Y").to_string();
             row.push(left(&format!("{}{name}", " ".repeat(WEEK + 1)), MONTH + GAP), theme.title);
         }
         lines.push(row.line());
     }
-    let mut heads = Row::new(width);
+    let mut heads = TextRow::new(width);
     for _ in firsts {
         heads.push(" ".repeat(WEEK), theme.muted);
         for day in WEEKDAYS {
@@ -150,7 +150,7 @@ fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &Months) -> Vec<Line
     }
     lines.push(heads.line());
     for week in months.weeks() {
-        let mut row = Row::new(width);
+        let mut row = TextRow::new(width);
         for first in firsts {
             week_cells(&mut row, view, (open, span), *first, week);
             row.push(" ".repeat(GAP), theme.text);
@@ -161,7 +161,7 @@ fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &Months) -> Vec<Line
 }
 
 /// One week of a month: its number, and its days that lie in the month.
-fn week_cells(row: &mut Row<'_>, view: View<'_>, picked: Picked<'_>, first: NaiveDate, week: usize) {
+fn week_cells(row: &mut TextRow<'_>, view: View<'_>, picked: Picked<'_>, first: NaiveDate, week: usize) {
     let theme = view.theme;
     let days = days_of(first, week);
     let number = days.iter().flatten().next().map(|day| day.iso_week().week().to_string()).unwrap_or_default();
@@ -177,7 +177,7 @@ fn week_cells(row: &mut Row<'_>, view: View<'_>, picked: Picked<'_>, first: Naiv
 }
 
 /// A day: the chosen span is `[14──15]`, the cursor `>20<`, a day whose total is known `12·`, one after today `–`.
-fn day_cell(row: &mut Row<'_>, view: View<'_>, (open, span): Picked<'_>, day: NaiveDate) {
+fn day_cell(row: &mut TextRow<'_>, view: View<'_>, (open, span): Picked<'_>, day: NaiveDate) {
     let theme = view.theme;
     if day > open.today {
         row.push("  – ", theme.muted);

@@ -12,7 +12,7 @@
 
 use crate::app::format::plural;
 use crate::app::views::export::{ExportDialog, ExportLine, ExportTarget, LABEL, ROWS};
-use crate::ui::text::{Row, fit, left};
+use crate::ui::text::{TextRow, fit, left};
 use crate::ui::{View, boxed, put};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -65,7 +65,7 @@ fn choices<'a>(view: View<'_>, open: &ExportDialog, part: ExportLine, width: usi
         ExportLine::Target => "to",
     };
     let here = part == open.part;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(if here { "▌" } else { " " }, theme.mark);
     row.push(left(label, LABEL - 1), if here { theme.selected } else { theme.muted });
     for (name, chosen) in open.choices(part) {

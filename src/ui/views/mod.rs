@@ -8,14 +8,14 @@
 //!    1  /quickstart                         9,120    4,310   13,430    32%   ████████████████▒▒▒▒▒▒▒▒
 //! ```
 
+pub(super) mod cached_ranges;
 pub(super) mod calendar;
-pub(super) mod card;
 pub(super) mod export;
-pub(super) mod kept;
 pub(super) mod movers;
-mod place;
+pub(super) mod page_detail;
+mod position_line;
 mod presets;
-mod state;
+mod status_line;
 mod table;
 mod totals;
 pub(super) mod trend;
@@ -38,7 +38,7 @@ use ratatui::widgets::{Paragraph, Wrap};
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let width = usize::from(area.width);
     put(frame, view.app.geometry().views_range(), 0, presets::line(view, width));
-    put(frame, area, 1, state::line(view, width));
+    put(frame, area, 1, status_line::line(view, width));
     let Some(totals) = view.app.views.listed_totals() else {
         nothing_yet(frame, view, area);
         return;
@@ -47,7 +47,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     put(frame, area, 3, totals::changes(view, width));
     table::draw(frame, view);
     let last = usize::from(area.height.saturating_sub(1));
-    put(frame, area, last, place::line(view, width));
+    put(frame, area, last, position_line::line(view, width));
 }
 
 /// Before the first answer: loading, or why there is none, and what can be seen all the same.

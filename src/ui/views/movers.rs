@@ -6,7 +6,7 @@ use crate::app::format::{count, plural, views};
 use crate::app::views::movers::{Half, Mover, Movers};
 use crate::model::comparison::Change;
 use crate::model::views::ViewCount;
-use crate::ui::text::{Row, fit, fit_end, left, right};
+use crate::ui::text::{TextRow, fit, fit_end, left, right};
 use crate::ui::{View, boxed, more, more_below, put};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -63,7 +63,7 @@ fn title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
         .iter()
         .find(|form| form.width() + needed <= width)
         .or_else(|| forms.iter().find(|form| form.width() < width));
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(form.cloned().unwrap_or_else(|| format!(" {metric}")), theme.title);
     for text in unfair {
         if text.width() < row.room() {
@@ -78,7 +78,7 @@ fn half(frame: &mut Frame<'_>, view: View<'_>, told: (&str, &Half, bool), (rows,
     let theme = view.theme;
     let (name, half, has_keys) = told;
     let width = usize::from(area.width);
-    let columns = Columns::fitting(half, width);
+    let columns = MoverColumns::fitting(half, width);
     put(frame, area, 0, columns.head(view, told, hidden));
     if half.is_empty() {
         put(frame, area, 1, Line::styled(format!("   No page {name} views."), theme.muted));
@@ -89,7 +89,7 @@ fn half(frame: &mut Frame<'_>, view: View<'_>, told: (&str, &Half, bool), (rows,
 }
 
 /// Widths at the present width.
-struct Columns {
+struct MoverColumns {
     path: usize,
     number: usize,
     /// Whether the two numbers stand there, too.
@@ -97,7 +97,7 @@ struct Columns {
     width: usize,
 }
 
-impl Columns {
+impl MoverColumns {
     fn fitting(half: &Half, width: usize) -> Self {
         let number = half.numbers().map(|count| views(count).len()).fold(6, usize::max) + 2;
         let numbers = width >= 58;
@@ -107,7 +107,7 @@ impl Columns {
 
     fn head<'a>(&self, view: View<'_>, (name, half, has_keys): (&str, &Half, bool), hidden: usize) -> Line<'a> {
         let theme = view.theme;
-        let mut row = Row::new(self.width);
+        let mut row = TextRow::new(self.width);
         let style = if has_keys { theme.mark } else { theme.muted };
         let more = if hidden > 0 { format!(", {}", more(hidden)) } else { String::new() };
         let all = count(half.total());
@@ -133,7 +133,7 @@ impl Columns {
     fn row<'a>(&self, view: View<'_>, mover: &Mover, selected: bool) -> Line<'a> {
         let theme = view.theme;
         let text = if selected { theme.selected } else { theme.text };
-        let mut row = Row::new(self.width);
+        let mut row = TextRow::new(self.width);
         row.push(if selected { "▌" } else { " " }, theme.mark);
         row.push(left(&fit_end(mover.path.as_str(), self.path.saturating_sub(1)), self.path), text);
         // A page that is not listed is new or gone; it did not have 0 views as others may.

@@ -1,12 +1,12 @@
 //! The line of the range and the names of the ranges beside it.
 
 use crate::ui::View;
-use crate::ui::text::Row;
+use crate::ui::text::TextRow;
 use ratatui::text::Line;
 
 pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     let (range, names) = app.range_line(width, now);
     row.push(range, theme.title);
     for name in names {

@@ -13,7 +13,7 @@ use crate::app::views::columns::{AIR, NumberColumn, PageColumns, says_new_and_go
 use crate::app::views::table::{ComparisonBaseline, Metric, PageColumn, PageMetrics, PageTable, RowKind, VisibleRow};
 use crate::model::comparison::Change;
 use crate::model::views::ViewCount;
-use crate::ui::text::{Row, cells, fit, fit_end, left, right};
+use crate::ui::text::{TextRow, cells, fit, fit_end, left, right};
 use crate::ui::{View, bars, put};
 use ratatui::Frame;
 use ratatui::style::Style;
@@ -66,7 +66,7 @@ fn heads<'a>(columns: &PageColumns, view: View<'_>) -> Line<'a> {
     let sorting = table.is_report().then(|| table.sorting());
     let arrow = |column: PageColumn| sorting.filter(|sorting| sorting.by == column).map(|sorting| sorting.arrow());
     let style = |column: PageColumn, style: Style| if arrow(column).is_some() { theme.mark } else { style };
-    let mut row = Row::new(columns.width);
+    let mut row = TextRow::new(columns.width);
     let lead = columns.lead();
     row.push(if columns.rank > 0 { format!("{}  ", right("#", lead - 2)) } else { " ".repeat(lead) }, theme.muted);
     let mut path = format!("path{}", arrow(PageColumn::Path).map(|arrow| format!(" {arrow}")).unwrap_or_default());
@@ -106,7 +106,7 @@ fn row<'a>(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> Lin
         (false, true) => theme.muted,
         (false, false) => theme.text,
     };
-    let mut row = Row::new(columns.width);
+    let mut row = TextRow::new(columns.width);
     row.add(if selected { "▌" } else { " " }, theme.mark);
     if columns.marks {
         row.add(if shown.marked { "*" } else { " " }, theme.mark);
@@ -149,7 +149,7 @@ fn place(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> (Stri
 }
 
 /// The path, or in a tree what the folders around it don't say; with a folder its number of pages.
-fn name(columns: &PageColumns, row: &mut Row<'_>, view: View<'_>, shown: &VisibleRow<'_>, text: Style) {
+fn name(columns: &PageColumns, row: &mut TextRow<'_>, view: View<'_>, shown: &VisibleRow<'_>, text: Style) {
     let indent = (shown.depth * 2).min(columns.path / 2);
     let (sign, pages) = match shown.kind {
         RowKind::Folder(folder) => (if folder.open { "▾ " } else { "▸ " }, format!(" {} pages", count(folder.pages))),

@@ -7,7 +7,7 @@ use crate::app::views::compare::SiteChange;
 use crate::model::comparison::Change;
 use crate::model::period::DateRange;
 use crate::model::views::{Count, Counts};
-use crate::ui::text::Row;
+use crate::ui::text::TextRow;
 use crate::ui::{View, bars};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
@@ -28,7 +28,7 @@ pub(super) fn line<'a>(view: View<'_>, totals: &Counts, width: usize) -> Line<'a
         _ if narrow => String::new(),
         _ => total,
     };
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(" ", theme.text).push(&human, style(theme.human.add_modifier(Modifier::BOLD))).push("  ", theme.text);
     let rest = ai.width() + total.width() + 3;
     let bar_width = row.room().saturating_sub(rest).min(60);
@@ -87,7 +87,7 @@ pub(super) fn changes<'a>(view: View<'_>, width: usize) -> Line<'a> {
         let key = app.key_label(Context::Views, Action::Compare);
         parts.push(Part { text: format!("  {key} compares page by page"), style: theme.muted, rank: 6 });
     }
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(format!(" {label}"), if change.by_page { theme.title } else { theme.muted });
     let mut ranks: Vec<(u8, usize)> = parts.iter().map(|part| (part.rank, part.text.width())).collect();
     ranks.sort_unstable();

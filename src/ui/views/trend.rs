@@ -11,14 +11,14 @@
 //!  1 of 7 days not known or not fresh: a asks, 1 request, 63 left here
 //! ```
 
-use super::state::as_of;
+use super::status_line::as_of;
 use super::{count_text, mark};
 use crate::app::format::{mean, views};
 use crate::app::views::trend::{Bar, FullDaysMean, MEAN_DAYS, TrendDialog, height};
 use crate::model::Time;
 use crate::model::period::DateRange;
 use crate::model::views::ViewCount;
-use crate::ui::text::{Row, right};
+use crate::ui::text::{TextRow, right};
 use crate::ui::{View, bars, boxed, put};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -32,7 +32,7 @@ const PARTIAL_WEEKEND: &str = "┅";
 const SLOT: usize = 14;
 
 /// What is drawn of one bar.
-struct Column {
+struct TrendColumn {
     bar: Bar,
     /// Views per day; none where they are unknown or no counts.
     human: Option<ViewCount>,
@@ -43,7 +43,7 @@ struct Column {
 
 /// The part of the chart that is on screen.
 struct Chart {
-    columns: Vec<Column>,
+    columns: Vec<TrendColumn>,
     /// First and last column, and the cells of each.
     shown: std::ops::Range<usize>,
     slot: usize,
@@ -83,13 +83,13 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDia
     put(frame, text, top + chart.rows + 1, dates(view, &chart, width));
     put(frame, inner, top + chart.rows + 2, selected(view, open, &chart, usize::from(inner.width)));
     let price = view.app.trend_price(open, view.now, width < 70);
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(price, theme.muted);
     put(frame, text, top + chart.rows + 3, row.line());
 }
 
 fn chart(view: View<'_>, open: &TrendDialog, width: usize, rows: usize) -> Chart {
-    let columns: Vec<Column> = open.bars(&view.app.views.totals).map(|bar| column(view, open, bar)).collect();
+    let columns: Vec<TrendColumn> = open.bars(&view.app.views.totals).map(|bar| column(view, open, bar)).collect();
     let tops = columns.iter().flat_map(|column| [column.human.zip(column.ai).map(|(h, a)| h + a), column.mean]);
     let top = tops.flatten().max();
     let full = top.unwrap_or_default().max(ViewCount::ONE);
@@ -103,7 +103,7 @@ fn chart(view: View<'_>, open: &TrendDialog, width: usize, rows: usize) -> Chart
     Chart { columns, shown, slot, full, top, gutter, rows }
 }
 
-fn column(view: View<'_>, open: &TrendDialog, bar: Bar) -> Column {
+fn column(view: View<'_>, open: &TrendDialog, bar: Bar) -> TrendColumn {
     let counts = bar.totals.as_ref().map(|known| &known.value);
     let as_of = bar.totals.as_ref().map_or(view.now, |known| known.as_of);
     let per_day = |count: &crate::model::views::Count| {
@@ -112,7 +112,7 @@ fn column(view: View<'_>, open: &TrendDialog, bar: Bar) -> Column {
     };
     let mean = if open.is_weekly() { None } else { view.app.views.totals.mean_up_to(bar.range.from()) };
     let partial = bar.is_partial(view.now) || (open.is_weekly() && bar.range.days() < 7);
-    Column {
+    TrendColumn {
         human: counts.and_then(|counts| per_day(&counts.human)),
         ai: counts.and_then(|counts| per_day(&counts.ai)),
         mean,
@@ -127,7 +127,7 @@ fn per_day(views: ViewCount, range: DateRange, as_of: Time) -> ViewCount {
 }
 
 impl Chart {
-    fn visible(&self) -> impl Iterator<Item = (usize, &Column)> {
+    fn visible(&self) -> impl Iterator<Item = (usize, &TrendColumn)> {
         self.columns.iter().enumerate().skip(self.shown.start).take(self.shown.len())
     }
 
@@ -141,7 +141,7 @@ impl Chart {
 fn level<'a>(view: View<'_>, chart: &Chart, from_top: usize, width: usize) -> Line<'a> {
     let theme = view.theme;
     let level = chart.rows - from_top;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     let at = if from_top == 0 {
         chart.top
     } else if chart.rows >= 6 && level == chart.rows / 2 && chart.rows.is_multiple_of(2) {
@@ -165,7 +165,7 @@ fn level<'a>(view: View<'_>, chart: &Chart, from_top: usize, width: usize) -> Li
 }
 
 /// What stands in a column at this height, the lowest is 1: human below, AI above.
-fn cell(view: View<'_>, chart: &Chart, column: &Column, level: usize) -> (&'static str, Style) {
+fn cell(view: View<'_>, chart: &Chart, column: &TrendColumn, level: usize) -> (&'static str, Style) {
     let theme = view.theme;
     let (Some(human), Some(ai)) = (column.human, column.ai) else {
         let sign = if column.bar.totals.is_some() { "≠" } else { "?" };
@@ -183,7 +183,7 @@ fn cell(view: View<'_>, chart: &Chart, column: &Column, level: usize) -> (&'stat
 /// The line under the bars: weekends doubled, what is partial dotted, the selected one pointed at.
 fn axis<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     let foot = if chart.top.is_some() { "0" } else { "" };
     row.push(right(foot, chart.gutter - 2), theme.muted).push(" └", theme.muted);
     for (place, column) in chart.visible() {
@@ -209,7 +209,7 @@ fn axis<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> 
 /// Dates where they have room; `…` where there is more to a side.
 fn dates<'a>(view: View<'_>, chart: &Chart, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     let more_before = if chart.shown.start > 0 { "…" } else { "" };
     row.push(right(more_before, chart.gutter), theme.muted);
     let each = 6_usize.div_ceil(chart.slot);
@@ -229,9 +229,9 @@ fn dates<'a>(view: View<'_>, chart: &Chart, width: usize) -> Line<'a> {
 
 fn legend_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push("█", theme.human).push(" human  ", theme.muted).push("▒", theme.ai).push(" AI  ", theme.muted);
-    let any = |holds: fn(&Column) -> bool| chart.columns.iter().any(holds);
+    let any = |holds: fn(&TrendColumn) -> bool| chart.columns.iter().any(holds);
     let mut signs = if open.is_weekly() { vec!["┄ part of a week"] } else { vec!["═ weekend", "┄ partial"] };
     if !open.is_weekly() && any(|column| column.partial && column.bar.is_weekend()) {
         signs.push("┅ both");
@@ -259,9 +259,9 @@ fn legend_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usi
 /// Sums over what is known, and the mean per day over what is known in full.
 fn sums<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let known: Vec<&Column> = chart.columns.iter().filter(|column| column.bar.totals.is_some()).collect();
+    let known: Vec<&TrendColumn> = chart.columns.iter().filter(|column| column.bar.totals.is_some()).collect();
     let (all, unit) = (chart.columns.len(), open.unit());
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     let plural = if all == 1 { "" } else { "s" };
     row.push(format!("{} of {all} {unit}{plural} known", known.len()), theme.text);
     if known.is_empty() {
@@ -297,7 +297,7 @@ fn selected<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize)
     let Some(column) = chart.columns.get(open.selected()) else { return Line::default() };
     let bar = &column.bar;
     let narrow = width < 60;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push("▌", theme.mark).push(day_words(bar, width), theme.selected);
     let partial = partial_words(open, bar, view.now);
     if !narrow {

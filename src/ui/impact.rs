@@ -5,7 +5,7 @@
 //! ```
 
 use super::View;
-use super::text::Row;
+use super::text::TextRow;
 use super::views::{count_text, mark};
 use crate::app::format::views;
 use crate::model::impact::{AfterWindow, PageViews};
@@ -37,7 +37,7 @@ pub(super) fn change(now: ViewCount, before: ViewCount) -> String {
 }
 
 /// The days in short, where they have no line of their own.
-fn push_days(row: &mut Row<'_>, view: View<'_>, range: Option<DateRange>) {
+fn push_days(row: &mut TextRow<'_>, view: View<'_>, range: Option<DateRange>) {
     if let Some(range) = range {
         let days = format!("{}…{}  ", range.from().format("%m-%d"), range.to().format("%m-%d"));
         row.push(days, view.theme.muted);
@@ -45,7 +45,7 @@ fn push_days(row: &mut Row<'_>, view: View<'_>, range: Option<DateRange>) {
 }
 
 /// What is known of the days before a job.
-pub(super) fn push_before(row: &mut Row<'_>, view: View<'_>, views: &PageViews, range: DateRange, dated: bool) {
+pub(super) fn push_before(row: &mut TextRow<'_>, view: View<'_>, views: &PageViews, range: DateRange, dated: bool) {
     let theme = view.theme;
     row.push("before  ", theme.muted);
     push_days(row, view, dated.then_some(range));
@@ -62,7 +62,7 @@ pub(super) fn push_before(row: &mut Row<'_>, view: View<'_>, views: &PageViews, 
 
 /// What is known of the days after it, against those before where both are whole.
 pub(super) fn push_after(
-    row: &mut Row<'_>,
+    row: &mut TextRow<'_>,
     view: View<'_>,
     views: &PageViews,
     before: Option<(&PageViews, DateRange)>,
@@ -113,7 +113,7 @@ pub(super) fn not_over(after: AfterWindow) -> String {
     }
 }
 
-fn push_unknown(row: &mut Row<'_>, view: View<'_>, views: &PageViews) {
+fn push_unknown(row: &mut TextRow<'_>, view: View<'_>, views: &PageViews) {
     let text = match views {
         PageViews::NotListed(_) => "not listed: no views",
         _ => "not known here",
@@ -122,7 +122,7 @@ fn push_unknown(row: &mut Row<'_>, view: View<'_>, views: &PageViews) {
 }
 
 /// Numbers that don't add up, and such as were loaded before the range was over.
-fn push_signs(row: &mut Row<'_>, view: View<'_>, views: &PageViews, range: DateRange) {
+fn push_signs(row: &mut TextRow<'_>, view: View<'_>, views: &PageViews, range: DateRange) {
     if let Some(counts) = views.counts() {
         row.push(mark(counts), view.theme.warning);
     }

@@ -10,7 +10,7 @@ use crate::model::load::Load;
 use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::ui::View;
-use crate::ui::text::Row;
+use crate::ui::text::TextRow;
 use chrono::Datelike;
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -52,12 +52,12 @@ fn as_of_forms(view: View<'_>, words: &str, at: Time) -> String {
 
 /// A part of the line in its forms, one to a line, from the longest to the shortest, which is empty where the part may
 /// be left out.
-type Part = (String, Style);
+type StatePart = (String, Style);
 
 /// The line: no part is cut, and none takes the place of another's shortest form. What room is left then goes to the
 /// longer forms, that of the first part before all.
-fn of_parts<'a>(parts: &[Part], width: usize) -> Line<'a> {
-    let mut row = Row::new(width);
+fn of_parts<'a>(parts: &[StatePart], width: usize) -> Line<'a> {
+    let mut row = TextRow::new(width);
     row.add(" ", Style::new());
     let least: usize = parts.iter().map(|(forms, _)| shortest(forms).width()).sum();
     let mut spare = row.room().saturating_sub(least);
@@ -87,7 +87,7 @@ fn loading<'a>(view: View<'_>, under_way: UnderWay, width: usize) -> Line<'a> {
     let wanted = view.app.views.query().range;
     let is_wanted = under_way.range == wanted;
     let of = if is_wanted { String::new() } else { format!(" of {}", under_way.range) };
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(" ", theme.text);
     let end = if under_way.stopping {
         " · stopping after this answer\n · stopping".to_owned()
@@ -145,7 +145,7 @@ fn of_report<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
     }
     let failure = views.trouble(now);
     let limit = failure.and_then(|failure| limit_of(view, failure));
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<StatePart> = Vec::new();
     if report.complete {
         let fresh = report.range.is_fresh(report.as_of, now);
         let whole = as_of_forms(view, "all pages ", report.as_of);
@@ -201,7 +201,7 @@ fn of_answer<'a>(view: View<'_>, width: usize) -> Line<'a> {
     } else {
         as_of_forms(view, "", shown.as_of)
     };
-    let mut parts: Vec<Part> = vec![(how_old, theme.muted)];
+    let mut parts: Vec<StatePart> = vec![(how_old, theme.muted)];
     let failure = views.trouble(now);
     let is_limited = failure.is_some_and(|failure| limit_of(view, failure).is_some());
     if let Some(rows) = views.all.broken_off(views.query().range).filter(|_| !is_limited) {

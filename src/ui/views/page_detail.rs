@@ -26,8 +26,8 @@ use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::row::Job;
 use crate::model::views::{Count, Counts};
-use crate::ui::text::{Row, fit_end, left, right};
-use crate::ui::{View, about, bars, boxed, jobs, more_below, put};
+use crate::ui::text::{TextRow, fit_end, left, right};
+use crate::ui::{View, bars, boxed, impact, jobs, more_below, put};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -68,7 +68,7 @@ fn card_line<'a>(view: View<'_>, card: &PageDetail, line: PageDetailLine, width:
         PageDetailLine::Range => range_line(view, numbers.range, &numbers.now, width),
         PageDetailLine::RangeBefore => before_line(view, card, width),
         PageDetailLine::Heads => {
-            let mut row = Row::new(width);
+            let mut row = TextRow::new(width);
             let number = number_width(width);
             row.push(" ".repeat(LABEL), theme.muted).push(right("human", number), theme.human);
             row.push(right("AI", number), theme.ai).push(right("total", number), theme.muted);
@@ -113,7 +113,7 @@ fn card_line<'a>(view: View<'_>, card: &PageDetail, line: PageDetailLine, width:
 /// The range, and when its numbers were loaded.
 fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViews, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(describe(range, view, width), theme.title);
     if let PageViews::Known(Timed { as_of, .. }) | PageViews::NotListed(as_of) = views {
         let at = as_of.with_timezone(&view.app.config.offset);
@@ -133,7 +133,7 @@ fn before_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> 
     let partial = if is_partial(now, ranges.now) || is_partial(before, ranges.before) { ", partial" } else { "" };
     let overlap = overlap(ranges.now, ranges.before).map(|text| format!(", {text}")).unwrap_or_default();
     let shown = card.numbers.range;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(if width < NARROW { ranges.short_label(shown) } else { ranges.label(shown) }, view.theme.muted);
     for warning in [partial.to_owned(), overlap] {
         if warning.width() <= row.room() {
@@ -145,7 +145,7 @@ fn before_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> 
 
 fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViews>, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(left(label, LABEL), theme.muted);
     match views {
         Some(PageViews::Known(known)) => {
@@ -172,7 +172,7 @@ fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViews>, width
 
 fn change_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(left("change", LABEL), theme.muted);
     let compared = card.numbers.compared.as_ref();
     let counts =
@@ -184,7 +184,7 @@ fn change_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> 
     let pairs = [(&now.human, &before.human), (&now.ai, &before.ai), (&now.total, &before.total)];
     for (now, before) in pairs {
         let change = match ranges.change(now, before) {
-            Some(Change::Of { now, before }) => about::change(now, before),
+            Some(Change::Of { now, before }) => impact::change(now, before),
             _ => "–".to_owned(),
         };
         row.push(right(&change, number_width(width)), theme.text);
@@ -209,7 +209,7 @@ fn share(counts: &Counts) -> String {
 /// The share of AI now and before, where it has no column.
 fn share_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     let now = card.numbers.now.counts().map_or_else(|| "–".to_owned(), share);
     row.push(left("AI", LABEL), theme.muted).push(format!("   {now} of human and AI"), theme.text);
     if let Some(before) = card.numbers.compared.as_ref().and_then(|compared| compared.before.counts()) {
@@ -224,7 +224,7 @@ fn number_width(width: usize) -> usize {
 
 fn rank_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(left("rank", LABEL), theme.muted);
     let Some(rank) = card.numbers.rank else {
         let text = match card.numbers.now {
@@ -247,7 +247,7 @@ fn rank_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> {
 /// A heading with how many there are, or why there are none.
 fn head<'a>(view: View<'_>, title: &str, n: Option<usize>, none: &str, card: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(title, theme.muted);
     match (n, &card.history) {
         (Some(0), _) => row.push(format!("  {none}"), theme.muted),
@@ -271,7 +271,7 @@ fn periods_head<'a>(view: View<'_>, card: &PageDetail, history: Option<&PageHist
 
 fn job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     let Some(job) = job else {
         row.push("a job that is not in the list yet", theme.muted);
         return row.line();
@@ -305,7 +305,7 @@ fn job_views<'a>(
     place: usize,
     width: usize,
 ) -> Line<'a> {
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push("  ", view.theme.text);
     let known = history.and_then(|known| known.jobs.get(place));
     let Some((key, before, later)) = known else { return row.line() };
@@ -314,14 +314,14 @@ fn job_views<'a>(
     // Where there is little room, the numbers come first.
     let dated = width >= NARROW;
     if !matches!(line, PageDetailLine::JobAfter(_)) {
-        about::push_before(&mut row, view, before, windows.before, dated);
+        impact::push_before(&mut row, view, before, windows.before, dated);
     }
     if matches!(line, PageDetailLine::JobViews(_)) {
         row.push("   ", view.theme.text);
     }
     if !matches!(line, PageDetailLine::JobBefore(_)) {
         let against = Some((before, windows.before));
-        about::push_after(&mut row, view, later, against, after(job, view.now.date_naive()), dated);
+        impact::push_after(&mut row, view, later, against, after(job, view.now.date_naive()), dated);
     }
     row.line()
 }
@@ -359,7 +359,7 @@ impl Periods {
 
     fn heads<'a>(&self, view: View<'_>) -> Line<'a> {
         let theme = view.theme;
-        let mut row = Row::new(self.width);
+        let mut row = TextRow::new(self.width);
         let (human, ai) = match (self.per_day, self.bar > 0) {
             (true, true) => ("human/day", "AI/day"),
             (true, false) => ("human/d", "AI/d"),
@@ -384,11 +384,11 @@ impl Periods {
     fn row<'a>(&self, view: View<'_>, period: &PagePeriod) -> Line<'a> {
         let theme = view.theme;
         let range = period.range;
-        let mut row = Row::new(self.width);
+        let mut row = TextRow::new(self.width);
         let days = format!("{}d", number(range.days()));
         let is_partial = period.views.as_of.date_naive() <= range.to();
         if self.bar > 0 {
-            row.push(left(&about::days(range), DAYS), theme.text).push(left(&right(&days, 5), 6), theme.muted);
+            row.push(left(&impact::days(range), DAYS), theme.text).push(left(&right(&days, 5), 6), theme.muted);
         } else {
             let days = if is_partial { format!(" {days} part") } else { format!(" {days}") };
             row.push(range.from().to_string(), theme.text).push(left(&days, FROM - 10), theme.muted);
@@ -406,7 +406,7 @@ impl Periods {
         row.line()
     }
 
-    fn push_bar(&self, row: &mut Row<'_>, view: View<'_>, counts: &Counts, divisor: f64) {
+    fn push_bar(&self, row: &mut TextRow<'_>, view: View<'_>, counts: &Counts, divisor: f64) {
         let room = self.bar.saturating_sub(8);
         for Span { content, style, .. } in bars::stacked(counts, self.full * divisor, room.max(1), view.theme) {
             row.push(content, style);

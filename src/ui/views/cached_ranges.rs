@@ -12,7 +12,7 @@ use crate::app::format::{coarse, count, number, plural};
 use crate::app::views::cached_ranges::CachedRanges;
 use crate::model::load::Load;
 use crate::model::report::{CachedViews, KnownRange};
-use crate::ui::text::{Row, left, right};
+use crate::ui::text::{TextRow, left, right};
 use crate::ui::{View, boxed, more_below, put};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -77,7 +77,7 @@ fn has(column: usize, width: usize) -> bool {
 }
 
 fn heads<'a>(view: View<'_>, width: usize) -> Line<'a> {
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     let style = view.theme.muted;
     row.push(" ", style).push(left("range", RANGE), style);
     for (column, head, cells) in [(1, "days", DAYS), (2, "pages", PAGES)] {
@@ -97,7 +97,7 @@ fn heads<'a>(view: View<'_>, width: usize) -> Line<'a> {
 fn line<'a>(view: View<'_>, known: &KnownRange, selected: bool, width: usize) -> Line<'a> {
     let View { theme, now, .. } = view;
     let text = if selected { theme.selected } else { theme.text };
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(if selected { "▌" } else { " " }, theme.mark);
     row.push(left(&known.range.to_string(), RANGE), text);
     if has(1, width) {

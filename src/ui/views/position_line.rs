@@ -3,24 +3,24 @@
 
 use crate::app::format::{count, number, plural, views};
 use crate::app::views::table::{Metric, PageColumn, PageSorting, PageTable, Scale};
-use crate::ui::list_title::{Part, cells, filter};
-use crate::ui::text::{Row, fit};
+use crate::ui::list_title::{TitleSpans, cells, filter};
+use crate::ui::text::{TextRow, fit};
 use crate::ui::{View, bars};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
 /// A part of the line: what has to be seen, or what may give way to what the signs of the bars mean.
-struct Said<'a> {
-    part: Part<'a>,
+struct PositionPart<'a> {
+    part: TitleSpans<'a>,
     needed: bool,
 }
 
-fn needed(part: Part<'_>) -> Said<'_> {
-    Said { part, needed: true }
+fn needed(part: TitleSpans<'_>) -> PositionPart<'_> {
+    PositionPart { part, needed: true }
 }
 
-fn aside<'a>(view: View<'_>, text: String) -> Said<'a> {
-    Said { part: vec![Span::styled(text, view.theme.muted)], needed: false }
+fn aside<'a>(view: View<'_>, text: String) -> PositionPart<'a> {
+    PositionPart { part: vec![Span::styled(text, view.theme.muted)], needed: false }
 }
 
 /// The line in so many cells.
@@ -29,9 +29,9 @@ pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let said = if table.is_report() { of_report(view, width) } else { of_answer(view) };
     let legend = legend(view);
     let legend_cells = cells([&legend].into_iter()) + 2;
-    let mut row = Row::new(width);
+    let mut row = TextRow::new(width);
     row.push(" ", view.theme.text);
-    for (n, Said { part, needed }) in said.into_iter().enumerate() {
+    for (n, PositionPart { part, needed }) in said.into_iter().enumerate() {
         let gap = if n == 0 { "" } else { " · " };
         let room = row.room().saturating_sub(if needed { 0 } else { legend_cells });
         if n == 0 || cells([&part].into_iter()) + gap.width() <= room {
@@ -51,7 +51,7 @@ pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
 }
 
 /// What the signs of the bars mean.
-fn legend<'a>(view: View<'_>) -> Part<'a> {
+fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let metrics: &[(Metric, &str)] = match (table.metric(), table.scale()) {
@@ -78,10 +78,10 @@ fn legend<'a>(view: View<'_>) -> Part<'a> {
 }
 
 /// One page of rows in the service's order: which, and whether there are more.
-fn of_answer<'a>(view: View<'_>) -> Vec<Said<'a>> {
+fn of_answer<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     let theme = view.theme;
     let views = &view.app.views;
-    let mut parts: Vec<Said<'a>> = Vec::new();
+    let mut parts: Vec<PositionPart<'a>> = Vec::new();
     if view.app.filter_input().is_some() {
         let text = "the filter holds once all pages are loaded";
         parts.extend(filter(view, 20).map(|mut part| {
@@ -107,13 +107,13 @@ fn of_answer<'a>(view: View<'_>) -> Vec<Said<'a>> {
 }
 
 /// All pages of a range, as far as they are loaded: the most important first.
-fn of_report<'a>(view: View<'_>, width: usize) -> Vec<Said<'a>> {
+fn of_report<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let warning = |text: String| needed(vec![Span::styled(text, theme.warning)]);
     // Where there is little room, what is wrong with the filter comes before how many pass it.
     let unread = table.filter_problem();
-    let mut head = if unread.is_some() && width < 60 { Part::new() } else { pages(view) };
+    let mut head = if unread.is_some() && width < 60 { TitleSpans::new() } else { pages(view) };
     let narrowing = view.app.filter_input().is_some() || table.is_filtered();
     if narrowing && let Some(mut part) = filter(view, width.saturating_sub(cells([&head].into_iter()) + 4).max(8)) {
         part.push(Span::raw("  "));
@@ -132,7 +132,7 @@ fn of_report<'a>(view: View<'_>, width: usize) -> Vec<Said<'a>> {
     }
     let sorting = table.sorting();
     let is_said = crate::app::views::columns::has_column(table, width, sorting.by);
-    parts.push(Said { needed: !is_said, ..aside(view, by(sorting)) });
+    parts.push(PositionPart { needed: !is_said, ..aside(view, by(sorting)) });
     if table.metric() != Metric::Total {
         parts.push(aside(view, format!("bars of {}", table.metric().name())));
     }
@@ -145,7 +145,7 @@ fn of_report<'a>(view: View<'_>, width: usize) -> Vec<Said<'a>> {
 }
 
 /// How many pages, or how many of them pass.
-fn pages<'a>(view: View<'_>) -> Part<'a> {
+fn pages<'a>(view: View<'_>) -> TitleSpans<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let (measures, all) = (table.measures(), table.rows().len());
@@ -166,7 +166,7 @@ fn pages<'a>(view: View<'_>) -> Part<'a> {
     part
 }
 
-fn marked<'a>(view: View<'_>) -> Option<Said<'a>> {
+fn marked<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
     let (marked, hidden) = (view.app.views.table.marked(), view.app.views.table.marks_hidden());
     let text = match (marked, hidden) {
         (0, 0) => return None,
