@@ -14,12 +14,12 @@ use crate::config::{Flags, Settings, SetupState, themes};
 use crate::engine::PollOptions;
 use crate::model::endpoint::ApiKey;
 use crate::model::text::CleanText;
-use crate::runtime::effects::Connection;
+use crate::runtime::effects::EngineConfig;
 use crate::runtime::first_run::FirstRun;
-use crate::runtime::remembered::Begun;
-use crate::runtime::switch::Profiles;
-use crate::runtime::terminal::Kind;
-use crate::runtime::{self, Folders, Parts};
+use crate::runtime::preload::Preload;
+use crate::runtime::switch::ProfileSwitcher;
+use crate::runtime::terminal::TerminalCaps;
+use crate::runtime::{self, DashboardConfig, Folders};
 use crate::store::{Opened, Store};
 use chrono::FixedOffset;
 use std::io::IsTerminal;
@@ -60,8 +60,8 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
     let no_store = |error| unusable(&settings.data_folder, &error);
     let (store, opening) = Store::begin(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
     let start = AppConfig { keymap, commands, greeting, is_verified, ..start(&settings) };
-    let begun = Begun::begin(&store, &start).map_err(no_terminal)?;
-    let connection = Some(Connection {
+    let begun = Preload::begin(&store, &start).map_err(no_terminal)?;
+    let connection = Some(EngineConfig {
         client,
         poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },
         lock_folder: Some(settings.data_folder.clone()),
@@ -75,7 +75,7 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
     let themes = themes::names(folders.themes.as_deref());
     let (notify, clipboard) = (settings.own.notify.how, settings.own.clipboard.clone());
     let first_run = FirstRun { config: settings.config.clone(), source: None };
-    let profiles = Profiles {
+    let profiles = ProfileSwitcher {
         known: settings.profiles.clone(),
         poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },
         lock_folder: Some(settings.data_folder.clone()),
@@ -85,7 +85,7 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
     let opened = opening.opened().await.map_err(no_store)?;
     let start =
         AppConfig { themes, notice: notice(&opened, &settings.data_folder), read_only: opened.read_only, ..start };
-    let parts = Parts {
+    let parts = DashboardConfig {
         start,
         look: settings.look,
         colours,
@@ -132,11 +132,11 @@ fn profile(known: &KnownProfile) -> ProfileEntry {
 }
 
 /// The terminal that stdin and stdout are, or why the dashboard can't run in it.
-pub(super) fn terminal(environment: &Environment) -> Result<Kind, Refusal> {
+pub(super) fn terminal(environment: &Environment) -> Result<TerminalCaps, Refusal> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(Refusal::unusable("The dashboard needs a terminal, and stdin or stdout is none."));
     }
-    Kind::of(environment).map_err(Refusal::unusable)
+    TerminalCaps::of(environment).map_err(Refusal::unusable)
 }
 
 /// The offset of local time, for times of day.

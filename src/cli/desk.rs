@@ -14,8 +14,8 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::log::{LogKind, Operation};
 use crate::model::unrecorded::UnrecordedPrompts;
 use crate::runtime::crash;
-use crate::runtime::logfile::Log;
-use crate::runtime::signals::{Signal, Signals, stop_group};
+use crate::runtime::logfile::LogGuard;
+use crate::runtime::signals::{Signal, SignalStream, stop_group};
 use crate::store::Store;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -109,8 +109,8 @@ pub(super) struct Desk {
     news: mpsc::Receiver<EngineEvent>,
     /// Taken in while something else was waited for.
     waiting: VecDeque<EngineEvent>,
-    signals: Signals,
-    log: Option<Log>,
+    signals: SignalStream,
+    log: Option<LogGuard>,
     /// The service did not accept the key for the last prompt.
     key_refused: bool,
     /// Somebody asked to end.
@@ -167,10 +167,10 @@ impl Desk {
             )));
         }
         // A folder without room for a log has room for nothing else either, which the store says.
-        let log = Log::open(&settings.data_folder).ok();
+        let log = LogGuard::open(&settings.data_folder).ok();
         crash::install_plain(log.as_ref().map(|log| log.path().to_path_buf()));
-        let signals =
-            Signals::listen().map_err(|error| Refusal::unusable(format!("No signal can be waited for: {error}.")))?;
+        let signals = SignalStream::listen()
+            .map_err(|error| Refusal::unusable(format!("No signal can be waited for: {error}.")))?;
         let (sender, news) = mpsc::channel(NEWS_WAITING);
         let setup = EngineSetup {
             client,

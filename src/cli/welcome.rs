@@ -14,8 +14,8 @@ use crate::model::endpoint::Scope;
 use crate::model::setup::DEFAULT_BASE_URL;
 use crate::model::text::CleanText;
 use crate::runtime::first_run::FirstRun;
-use crate::runtime::switch::Profiles;
-use crate::runtime::{self, Exit, Folders, Parts};
+use crate::runtime::switch::ProfileSwitcher;
+use crate::runtime::{self, DashboardConfig, Exit, Folders};
 use crate::sim::SimOptions;
 use crate::store::Store;
 
@@ -45,7 +45,7 @@ pub(super) async fn run(flags: &Flags, missing: Missing, environment: Environmen
     }
 }
 
-fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Result<Parts, Refusal> {
+fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Result<DashboardConfig, Refusal> {
     let (look, colours) = (missing.look.clone(), missing.look.theme.read_unless_usual()?);
     let keymap = own::keymap(&missing.own, &missing.config)?;
     let kind = terminal(&environment)?.with_titles(missing.own.notify.title);
@@ -59,7 +59,7 @@ fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Res
         welcome: Some(page),
         ..AppConfig::new(scope, local_offset())
     };
-    Ok(Parts {
+    Ok(DashboardConfig {
         start,
         look,
         colours,
@@ -71,7 +71,7 @@ fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Res
         environment,
         kind,
         folders: Folders { themes: Some(folder), ..Folders::default() },
-        profiles: Profiles::default(),
+        profiles: ProfileSwitcher::default(),
         first_run: FirstRun { config: missing.config.clone(), source: missing.source.clone() },
     })
 }

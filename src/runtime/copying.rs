@@ -24,13 +24,13 @@ impl Dashboard {
     /// Copies by OSC 52, between two frames.
     pub(super) fn copy_through_terminal(&mut self, text: &str) -> Result<(), Failure> {
         let local = |sentence: &str| Failure::new(FailureKind::Local, sentence);
-        if !self.stage.is_modern() {
+        if !self.session.is_modern() {
             return Err(local(
                 "This terminal takes no copies. clipboard under [ui] in config.toml names a program that does.",
             ));
         }
         let sequence = copy_sequence(text).map_err(|error| local(&error.to_string()))?;
         let sequence = Multiplexer::of(&self.environment).copying(&sequence);
-        self.stage.screen.send(&sequence).map_err(|_| local("The terminal took nothing; nothing was copied."))
+        self.session.screen.send(&sequence).map_err(|_| local("The terminal took nothing; nothing was copied."))
     }
 }

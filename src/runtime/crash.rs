@@ -2,7 +2,7 @@
 //! logged, and the program ends with code 101.
 
 use super::logfile;
-use super::terminal::Lent;
+use super::terminal::TerminalState;
 use crate::model::text::CleanText;
 use std::panic::PanicHookInfo;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub const CODE: i32 = 101;
 
 /// Sets the hook for the rest of the process. `log` is where the panic is written down, if anywhere.
-pub fn install(lent: Arc<Lent>, log: Option<PathBuf>) {
+pub fn install(lent: Arc<TerminalState>, log: Option<PathBuf>) {
     install_with(move || lent.give_back(), log);
 }
 

@@ -2,11 +2,11 @@
 //! Effects that change the record go one after the other, so that an older text never lands on a newer one. What
 //! needs the terminal (copying, opening, suspending, quitting) is the event loop's.
 
+use super::draining_session::DrainingSession;
+use super::effect_runner::{EffectRunner, Started, failure};
 use super::first_run::FirstRun;
-use super::hands::{Hands, Started, failure};
-use super::remembered::Reading;
-use super::retired::Retired;
-use super::signals::Signals;
+use super::preload::PendingRead;
+use super::signals::SignalStream;
 use crate::api::Client;
 use crate::app::{Effect, Msg};
 use crate::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
@@ -38,7 +38,7 @@ const CHECK_AFTER: Duration = Duration::from_secs(2);
 
 /// What the engine is made of, once the first frame is drawn.
 #[derive(Debug)]
-pub struct Connection {
+pub struct EngineConfig {
     pub client: Client,
     pub poll: PollOptions,
     /// Where leases lie; none for the demo.
@@ -50,7 +50,7 @@ pub struct Connection {
 /// The tasks under way.
 #[derive(Debug)]
 pub struct Effects {
-    hands: Hands,
+    hands: EffectRunner,
     started: watch::Sender<Started>,
     tasks: JoinSet<Option<Msg>>,
     /// Resolves when the last ordered task has ended.
@@ -64,7 +64,7 @@ pub struct Effects {
 
 /// The first rows of the list, which are being read already.
 #[derive(Default)]
-struct FirstRead(Option<Reading<FirstRows>>);
+struct FirstRead(Option<PendingRead<FirstRows>>);
 
 impl std::fmt::Debug for FirstRead {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -77,7 +77,7 @@ impl Effects {
     pub fn new(store: Store, scope: Scope, templates: Option<PathBuf>) -> Self {
         let (started, engine) = watch::channel(None);
         Self {
-            hands: Hands { store, scope, templates, exports: None, first_run: FirstRun::default(), engine },
+            hands: EffectRunner { store, scope, templates, exports: None, first_run: FirstRun::default(), engine },
             started,
             tasks: JoinSet::new(),
             last_ordered: None,
@@ -88,7 +88,7 @@ impl Effects {
     }
 
     /// The first rows of the list are being read: the next effect that asks for them gets these.
-    pub(super) fn read_first(&mut self, rows: Reading<FirstRows>) {
+    pub(super) fn read_first(&mut self, rows: PendingRead<FirstRows>) {
         self.first_rows = FirstRead(Some(rows));
     }
 
@@ -108,7 +108,7 @@ impl Effects {
     }
 
     /// Starts the engine in the background; `news` is where it tells of what happens.
-    pub fn start_engine(&mut self, connection: Connection, news: mpsc::Sender<EngineEvent>) {
+    pub fn start_engine(&mut self, connection: EngineConfig, news: mpsc::Sender<EngineEvent>) {
         let setup = EngineSetup {
             client: connection.client,
             store: self.hands.store.clone(),
@@ -133,7 +133,7 @@ impl Effects {
 
     /// Goes on with another service or project, on the same record. The work for the one before is ended in the background:
     /// what is being written and a prompt on its way are waited for. `news` is the new engine's from now on.
-    pub fn switch(&mut self, connection: Connection, news: &mut mpsc::Receiver<EngineEvent>) {
+    pub fn switch(&mut self, connection: EngineConfig, news: &mut mpsc::Receiver<EngineEvent>) {
         let scope = connection.client.scope().clone();
         let is_same = (&scope.base_url, &scope.project) == (&self.hands.scope.base_url, &self.hands.scope.project);
         let (sender, receiver) = mpsc::channel(NEWS_WAITING);
@@ -142,7 +142,7 @@ impl Effects {
             // The new one may need them.
             engine.release_leases();
         }
-        let retired = Retired {
+        let retired = DrainingSession {
             engine: self.hands.engine.clone(),
             tasks: std::mem::take(&mut self.tasks),
             last_ordered: self.last_ordered.take(),
@@ -151,7 +151,7 @@ impl Effects {
             is_same_project: is_same,
         };
         self.can_wait = None;
-        self.hands = Hands { scope, engine, ..self.hands.clone() };
+        self.hands = EffectRunner { scope, engine, ..self.hands.clone() };
         // The tasks that wait for the engine before have a sender of their own.
         self.started = started;
         self.retired.spawn(retired.end());
@@ -282,7 +282,7 @@ impl Effects {
         } else {
             "Still trying to record it. Press Ctrl-C to stop."
         });
-        let Ok(mut signals) = Signals::listen() else { return };
+        let Ok(mut signals) = SignalStream::listen() else { return };
         let patience = tokio::time::sleep(LAST_ANSWER);
         tokio::pin!(patience);
         while is_sending() || !self.retired.is_empty() {

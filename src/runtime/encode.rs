@@ -2,15 +2,15 @@
 //! where a glyph shows it, small gaps are stepped over, long blanks are erased, and a line of two alternating styles is
 //! drawn style by style where that is shorter. What is seen is the same.
 
-use super::look::Look;
-use super::pen::{Pen, keep_shorter, push_number};
+use super::cell_key::CellKey;
+use super::sgr::{SgrState, keep_shorter, push_number};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption};
 use ratatui::style::{Color, Modifier};
 use std::collections::BTreeMap;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A cell with its column and row.
-pub(super) type Placed<'a> = (u16, u16, &'a Cell);
+pub(super) type CellUpdate<'a> = (u16, u16, &'a Cell);
 
 /// What shows on a blank cell beside its ground.
 pub(super) const SEEN_ON_BLANK: Modifier = Modifier::UNDERLINED.union(Modifier::REVERSED).union(Modifier::CROSSED_OUT);
@@ -32,8 +32,9 @@ pub(super) fn settle_blank(cell: &mut Cell) {
 /// The bytes that draw these cells of a frame with the pen that every frame begins and ends with. `placed` is in the order
 /// of rows and columns. On a blank screen they come as soon as can be: a fifth less of them would take twice the time, while
 /// nothing is to be seen.
-pub(super) fn cells(placed: &[Placed<'_>], whole: &Buffer, on_blank: bool) -> String {
-    let mut frame = Encoder { whole, out: String::with_capacity(1024), pen: Pen::default(), at: At::Unknown };
+pub(super) fn cells(placed: &[CellUpdate<'_>], whole: &Buffer, on_blank: bool) -> String {
+    let mut frame =
+        Encoder { whole, out: String::with_capacity(1024), pen: SgrState::default(), at: CursorPos::Unknown };
     let begun = (frame.pen, frame.at);
     let mut rows = Vec::new();
     for row in placed.chunk_by(|one, other| one.1 == other.1) {
@@ -48,7 +49,7 @@ pub(super) fn cells(placed: &[Placed<'_>], whole: &Buffer, on_blank: bool) -> St
     if rows.len() > 1 {
         frame.draw_shorter(0, begun, &rows);
     }
-    if frame.pen != Pen::default() {
+    if frame.pen != SgrState::default() {
         frame.out.push_str("\x1b[m");
     }
     frame.out
@@ -56,9 +57,9 @@ pub(super) fn cells(placed: &[Placed<'_>], whole: &Buffer, on_blank: bool) -> St
 
 /// The cells of a row, and those beside them that are better drawn as well: blanks between blanks, which make one long
 /// blank, and what joined emoji draw over in a terminal that doesn't join them but shows one glyph after the other.
-fn with_neighbours<'a>(row: &[Placed<'a>], whole: &'a Buffer) -> Vec<Placed<'a>> {
+fn with_neighbours<'a>(row: &[CellUpdate<'a>], whole: &'a Buffer) -> Vec<CellUpdate<'a>> {
     let mut cells = Vec::with_capacity(row.len());
-    let mut before: Option<Placed<'a>> = None;
+    let mut before: Option<CellUpdate<'a>> = None;
     for placed in row {
         let (x, y, cell) = *placed;
         if let Some((from, _, left)) = before
@@ -85,7 +86,7 @@ fn with_neighbours<'a>(row: &[Placed<'a>], whole: &'a Buffer) -> Vec<Placed<'a>>
 }
 
 /// Adds the cells behind joined emoji, as far as their parts would reach side by side.
-fn overdrawn<'a>(x: u16, y: u16, cell: &Cell, whole: &'a Buffer, cells: &mut BTreeMap<u16, Placed<'a>>) {
+fn overdrawn<'a>(x: u16, y: u16, cell: &Cell, whole: &'a Buffer, cells: &mut BTreeMap<u16, CellUpdate<'a>>) {
     let symbol = cell.symbol();
     if symbol.len() < JOINED || cell.diff_option != CellDiffOption::None {
         return;
@@ -105,14 +106,14 @@ fn overdrawn<'a>(x: u16, y: u16, cell: &Cell, whole: &'a Buffer, cells: &mut BTr
 
 /// The same cells, those of one style together, each blank with what stands before it in its row. None where they stand
 /// like that already.
-fn grouped<'a>(rows: &[Vec<Placed<'a>>]) -> Option<Vec<Placed<'a>>> {
-    let mut pens: Vec<Pen> = Vec::new();
-    let mut runs: Vec<(usize, &[Placed<'a>])> = Vec::new();
+fn grouped<'a>(rows: &[Vec<CellUpdate<'a>>]) -> Option<Vec<CellUpdate<'a>>> {
+    let mut pens: Vec<SgrState> = Vec::new();
+    let mut runs: Vec<(usize, &[CellUpdate<'a>])> = Vec::new();
     for row in rows {
         let (mut rest, mut current) = (row.as_slice(), None);
         while let Some((_, _, cell)) = rest.first() {
-            let pen = current.filter(|_| is_plain_blank(cell)).unwrap_or_else(|| Pen::of(cell));
-            let belongs = |placed: &&Placed<'a>| is_plain_blank(placed.2) || Pen::of(placed.2) == pen;
+            let pen = current.filter(|_| is_plain_blank(cell)).unwrap_or_else(|| SgrState::of(cell));
+            let belongs = |placed: &&CellUpdate<'a>| is_plain_blank(placed.2) || SgrState::of(placed.2) == pen;
             let length = 1 + rest.iter().skip(1).take_while(belongs).count();
             let (run, behind) = rest.split_at_checked(length).unwrap_or((rest, &[]));
             let place = pens.iter().position(|known| *known == pen).unwrap_or_else(|| {
@@ -137,7 +138,7 @@ fn is_plain_blank(cell: &Cell) -> bool {
 
 /// Where the terminal's cursor is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
+enum CursorPos {
     Unknown,
     /// In this row: a wide glyph was drawn, on whose width terminals don't agree.
     Row(u16),
@@ -151,14 +152,14 @@ struct Encoder<'a> {
     /// All cells, those that need no drawing as well.
     whole: &'a Buffer,
     out: String,
-    pen: Pen,
-    at: At,
+    pen: SgrState,
+    at: CursorPos,
 }
 
 impl Encoder<'_> {
     /// Draws these rows style by style in place of what was drawn since `begin`, where that takes fewer bytes; `before` is
     /// how it stood then.
-    fn draw_shorter(&mut self, begin: usize, before: (Pen, At), rows: &[Vec<Placed<'_>>]) {
+    fn draw_shorter(&mut self, begin: usize, before: (SgrState, CursorPos), rows: &[Vec<CellUpdate<'_>>]) {
         let Some(by_style) = grouped(rows) else { return };
         let after = (self.pen, self.at);
         (self.pen, self.at) = before;
@@ -172,7 +173,7 @@ impl Encoder<'_> {
         }
     }
 
-    fn draw(&mut self, cells: &[Placed<'_>]) {
+    fn draw(&mut self, cells: &[CellUpdate<'_>]) {
         let mut rest = cells;
         while let Some(((x, y, cell), after)) = rest.split_first() {
             let blanks = erasable(rest);
@@ -191,37 +192,39 @@ impl Encoder<'_> {
     }
 
     /// Draws the letters that follow at once with the pen as it is, which most do; gives the cells after them.
-    fn draw_letters<'a, 'b>(&mut self, cells: &'b [Placed<'a>]) -> &'b [Placed<'a>] {
-        let (At::Exactly(x, y), pen) = (self.at, Look::of_pen(self.pen)) else { return cells };
+    fn draw_letters<'a, 'b>(&mut self, cells: &'b [CellUpdate<'a>]) -> &'b [CellUpdate<'a>] {
+        let (CursorPos::Exactly(x, y), pen) = (self.at, CellKey::of_pen(self.pen)) else { return cells };
         let follow = (x..).zip(cells).take_while(|(x, cell)| (*x, y) == (cell.0, cell.1));
-        let letters = follow.map_while(|(_, cell)| Look::of(cell.2).letter(pen));
+        let letters = follow.map_while(|(_, cell)| CellKey::of(cell.2).letter(pen));
         let begin = self.out.len();
         self.out.extend(letters);
         // A letter is a byte.
         let count = self.out.len() - begin;
-        self.at = At::Exactly(x.saturating_add(u16::try_from(count).unwrap_or(u16::MAX)), y);
+        self.at = CursorPos::Exactly(x.saturating_add(u16::try_from(count).unwrap_or(u16::MAX)), y);
         cells.get(count..).unwrap_or_default()
     }
 
     /// By the shortest way that is sure to end there.
     fn go(&mut self, x: u16, y: u16) {
-        let is_there = matches!(self.at, At::Exactly(a, b) | At::About(a, b) if (a, b) == (x, y));
+        let is_there = matches!(self.at, CursorPos::Exactly(a, b) | CursorPos::About(a, b) if (a, b) == (x, y));
         if is_there {
             return;
         }
         let column = u32::from(x) + 1;
         let at = self.at;
         match at {
-            At::Exactly(from, row) | At::About(from, row) if row == y && self.writes_on(from, x, y) => {}
-            At::Exactly(from, row) if row == y && from < x => match x - from {
+            CursorPos::Exactly(from, row) | CursorPos::About(from, row) if row == y && self.writes_on(from, x, y) => {}
+            CursorPos::Exactly(from, row) if row == y && from < x => match x - from {
                 1 => self.out.push_str("\x1b[C"),
                 cells => self.sequence(u32::from(cells), 'C'),
             },
-            At::Exactly(_, row) | At::About(_, row) | At::Row(row) if row == y => {
+            CursorPos::Exactly(_, row) | CursorPos::About(_, row) | CursorPos::Row(row) if row == y => {
                 self.sequence(column, 'G');
             }
             // The column is said, so it does not matter where the terminal puts a new line's begin.
-            At::Exactly(_, row) | At::About(_, row) | At::Row(row) if row.checked_add(1) == Some(y) => {
+            CursorPos::Exactly(_, row) | CursorPos::About(_, row) | CursorPos::Row(row)
+                if row.checked_add(1) == Some(y) =>
+            {
                 self.out.push('\n');
                 self.sequence(column, 'G');
             }
@@ -233,7 +236,7 @@ impl Encoder<'_> {
                 self.out.push('H');
             }
         }
-        self.at = At::Exactly(x, y);
+        self.at = CursorPos::Exactly(x, y);
     }
 
     fn sequence(&mut self, parameter: u32, end: char) {
@@ -267,7 +270,7 @@ impl Encoder<'_> {
     /// Whether a cell is one byte for the pen as it is.
     fn draws(&self, cell: &Cell) -> bool {
         let is_simple = cell.diff_option == CellDiffOption::None && cell.symbol().len() == 1;
-        let pen = if is_plain_blank(cell) { Pen { bg: cell.bg, ..self.pen } } else { Pen::of(cell) };
+        let pen = if is_plain_blank(cell) { SgrState { bg: cell.bg, ..self.pen } } else { SgrState::of(cell) };
         is_simple && pen == self.pen && !pen.modifier.intersects(SEEN_ON_BLANK)
     }
 
@@ -275,14 +278,14 @@ impl Encoder<'_> {
     fn take_pen(&mut self, cell: &Cell) {
         let (from, begin) = (self.pen, self.out.len());
         if !is_plain_blank(cell) {
-            self.pen = Pen::of(cell);
+            self.pen = SgrState::of(cell);
             from.change(self.pen, &mut self.out);
             return;
         }
-        self.pen = Pen { bg: cell.bg, modifier: from.modifier.difference(SEEN_ON_BLANK), ..from };
+        self.pen = SgrState { bg: cell.bg, modifier: from.modifier.difference(SEEN_ON_BLANK), ..from };
         if self.pen != from {
             from.change(self.pen, &mut self.out);
-            let bare = Pen { bg: cell.bg, ..Pen::default() };
+            let bare = SgrState { bg: cell.bg, ..SgrState::default() };
             if keep_shorter(&mut self.out, begin, |out| from.change(bare, out)) {
                 self.pen = bare;
             }
@@ -291,7 +294,7 @@ impl Encoder<'_> {
 }
 
 /// How many blanks from here on are better erased.
-fn erasable(rest: &[Placed<'_>]) -> Option<usize> {
+fn erasable(rest: &[CellUpdate<'_>]) -> Option<usize> {
     let (first, row, _) = rest.first()?;
     let blanks = (*first..).zip(rest).take_while(|(column, (x, y, cell))| x == column && y == row && is_erasable(cell));
     Some(blanks.count()).filter(|count| *count >= ERASED_FROM)
@@ -310,13 +313,13 @@ fn is_one_cell(cell: &Cell) -> bool {
     }
 }
 
-fn after_glyph(before: At, x: u16, y: u16, cell: &Cell) -> At {
+fn after_glyph(before: CursorPos, x: u16, y: u16, cell: &Cell) -> CursorPos {
     if !is_one_cell(cell) {
-        return At::Row(y);
+        return CursorPos::Row(y);
     }
     let next = x.saturating_add(1);
-    let is_sure = cell.symbol().is_ascii() && matches!(before, At::Exactly(..));
-    if is_sure { At::Exactly(next, y) } else { At::About(next, y) }
+    let is_sure = cell.symbol().is_ascii() && matches!(before, CursorPos::Exactly(..));
+    if is_sure { CursorPos::Exactly(next, y) } else { CursorPos::About(next, y) }
 }
 
 #[cfg(test)]

@@ -2,16 +2,16 @@
 //! terminal, and draws through the frame gate. There is no tick: nothing wakes it unless something happened.
 
 use super::effects::Effects;
-use super::gate::FrameGate;
-use super::lend::{self, Loan};
-use super::logfile::Log;
+use super::foreground_child::{self, ForegroundChild};
+use super::frame_scheduler::FrameScheduler;
+use super::logfile::LogGuard;
 use super::multiplexer::Multiplexer;
 use super::notify;
-use super::opener::{self, Opening};
-use super::paints::Paints;
+use super::opener::{self, OpenMethod};
 use super::signals::{Signal, stop_group};
-use super::stage::{Happening, Stage, until};
-use super::switch::Profiles;
+use super::switch::ProfileSwitcher;
+use super::terminal_session::{TerminalEvent, TerminalSession, until};
+use super::theme_state::ThemeState;
 use super::{Exit, Folders};
 use crate::app::keymap::{Action, Context};
 use crate::app::{App, Effect, Msg};
@@ -48,21 +48,21 @@ pub(super) fn now() -> Time {
 pub(super) struct Dashboard {
     pub(super) app: App,
     pub(super) theme: Theme,
-    pub(super) paints: Paints,
-    pub(super) stage: Stage,
+    pub(super) paints: ThemeState,
+    pub(super) session: TerminalSession,
     pub(super) effects: Effects,
     pub(super) news: mpsc::Receiver<EngineEvent>,
-    pub(super) log: Option<Log>,
+    pub(super) log: Option<LogGuard>,
     pub(super) environment: Environment,
     pub(super) notify: How,
     pub(super) clipboard: Vec<String>,
     pub(super) folders: Folders,
-    pub(super) profiles: Profiles,
-    pub(super) gate: FrameGate,
+    pub(super) profiles: ProfileSwitcher,
+    pub(super) gate: FrameScheduler,
     /// Something came from the terminal since it was last looked whether a frame is due.
     pub(super) typed: bool,
     /// A program that has the terminal.
-    pub(super) loan: Option<Loan>,
+    pub(super) loan: Option<ForegroundChild>,
     /// When the last such program ended.
     pub(super) returned: Option<Instant>,
     pub(super) ending: Option<Exit>,
@@ -72,8 +72,8 @@ pub(super) struct Dashboard {
 }
 
 /// What ended a wait.
-enum Turn {
-    Happened(Happening),
+enum WakeReason {
+    Happened(TerminalEvent),
     Msg(Box<Msg>),
     /// The program that had the terminal has ended.
     Returned(Box<Msg>),
@@ -86,20 +86,20 @@ impl Dashboard {
     pub(super) async fn run(&mut self) -> Exit {
         loop {
             match self.wait().await {
-                Turn::Happened(Happening::Event(event)) => self.handle(Msg::Input(event)),
-                Turn::Happened(Happening::Signal(signal)) => self.signal(signal),
-                Turn::Happened(Happening::Background(colour)) => {
+                WakeReason::Happened(TerminalEvent::Event(event)) => self.handle(Msg::Input(event)),
+                WakeReason::Happened(TerminalEvent::Signal(signal)) => self.signal(signal),
+                WakeReason::Happened(TerminalEvent::Background(colour)) => {
                     self.paints.background(colour);
                     self.repaint();
                 }
-                Turn::Msg(msg) => self.handle(*msg),
-                Turn::Returned(msg) => {
+                WakeReason::Msg(msg) => self.handle(*msg),
+                WakeReason::Returned(msg) => {
                     self.loan = None;
                     self.returned = Some(Instant::now());
                     self.take_back();
                     self.handle(*msg);
                 }
-                Turn::Moment => {}
+                WakeReason::Moment => {}
             }
             self.drain();
             if let Some(exit) = self.ending {
@@ -113,17 +113,17 @@ impl Dashboard {
         }
     }
 
-    async fn wait(&mut self) -> Turn {
+    async fn wait(&mut self) -> WakeReason {
         let instant = Instant::now();
-        let frame = self.gate.due(instant).filter(|_| !self.stage.is_away());
+        let frame = self.gate.due(instant).filter(|_| !self.session.is_away());
         let wake = self.armed.map(|at| self.instant_of(at, instant));
         tokio::select! {
-            happening = self.stage.next() => Turn::Happened(happening),
-            msg = lend::ended(self.loan.as_mut()) => Turn::Returned(Box::new(msg)),
-            Some(news) = self.news.recv() => Turn::Msg(Box::new(Msg::News(news))),
-            msg = self.effects.next() => Turn::Msg(Box::new(msg)),
-            () = until(frame) => Turn::Moment,
-            () = until(wake) => Turn::Moment,
+            happening = self.session.next() => WakeReason::Happened(happening),
+            msg = foreground_child::ended(self.loan.as_mut()) => WakeReason::Returned(Box::new(msg)),
+            Some(news) = self.news.recv() => WakeReason::Msg(Box::new(Msg::News(news))),
+            msg = self.effects.next() => WakeReason::Msg(Box::new(msg)),
+            () = until(frame) => WakeReason::Moment,
+            () = until(wake) => WakeReason::Moment,
         }
     }
 
@@ -131,7 +131,7 @@ impl Dashboard {
     pub(super) fn ask_background(&mut self) {
         if self.paints.depends_on_ground() {
             // A terminal that is gone tells so at the next frame.
-            let _ = self.stage.ask_background();
+            let _ = self.session.ask_background();
         }
     }
 
@@ -187,7 +187,7 @@ impl Dashboard {
         for _ in 0..BURST {
             let msg = if self.ending.is_some() {
                 None
-            } else if let Some(event) = self.stage.waiting() {
+            } else if let Some(event) = self.session.waiting() {
                 Some(Msg::Input(event))
             } else if let Ok(news) = self.news.try_recv() {
                 Some(Msg::News(news))
@@ -210,7 +210,7 @@ impl Dashboard {
         while let Some(msg) = waiting.pop_front() {
             if let Msg::Input(Event::Resize(..)) = &msg {
                 // The terminal may have cut or wrapped what it showed, also when its size is the old one again.
-                self.stage.screen.forget();
+                self.session.screen.forget();
                 self.gate.want();
             }
             if let (Some(log), Msg::News(EngineEvent::Logged(entry))) = (&self.log, &msg) {
@@ -231,13 +231,13 @@ impl Dashboard {
             }
             Effect::Suspend => self.suspend(),
             Effect::Mouse(on) => {
-                if self.stage.set_mouse(on).is_err() {
+                if self.session.set_mouse(on).is_err() {
                     self.ending.get_or_insert(Exit::Ended);
                 }
                 None
             }
             Effect::Repaint => {
-                self.stage.screen.forget();
+                self.session.screen.forget();
                 self.gate.want();
                 None
             }
@@ -271,11 +271,11 @@ impl Dashboard {
 
     /// Between two frames, and not into the screen of a program that has the terminal.
     fn notify(&mut self, text: &CleanText) {
-        let how = if self.stage.is_modern() { self.notify } else { notify::plain(self.notify) };
+        let how = if self.session.is_modern() { self.notify } else { notify::plain(self.notify) };
         let sequence = notify::sequence(how, text, Multiplexer::of(&self.environment));
         // A terminal that is gone tells so at the next frame.
-        if !self.stage.is_away() && !sequence.is_empty() {
-            let _ = self.stage.screen.send(&sequence);
+        if !self.session.is_away() && !sequence.is_empty() {
+            let _ = self.session.screen.send(&sequence);
         }
     }
 
@@ -283,8 +283,8 @@ impl Dashboard {
         // What is said and copied is what is opened.
         let url = link::shown(&url);
         let words = match opener::opening(url.as_str(), &self.environment) {
-            Ok(Opening::Run(words)) => words,
-            Ok(Opening::CopyInstead) => {
+            Ok(OpenMethod::Run(words)) => words,
+            Ok(OpenMethod::CopyInstead) => {
                 let result = self.copy_through_terminal(url.as_str()).map_err(|_| {
                     Failure::new(
                         FailureKind::Local,
@@ -341,11 +341,11 @@ impl Dashboard {
 
     /// Leaves the terminal to the shell; SIGCONT brings it back.
     fn suspend(&mut self) -> Option<Msg> {
-        if self.stage.is_away() {
+        if self.session.is_away() {
             return None;
         }
         self.release_leases();
-        match self.stage.leave() {
+        match self.session.leave() {
             Ok(true) => None,
             Ok(false) => {
                 self.go_on();
@@ -369,14 +369,14 @@ impl Dashboard {
 
     /// The program that had the terminal is gone.
     pub(super) fn take_back(&mut self) {
-        if self.stage.come_back().is_err() {
+        if self.session.come_back().is_err() {
             self.ending.get_or_insert(Exit::Ended);
         }
         self.gate.want();
     }
 
     fn resume(&mut self) {
-        if self.stage.come_back().is_err() {
+        if self.session.come_back().is_err() {
             self.ending.get_or_insert(Exit::Ended);
             return;
         }
@@ -386,7 +386,7 @@ impl Dashboard {
 
     /// The frame is as large as the terminal is now; a message about a resize may be on its way still.
     pub(super) fn notice_size(&mut self) {
-        if let Ok((columns, rows)) = self.stage.size()
+        if let Ok((columns, rows)) = self.session.size()
             && (columns, rows) != self.app.size
         {
             self.handle(Msg::Input(Event::Resize(columns, rows)));
@@ -410,13 +410,13 @@ impl Dashboard {
             false => {}
         }
         self.gate.reading(self.app.reads_record(), Instant::now());
-        if self.stage.is_away() || !self.gate.is_open(Instant::now()) {
+        if self.session.is_away() || !self.gate.is_open(Instant::now()) {
             return;
         }
         self.notice_size();
         let (app, theme, time) = (&self.app, &self.theme, now());
-        let drawn = self.stage.screen.draw(app.size, app.is_typing(), |frame| ui::draw(frame, app, theme, time));
-        let drawn = drawn.and_then(|()| self.stage.set_title(CleanText::line(&app.title())));
+        let drawn = self.session.screen.draw(app.size, app.is_typing(), |frame| ui::draw(frame, app, theme, time));
+        let drawn = drawn.and_then(|()| self.session.set_title(CleanText::line(&app.title())));
         if drawn.is_err() {
             // The terminal is gone; a signal may never tell.
             self.ending.get_or_insert(Exit::Ended);

@@ -1,9 +1,9 @@
 //! The first frame, and what is begun right after it. Nothing that is not on it is waited for.
 
+use super::effect_runner;
 use super::event_loop::Dashboard;
-use super::hands;
+use super::preload::{PendingRead, Preload};
 use super::reader::Reader;
-use super::remembered::{Begun, Reading};
 use crate::app::{Effect, Msg};
 use crate::model::row::FirstRows;
 use std::io;
@@ -19,7 +19,7 @@ impl Dashboard {
     ///
     /// # Errors
     /// No thread can be had, or there is no terminal to read.
-    pub(super) async fn first_frame(&mut self, begin: Vec<Effect>, mut begun: Begun) -> io::Result<()> {
+    pub(super) async fn first_frame(&mut self, begin: Vec<Effect>, mut begun: Preload) -> io::Result<()> {
         // A frame that is drawn before a change of the size is told of may be cut in the terminal and stay so.
         Reader::listen()?;
         self.gate.want();
@@ -39,20 +39,20 @@ impl Dashboard {
             self.handle(msg);
         }
         self.draw_when_due();
-        self.stage.begin_reading()?;
-        self.stage.typed_is_read().await;
+        self.session.begin_reading()?;
+        self.session.typed_is_read().await;
         self.ask_background();
         Ok(())
     }
 
     /// The first rows; none where they take longer: then the effect that asks for them gets them.
-    async fn first_rows(&mut self, mut reading: Reading<FirstRows>) -> Option<Msg> {
+    async fn first_rows(&mut self, mut reading: PendingRead<FirstRows>) -> Option<Msg> {
         let since = Instant::now();
         let read = tokio::time::timeout_at((since + PATIENCE).into(), &mut reading).await.ok();
         if read.is_none() {
             self.gate.reading(true, since);
             self.effects.read_first(reading);
         }
-        Some(Msg::FirstRows(read?.map_err(hands::failure)))
+        Some(Msg::FirstRows(read?.map_err(effect_runner::failure)))
     }
 }

@@ -2,7 +2,7 @@
 //! themes are saved here as well.
 
 use super::event_loop::Dashboard;
-use super::lend::Loan;
+use super::foreground_child::ForegroundChild;
 use crate::api::Client;
 use crate::app::welcome::NotWritten;
 use crate::app::{Effect, Msg, SavedFilter};
@@ -103,16 +103,16 @@ impl Dashboard {
             self.effects.carry(Effect::ReadKey { attempt, key });
             return None;
         };
-        if self.stage.is_away() {
+        if self.session.is_away() {
             let result = Err(local("The terminal is lent already; the key was not read."));
             return Some(Msg::KeyRead { attempt, result });
         }
-        self.stage.hand_over();
+        self.session.hand_over();
         let program = CleanText::line(words.first().map_or("", String::as_str));
         let mut out = std::io::stdout().lock();
         // The terminal may be gone, which the event loop finds out by itself.
         let _ = writeln!(out, "docdeck runs {program} for the key; it has 10 s.").and_then(|()| out.flush());
-        self.loan = Some(Loan::to_ourselves(async move { first_run.read(attempt, &key).await }));
+        self.loan = Some(ForegroundChild::to_ourselves(async move { first_run.read(attempt, &key).await }));
         None
     }
 }

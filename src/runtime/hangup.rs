@@ -10,9 +10,9 @@ mod watch {
 
     /// Watches stdin for its end alone; what is typed does not wake it.
     #[derive(Debug)]
-    pub struct Hangup(Option<AsyncFd<OwnedFd>>);
+    pub struct HangupWatch(Option<AsyncFd<OwnedFd>>);
 
-    impl Hangup {
+    impl HangupWatch {
         /// Watches nothing where the system can't.
         pub fn watch() -> Self {
             let fd = io::stdin().as_fd().try_clone_to_owned();
@@ -39,7 +39,7 @@ mod watch {
     #[derive(Debug)]
     pub struct Hangup;
 
-    impl Hangup {
+    impl HangupWatch {
         /// Watches nothing.
         pub fn watch() -> Self {
             Self
@@ -52,4 +52,4 @@ mod watch {
     }
 }
 
-pub use watch::Hangup;
+pub use watch::HangupWatch;

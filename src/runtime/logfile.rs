@@ -20,12 +20,12 @@ const KEEP: u32 = 3;
 
 /// The log of this run. What is written is flushed when it is dropped.
 #[derive(Debug)]
-pub struct Log {
+pub struct LogGuard {
     path: PathBuf,
     _guard: WorkerGuard,
 }
 
-impl Log {
+impl LogGuard {
     /// Opens the log and takes in what the program reports from now on. Once per process.
     ///
     /// # Errors

@@ -16,44 +16,44 @@
 //! - [`probe`]: what the terminal can do, for who wants to know without a dashboard
 //! - [`gate`]: when to draw; [`logfile`]: what is written down
 
-mod about;
-pub mod answer;
+mod cell_key;
 pub mod clipboard;
-mod console;
 mod copying;
 pub mod core_dump;
 pub mod crash;
+mod cursor_backend;
+mod custom_command;
+mod double_buffer;
+mod draining_session;
+mod effect_runner;
 pub mod effects;
 mod encode;
+pub mod escape_reassembly;
 mod event_loop;
+mod external_editor;
 mod first_frame;
 pub mod first_run;
-mod frames;
-pub mod gate;
-mod hands;
+mod foreground_child;
+pub mod frame_scheduler;
 pub mod hangup;
-pub mod input;
-mod lend;
+mod impact;
 pub mod logfile;
-mod look;
 pub mod multiplexer;
 mod new_file;
 pub mod notify;
 pub mod opener;
+pub mod osc_replies;
 pub mod output;
-mod outside;
-mod own_command;
-mod paints;
-mod pen;
+pub mod preload;
 pub mod probe;
 pub mod reader;
-pub mod remembered;
-mod retired;
+mod sgr;
 pub mod signals;
-pub mod stage;
 pub mod switch;
+mod templates;
 pub mod terminal;
-mod texts;
+pub mod terminal_session;
+mod theme_state;
 mod views;
 
 use crate::app::welcome::{Begin, Welcome};
@@ -63,22 +63,22 @@ use crate::config::customization::How;
 use crate::config::environment::Environment;
 use crate::model::colors::ThemeColours;
 use crate::store::Store;
-use effects::{Connection, Effects, NEWS_WAITING};
+use effects::{Effects, EngineConfig, NEWS_WAITING};
 use event_loop::{Dashboard, now};
 use first_run::FirstRun;
-use gate::FrameGate;
-use logfile::Log;
-use paints::Paints;
-use remembered::Begun;
-use stage::Stage;
+use frame_scheduler::FrameScheduler;
+use logfile::LogGuard;
+use preload::Preload;
 use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
+use terminal_session::TerminalSession;
+use theme_state::ThemeState;
 use tokio::sync::mpsc;
 
 /// What the dashboard is made of.
 #[derive(Debug)]
-pub struct Parts {
+pub struct DashboardConfig {
     /// What the state machine is told; its size is filled in here.
     pub start: AppConfig,
     pub look: DisplaySettings,
@@ -90,14 +90,14 @@ pub struct Parts {
     pub clipboard: Vec<String>,
     pub store: Store,
     /// What was asked of the store already; none where nothing was.
-    pub begun: Option<Begun>,
+    pub begun: Option<Preload>,
     /// None for the welcome page: there is nobody to talk to.
-    pub connection: Option<Connection>,
+    pub connection: Option<EngineConfig>,
     pub environment: Environment,
-    pub kind: terminal::Kind,
+    pub kind: terminal::TerminalCaps,
     pub folders: Folders,
     /// What can be turned to; empty where there is nothing but this.
-    pub profiles: switch::Profiles,
+    pub profiles: switch::ProfileSwitcher,
     /// What the welcome page needs.
     pub first_run: FirstRun,
 }
@@ -115,7 +115,7 @@ pub struct Folders {
 
 /// The end of a dashboard.
 #[derive(Debug)]
-pub struct Ended {
+pub struct Outcome {
     pub exit: Exit,
     /// The welcome page, as it was left.
     pub welcome: Option<Box<Welcome>>,
@@ -140,18 +140,18 @@ pub enum Exit {
 ///
 /// # Errors
 /// The terminal can't be taken over.
-pub async fn run(parts: Parts) -> io::Result<Ended> {
+pub async fn run(parts: DashboardConfig) -> io::Result<Outcome> {
     let mut begun = match parts.begun {
         Some(begun) => begun,
-        None => Begun::begin(&parts.store, &parts.start)?,
+        None => Preload::begin(&parts.store, &parts.start)?,
     };
     let log_path = parts.folders.data.as_ref().map(|folder| folder.join(logfile::NAME));
-    let stage = Stage::open(parts.kind, parts.start.mouse, log_path)?;
+    let session = TerminalSession::open(parts.kind, parts.start.mouse, log_path)?;
     let (news_sender, news) = mpsc::channel(NEWS_WAITING);
     let layout = begun.layout().await;
-    let start = AppConfig { size: stage.size()?, layout, ..parts.start };
+    let start = AppConfig { size: session.size()?, layout, ..parts.start };
     let demo = start.demo;
-    let paints = Paints::new(&parts.look, parts.colours, &parts.environment);
+    let paints = ThemeState::new(&parts.look, parts.colours, &parts.environment);
     let mut effects = Effects::new(parts.store, start.scope.clone(), parts.folders.templates.clone());
     effects.set_up(parts.first_run);
     let (app, begin) = App::new(start, now());
@@ -159,7 +159,7 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
         app,
         theme: paints.theme(),
         paints,
-        stage,
+        session,
         effects,
         news,
         log: None,
@@ -168,7 +168,7 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
         environment: parts.environment,
         folders: parts.folders,
         profiles: parts.profiles,
-        gate: FrameGate::default(),
+        gate: FrameScheduler::default(),
         typed: false,
         loan: None,
         returned: None,
@@ -181,7 +181,7 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
         dashboard.effects.check_database(folder);
     }
     // A folder that can't be written keeps no log either; the dashboard says so.
-    dashboard.log = dashboard.folders.data.as_deref().and_then(|folder| Log::open(folder).ok());
+    dashboard.log = dashboard.folders.data.as_deref().and_then(|folder| LogGuard::open(folder).ok());
     if let Some(connection) = parts.connection {
         dashboard.effects.start_engine(connection, news_sender.clone());
     }
@@ -189,9 +189,9 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
     crash_on_request(&mut dashboard.effects);
     let exit = dashboard.run().await;
     // The terminal first: what is still to be written to disk needs no screen.
-    let Dashboard { app, mut stage, mut effects, mut news, .. } = dashboard;
-    stage.await_answer().await;
-    drop(stage);
+    let Dashboard { app, mut session, mut effects, mut news, .. } = dashboard;
+    session.await_answer().await;
+    drop(session);
     let mut unrecorded = app.unrecorded;
     // The screen that showed them is gone.
     unrecorded.iter().for_each(|one| effects::note(&format!("docdeck: {}", one.sentence())));
@@ -200,7 +200,7 @@ pub async fn run(parts: Parts) -> io::Result<Ended> {
     }
     effects.end().await;
     drop(news_sender);
-    Ok(Ended { exit, welcome: app.welcome, is_unrecorded: !unrecorded.is_empty() })
+    Ok(Outcome { exit, welcome: app.welcome, is_unrecorded: !unrecorded.is_empty() })
 }
 
 /// Panics where a test asks for it, to see that the terminal is given back. Not in release builds.

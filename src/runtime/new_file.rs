@@ -13,7 +13,7 @@ const TRIES: u32 = 999;
 
 /// What became of a file.
 #[derive(Debug)]
-enum Written {
+enum WriteResult {
     At(PathBuf),
     /// A file of that name is there, and nothing was said about writing over it.
     Exists,
@@ -30,13 +30,13 @@ pub(super) async fn written(folder: Option<PathBuf>, file: NewFile, overwrite: O
         Err(Failure::new(FailureKind::Local, &sentence))
     };
     match task.await {
-        Ok((Ok(Written::At(path)), _)) => {
+        Ok((Ok(WriteResult::At(path)), _)) => {
             // The folder that docdeck was started in is not on the screen.
             let path = std::path::absolute(&path).unwrap_or(path);
             let what = CleanText::line(&format!("{what} written to {}.", path.display()));
             Msg::ActionFinished { what, result: Ok(()) }
         }
-        Ok((Ok(Written::Exists), text)) => Msg::FileExists(NewFile { name, text, what }),
+        Ok((Ok(WriteResult::Exists), text)) => Msg::FileExists(NewFile { name, text, what }),
         Ok((Err(error), _)) => {
             let why = error.to_string().to_lowercase();
             let why = why.split(" (os error").next().unwrap_or_default();
@@ -46,14 +46,14 @@ pub(super) async fn written(folder: Option<PathBuf>, file: NewFile, overwrite: O
     }
 }
 
-fn write(path: &Path, text: &str, overwrite: Overwrite) -> io::Result<Written> {
+fn write(path: &Path, text: &str, overwrite: Overwrite) -> io::Result<WriteResult> {
     match overwrite {
-        Overwrite::Never => write_beside(path, text).map(Written::At),
+        Overwrite::Never => write_beside(path, text).map(WriteResult::At),
         Overwrite::Ask => match write_new(path, text) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Written::Exists),
-            done => done.map(|()| Written::At(path.to_path_buf())),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(WriteResult::Exists),
+            done => done.map(|()| WriteResult::At(path.to_path_buf())),
         },
-        Overwrite::Yes => write_over(path, text).map(|()| Written::At(path.to_path_buf())),
+        Overwrite::Yes => write_over(path, text).map(|()| WriteResult::At(path.to_path_buf())),
     }
 }
 

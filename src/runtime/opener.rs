@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What to do with a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Opening {
+pub enum OpenMethod {
     /// Run this program with these arguments.
     Run(Vec<String>),
     /// No browser can be opened here: copy the link and show it.
@@ -24,7 +24,7 @@ pub enum Opening {
 ///
 /// # Errors
 /// It is no http or https link.
-pub fn opening(url: &str, environment: &Environment) -> Result<Opening, Failure> {
+pub fn opening(url: &str, environment: &Environment) -> Result<OpenMethod, Failure> {
     let Some(link) = WebLink::parse(url) else {
         let sentence = format!("Only http and https links without a user name are opened, and this is none: {url}");
         return Err(Failure::new(FailureKind::Local, &sentence));
@@ -33,7 +33,7 @@ pub fn opening(url: &str, environment: &Environment) -> Result<Opening, Failure>
     let headless = environment.ssh || cfg!(all(unix, not(target_os = "macos"))) && !environment.display;
     if headless {
         let browser = environment.browser.as_deref().and_then(|browser| words_of_browser(browser, url));
-        return Ok(browser.map_or(Opening::CopyInstead, Opening::Run));
+        return Ok(browser.map_or(OpenMethod::CopyInstead, OpenMethod::Run));
     }
     let program: &[&str] = if cfg!(target_os = "macos") {
         &["open"]
@@ -43,7 +43,7 @@ pub fn opening(url: &str, environment: &Environment) -> Result<Opening, Failure>
     } else {
         &["xdg-open"]
     };
-    Ok(Opening::Run(program.iter().copied().chain([url]).map(str::to_owned).collect()))
+    Ok(OpenMethod::Run(program.iter().copied().chain([url]).map(str::to_owned).collect()))
 }
 
 /// The first browser that `$BROWSER` names; `%s` stands for the link.
@@ -92,25 +92,25 @@ mod tests {
     #[test]
     fn over_ssh_the_link_is_copied_unless_a_browser_is_named() {
         let ssh = [("SSH_TTY", "/dev/pts/1"), ("DISPLAY", ":0")];
-        assert_eq!(opening(LINK, &environment(&ssh)), Ok(Opening::CopyInstead));
+        assert_eq!(opening(LINK, &environment(&ssh)), Ok(OpenMethod::CopyInstead));
         let named = [("SSH_TTY", "/dev/pts/1"), ("BROWSER", "helper --open:other")];
         let words = ["helper", "--open", LINK].map(str::to_owned).to_vec();
-        assert_eq!(opening(LINK, &environment(&named)), Ok(Opening::Run(words)));
+        assert_eq!(opening(LINK, &environment(&named)), Ok(OpenMethod::Run(words)));
     }
 
     #[test]
     fn a_browser_can_say_where_the_link_goes() {
         let named = [("SSH_TTY", "x"), ("BROWSER", "b --url=%s --new")];
         let words = ["b".to_owned(), format!("--url={LINK}"), "--new".to_owned()].to_vec();
-        assert_eq!(opening(LINK, &environment(&named)), Ok(Opening::Run(words)));
+        assert_eq!(opening(LINK, &environment(&named)), Ok(OpenMethod::Run(words)));
     }
 
     #[cfg(all(unix, not(target_os = "macos")))]
     #[test]
     fn with_a_display_the_systems_opener_gets_the_link_as_one_argument() {
         let words = ["xdg-open", LINK].map(str::to_owned).to_vec();
-        assert_eq!(opening(LINK, &environment(&[("DISPLAY", ":0")])), Ok(Opening::Run(words)));
-        assert_eq!(opening(LINK, &environment(&[])), Ok(Opening::CopyInstead));
+        assert_eq!(opening(LINK, &environment(&[("DISPLAY", ":0")])), Ok(OpenMethod::Run(words)));
+        assert_eq!(opening(LINK, &environment(&[])), Ok(OpenMethod::CopyInstead));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Writing to the terminal: a frame is collected whole and goes out as one write, inside synchronized output where the
 //! terminal may know it. ratatui's cursor calls flush by themselves; here a flush waits for the frame's end.
 
-use super::console::Console;
+use super::cursor_backend::CursorBackend;
+use super::double_buffer::DoubleBuffer;
 use super::encode;
-use super::frames::Frames;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use std::io::{self, Write};
@@ -73,25 +73,25 @@ pub fn size() -> io::Result<(u16, u16)> {
 
 /// What the terminal shows, and the way out to it.
 #[derive(Debug)]
-pub struct Screen<W> {
+pub struct TerminalOutput<W> {
     /// Makes ratatui's frames; knows neither cells nor sizes.
-    terminal: Terminal<Console>,
-    frames: Frames,
+    terminal: Terminal<CursorBackend>,
+    frames: DoubleBuffer,
     out: W,
     synchronized: bool,
     /// What the terminal shows is not known: the next frame is drawn whole.
     unknown: bool,
 }
 
-impl<W: Write> Screen<W> {
+impl<W: Write> TerminalOutput<W> {
     /// A screen on which nothing was drawn yet.
     ///
     /// # Errors
     /// None: ratatui asks for the possibility.
     pub fn new(out: W, synchronized: bool) -> io::Result<Self> {
         let options = TerminalOptions { viewport: Viewport::Fixed(Rect::ZERO) };
-        let terminal = Terminal::with_options(Console::default(), options)?;
-        Ok(Self { terminal, frames: Frames::default(), out, synchronized, unknown: false })
+        let terminal = Terminal::with_options(CursorBackend::default(), options)?;
+        Ok(Self { terminal, frames: DoubleBuffer::default(), out, synchronized, unknown: false })
     }
 
     /// Draws a frame of so many columns and rows: what changed since the last one, as one write; nothing where nothing did.
@@ -177,8 +177,8 @@ mod tests {
         frame.render_widget(text, area);
     }
 
-    fn screen(synchronized: bool) -> Screen<Writes> {
-        Screen::new(Writes::default(), synchronized).expect("a screen")
+    fn screen(synchronized: bool) -> TerminalOutput<Writes> {
+        TerminalOutput::new(Writes::default(), synchronized).expect("a screen")
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
     }
 
     /// What a frame with this text and cursor sends.
-    fn sent(screen: &mut Screen<Writes>, shown: bool, text: &str, at: (u16, u16)) -> String {
+    fn sent(screen: &mut TerminalOutput<Writes>, shown: bool, text: &str, at: (u16, u16)) -> String {
         screen.out.0.clear();
         let render = |frame: &mut Frame<'_>| {
             whole(frame, text);

@@ -1,8 +1,8 @@
 //! What the terminal can do: as the environment tells, and as the terminal itself answers when it is asked. For people who
 //! want to know; the dashboard asks for its background alone, and after its first frame.
 
-use super::paints::depth;
-use super::terminal::Kind;
+use super::terminal::TerminalCaps;
+use super::theme_state::depth;
 use crate::config::ColorChoice;
 use crate::config::environment::Environment;
 use crate::model::colors::Rgb;
@@ -40,7 +40,7 @@ pub fn colours(choice: ColorChoice, environment: &Environment) -> Colours {
 
 /// What the terminal answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Answers {
+pub struct ProbeReplies {
     /// Its background (OSC 11).
     pub background: Option<Rgb>,
     /// It tells keys apart that look alike otherwise (the kitty keyboard protocol).
@@ -70,22 +70,22 @@ const QUESTIONS: &[u8] = b"\x1b]11;?\x1b\\\x1b[?u\x1b[c";
 ///
 /// # Errors
 /// It was not asked.
-pub fn ask(environment: &Environment) -> Result<Answers, NotAsked> {
+pub fn ask(environment: &Environment) -> Result<ProbeReplies, NotAsked> {
     if !std::io::IsTerminal::is_terminal(&std::io::stdin()) || !std::io::IsTerminal::is_terminal(&std::io::stdout()) {
         return Err(NotAsked::NoTerminal);
     }
-    if !Kind::of(environment).is_ok_and(|kind| kind.modern) {
+    if !TerminalCaps::of(environment).is_ok_and(|kind| kind.modern) {
         return Err(NotAsked::Plain);
     }
     unix::ask().ok_or(NotAsked::Refused)
 }
 
 /// Reads answers out of what came.
-fn read(bytes: &[u8]) -> Answers {
+fn read(bytes: &[u8]) -> ProbeReplies {
     let text = String::from_utf8_lossy(bytes);
     let background = text.split("\x1b]").find_map(|part| {
         let end = part.find(['\x07', '\x1b'])?;
-        super::answer::parse(part.get(..end)?)
+        super::osc_replies::parse(part.get(..end)?)
     });
     // The numbers of each report, and the letter at its end.
     let reports = || {
@@ -95,32 +95,32 @@ fn read(bytes: &[u8]) -> Answers {
         })
     };
     let device = reports().find(|(_, end)| *end == 'c').map(|(numbers, _)| numbers.to_owned());
-    Answers { background, keyboard: reports().any(|(_, end)| end == 'u'), is_complete: device.is_some(), device }
+    ProbeReplies { background, keyboard: reports().any(|(_, end)| end == 'u'), is_complete: device.is_some(), device }
 }
 
 #[cfg(unix)]
 mod unix {
-    use super::{Answers, PATIENCE, QUESTIONS, read};
+    use super::{PATIENCE, ProbeReplies, QUESTIONS, read};
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
     use std::io::{Stdin, Write, stdin, stdout};
     use std::time::Instant;
 
     /// The settings of the terminal as they were.
-    struct Before {
+    struct SavedTermios {
         stdin: Stdin,
         settings: Termios,
     }
 
-    impl Drop for Before {
+    impl Drop for SavedTermios {
         fn drop(&mut self) {
             // What came and was not read is dropped with it: a late answer would be typed into the shell.
             let _ = tcsetattr(&self.stdin, OptionalActions::Flush, &self.settings);
         }
     }
 
-    pub(super) fn ask() -> Option<Answers> {
-        let before = Before { stdin: stdin(), settings: tcgetattr(stdin()).ok()? };
+    pub(super) fn ask() -> Option<ProbeReplies> {
+        let before = SavedTermios { stdin: stdin(), settings: tcgetattr(stdin()).ok()? };
         let mut raw = before.settings.clone();
         raw.make_raw();
         tcsetattr(&before.stdin, OptionalActions::Now, &raw).ok()?;
@@ -148,7 +148,7 @@ mod unix {
 
 #[cfg(not(unix))]
 mod unix {
-    pub(super) fn ask() -> Option<super::Answers> {
+    pub(super) fn ask() -> Option<super::ProbeReplies> {
         None
     }
 }
@@ -160,22 +160,22 @@ mod tests {
     #[test]
     fn answers_are_found_wherever_they_stand() {
         let all = b"x\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\\x1b[?0u\x1b[?62;22;52c";
-        let whole = Answers {
+        let whole = ProbeReplies {
             background: Some(Rgb(0x1e, 0x1e, 0x2e)),
             keyboard: true,
             device: Some("62;22;52".to_owned()),
             is_complete: true,
         };
         assert_eq!(read(all), whole);
-        let bell = Answers {
+        let bell = ProbeReplies {
             background: Some(Rgb(255, 255, 255)),
             keyboard: false,
             device: Some("1;2".to_owned()),
             is_complete: true,
         };
         assert_eq!(read(b"\x1b[?1;2c\x1b]11;rgb:ffff/ffff/ffff\x07"), bell);
-        assert_eq!(read(b"\x1b]11;rgb:ff"), Answers::default());
-        assert_eq!(read(b"cu"), Answers::default());
+        assert_eq!(read(b"\x1b]11;rgb:ff"), ProbeReplies::default());
+        assert_eq!(read(b"cu"), ProbeReplies::default());
     }
 
     #[test]

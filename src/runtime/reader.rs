@@ -26,18 +26,18 @@ const FAREWELL: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Reader {
     events: mpsc::Receiver<Event>,
-    shared: Arc<Shared>,
+    shared: Arc<ReaderState>,
     ended: Receiver<()>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct ReaderState {
     stop: AtomicBool,
     /// Interrupts a poll when dropped.
     interrupt: Mutex<Option<EventStream>>,
 }
 
-impl Shared {
+impl ReaderState {
     fn set_interrupt(&self, to: Option<EventStream>) {
         *self.interrupt.lock().unwrap_or_else(PoisonError::into_inner) = to;
     }
@@ -60,7 +60,7 @@ impl Reader {
         Self::listen()?;
         let (sender, events) = mpsc::channel(WAITING);
         let (end, ended) = channel();
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(ReaderState::default());
         let own = Arc::clone(&shared);
         std::thread::Builder::new().name("terminal".into()).spawn(move || run(&sender, &own, end))?;
         Ok(Self { events, shared, ended })
@@ -88,7 +88,7 @@ impl Drop for Reader {
 }
 
 /// Reads until told to stop, or the input has ended. `_end` is dropped at the end, which is what tells of it.
-fn run(sender: &mpsc::Sender<Event>, shared: &Shared, _end: Sender<()>) {
+fn run(sender: &mpsc::Sender<Event>, shared: &ReaderState, _end: Sender<()>) {
     shared.set_interrupt(Some(EventStream::new()));
     while !shared.stop.load(Ordering::SeqCst) {
         let event = match poll(LONG) {

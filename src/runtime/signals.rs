@@ -21,7 +21,7 @@ pub enum Signal {
 }
 
 #[cfg(unix)]
-pub use unix::{EndSignals, Signals, stop_group};
+pub use unix::{EndSignals, SignalStream, stop_group};
 
 #[cfg(not(unix))]
 pub use other::{EndSignals, Signals, stop_group};
@@ -85,13 +85,13 @@ mod unix {
 
     /// All signals that matter, as one stream.
     #[derive(Debug)]
-    pub struct Signals {
+    pub struct SignalStream {
         end: EndSignals,
         stop: Stream,
         go_on: Stream,
     }
 
-    impl Signals {
+    impl SignalStream {
         /// Takes the signals over for the rest of the process.
         ///
         /// # Errors
@@ -140,7 +140,7 @@ mod other {
     #[derive(Debug)]
     pub struct Signals;
 
-    impl Signals {
+    impl SignalStream {
         /// # Errors
         /// None here.
         pub fn listen() -> io::Result<Self> {
@@ -157,7 +157,7 @@ mod other {
     }
 
     /// The same: nothing else asks to end here.
-    pub type EndSignals = Signals;
+    pub type EndSignals = SignalStream;
 
     /// There is no job control here.
     pub fn stop_group() -> bool {

@@ -1,9 +1,9 @@
 //! Turning to another profile: its key is read, with the terminal lent to a program that prints it, and tried with one
 //! request, while everything goes on as it was. Only then the effects and the engine are the other profile's.
 
-use super::effects::Connection;
+use super::effects::EngineConfig;
 use super::event_loop::Dashboard;
-use super::lend::Loan;
+use super::foreground_child::ForegroundChild;
 use crate::api::Client;
 use crate::app::Msg;
 use crate::app::profiles::ProfileEntry;
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The profiles, and what is the same for all of them.
 #[derive(Debug, Default)]
-pub struct Profiles {
+pub struct ProfileSwitcher {
     /// In the order in which the state machine has them.
     pub known: Vec<KnownProfile>,
     pub poll: PollOptions,
@@ -36,7 +36,7 @@ pub struct Profiles {
     pub on_change: Vec<String>,
 }
 
-impl Profiles {
+impl ProfileSwitcher {
     fn client(&self, at: usize, key: ApiKey) -> Result<Client, Failure> {
         let profile = self.known.get(at).ok_or_else(gone)?;
         let options = profile.client_options().map_err(|error| local(&redacted_setting(&error.to_string())))?;
@@ -88,10 +88,10 @@ impl Profiles {
     ///
     /// # Errors
     /// There is no such profile, or its file of certificates has gone.
-    pub fn connection(&self, at: usize, key: ApiKey) -> Result<Connection, Failure> {
+    pub fn connection(&self, at: usize, key: ApiKey) -> Result<EngineConfig, Failure> {
         let Self { poll, lock_folder, on_change, .. } = self;
         let (poll, lock_folder, on_change) = (poll.clone(), lock_folder.clone(), on_change.clone());
-        Ok(Connection { client: self.client(at, key)?, poll, lock_folder, on_change })
+        Ok(EngineConfig { client: self.client(at, key)?, poll, lock_folder, on_change })
     }
 }
 
@@ -111,15 +111,15 @@ impl Dashboard {
             self.effects.spawn(read);
             return None;
         };
-        if self.stage.is_away() {
+        if self.session.is_away() {
             let failure = local("The terminal is lent already; the key was not read.");
             return Some(Msg::ProfileKey(at, Err(failure)));
         }
-        self.stage.hand_over();
+        self.session.hand_over();
         let mut out = std::io::stdout().lock();
         // A terminal that is gone tells so when it is taken back.
         let _ = writeln!(out, "docdeck runs {program} for the key; it has 10 s.").and_then(|()| out.flush());
-        self.loan = Some(Loan::to_ourselves(read));
+        self.loan = Some(ForegroundChild::to_ourselves(read));
         None
     }
 

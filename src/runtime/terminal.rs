@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a terminal is told unasked, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kind {
+pub struct TerminalCaps {
     /// Synchronized output and the keyboard flags: ignored where unknown, but not by the Linux console.
     pub modern: bool,
     /// It keeps a stack of titles, so the old one can be given back.
@@ -30,7 +30,7 @@ pub struct Kind {
 )]
 pub struct Dumb;
 
-impl Kind {
+impl TerminalCaps {
     /// Judges by the environment.
     ///
     /// # Errors
@@ -57,13 +57,13 @@ impl Kind {
 /// the terminal. tmux hands them on itself.
 pub fn takes_links(environment: &Environment) -> bool {
     let under_screen = environment.screen || environment.term.as_deref().is_some_and(|term| term.starts_with("screen"));
-    Kind::of(environment).is_ok_and(|kind| kind.modern) && (environment.tmux || !under_screen)
+    TerminalCaps::of(environment).is_ok_and(|kind| kind.modern) && (environment.tmux || !under_screen)
 }
 
 /// The terminal, taken over or given back. Shared with the panic hook.
 #[derive(Debug)]
-pub struct Lent {
-    kind: Kind,
+pub struct TerminalState {
+    kind: TerminalCaps,
     taken: AtomicBool,
     /// Whether the mouse is to be reported.
     mouse: AtomicBool,
@@ -75,9 +75,9 @@ pub struct Lent {
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
-impl Lent {
+impl TerminalState {
     /// Not taken over yet.
-    pub fn new(kind: Kind, mouse: bool) -> Arc<Self> {
+    pub fn new(kind: TerminalCaps, mouse: bool) -> Arc<Self> {
         Arc::new(Self {
             kind,
             taken: AtomicBool::new(false),
@@ -87,7 +87,7 @@ impl Lent {
     }
 
     /// What the terminal is told.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> TerminalCaps {
         self.kind
     }
 
@@ -121,7 +121,7 @@ impl Lent {
 
 /// Gives the terminal back when dropped.
 #[derive(Debug)]
-pub struct Guard(pub Arc<Lent>);
+pub struct Guard(pub Arc<TerminalState>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
@@ -136,7 +136,7 @@ fn send(sequences: &str) -> io::Result<()> {
 }
 
 /// The sequences that take the terminal over. The keyboard flags belong to the alternate screen.
-fn taking(kind: Kind, mouse: bool) -> String {
+fn taking(kind: TerminalCaps, mouse: bool) -> String {
     let mut out = String::new();
     if kind.titles {
         out.push_str("\x1b[22;2t");
@@ -155,7 +155,7 @@ fn taking(kind: Kind, mouse: bool) -> String {
 }
 
 /// The sequences that undo [`taking`], in the opposite order, and what a frame cut short may have left.
-fn giving_back(kind: Kind, mouse: bool) -> String {
+fn giving_back(kind: TerminalCaps, mouse: bool) -> String {
     let mut out = String::new();
     if kind.modern {
         out.push_str("\x1b[?2026l");
@@ -190,16 +190,16 @@ pub fn title_sequence(title: &crate::model::text::CleanText) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn kind(term: &str) -> Result<Kind, Dumb> {
-        Kind::of(&Environment { term: Some(term.into()), ..Environment::default() })
+    fn kind(term: &str) -> Result<TerminalCaps, Dumb> {
+        TerminalCaps::of(&Environment { term: Some(term.into()), ..Environment::default() })
     }
 
     #[test]
     fn a_dumb_terminal_is_refused_and_the_console_is_told_nothing_modern() {
         assert_eq!(kind("dumb"), Err(Dumb));
-        assert_eq!(kind("linux"), Ok(Kind { modern: false, titles: false }));
-        assert_eq!(kind("xterm-256color"), Ok(Kind { modern: true, titles: true }));
-        assert_eq!(kind("screen-256color"), Ok(Kind { modern: true, titles: false }));
+        assert_eq!(kind("linux"), Ok(TerminalCaps { modern: false, titles: false }));
+        assert_eq!(kind("xterm-256color"), Ok(TerminalCaps { modern: true, titles: true }));
+        assert_eq!(kind("screen-256color"), Ok(TerminalCaps { modern: true, titles: false }));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The effects about page views: what the service is asked, and what the record knows of them at no cost.
 
-use super::about::About;
-use super::hands::{Hands, failure};
+use super::effect_runner::{EffectRunner, failure};
+use super::impact::About;
 use crate::app::Msg;
 use crate::model::period::DateRange;
 use crate::model::report::{CachedViews, LoadEnded, LoadOutcome, LoadPlan};
@@ -9,7 +9,7 @@ use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::model::views::ViewsQuery;
 
-impl Hands {
+impl EffectRunner {
     pub(super) async fn load_views(&self, query: ViewsQuery, force: bool) -> Msg {
         let engine = match self.engine().await {
             Ok(engine) => engine,

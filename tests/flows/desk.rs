@@ -18,9 +18,9 @@ use docdeck::model::prompt::{Prompt, Thread};
 use docdeck::model::row::{Job, JobKey};
 use docdeck::model::setup::AlreadySet;
 use docdeck::model::text::CleanText;
-use docdeck::runtime::effects::{Connection, Effects};
+use docdeck::runtime::effects::{Effects, EngineConfig};
 use docdeck::runtime::first_run::FirstRun;
-use docdeck::runtime::switch::Profiles;
+use docdeck::runtime::switch::ProfileSwitcher;
 use docdeck::sim::{Fault, Sim, SimOptions};
 use docdeck::store::Store;
 use docdeck::ui::{self, Depth, Theme};
@@ -47,7 +47,7 @@ pub(crate) struct Desk {
     /// Every effect so far, whoever carried it out.
     pub(crate) asked: Vec<Effect>,
     effects: Effects,
-    profiles: Profiles,
+    profiles: ProfileSwitcher,
     news: mpsc::Receiver<EngineEvent>,
     last_wake: Instant,
     /// How much later it is for the dashboard than for the test: its user pauses after each text that is sent.
@@ -108,7 +108,7 @@ impl Desk {
     pub(crate) async fn go_on_as(profile: &str, sim: &Sim, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
         let start = start(profile, &scope_of(sim), opened.read_only);
-        let layout = docdeck::runtime::remembered::layout(&store, &start).await;
+        let layout = docdeck::runtime::preload::layout(&store, &start).await;
         Self::begin_on(store, AppConfig { layout, ..start }, sim.api_key(), ClientOptions::default(), folder).await
     }
 
@@ -141,10 +141,10 @@ impl Desk {
         }
         let poll = PollOptions::default();
         effects.start_engine(
-            Connection { client, poll, lock_folder: Some(folder.to_owned()), on_change: Vec::new() },
+            EngineConfig { client, poll, lock_folder: Some(folder.to_owned()), on_change: Vec::new() },
             sender,
         );
-        let profiles = Profiles { lock_folder: Some(folder.to_owned()), ..Profiles::default() };
+        let profiles = ProfileSwitcher { lock_folder: Some(folder.to_owned()), ..ProfileSwitcher::default() };
         let mut desk = Self {
             app,
             store,
@@ -181,7 +181,7 @@ impl Desk {
             scope,
             asked: Vec::new(),
             effects,
-            profiles: Profiles::default(),
+            profiles: ProfileSwitcher::default(),
             news,
             last_wake: Instant::now(),
             paused: TimeDelta::zero(),

@@ -23,8 +23,8 @@ use docdeck::model::report::Report;
 use docdeck::model::setup::{KeySourceInput, NewProfile};
 use docdeck::model::text::{CleanText, escaped_json, gated, is_hidden};
 use docdeck::model::views::{Count, Counts, PageRow};
-use docdeck::runtime::answer::AnswerFilter;
-use docdeck::runtime::input::InputFilter;
+use docdeck::runtime::escape_reassembly::EscapeReassembler;
+use docdeck::runtime::osc_replies::OscReplyFilter;
 use docdeck::store::{ExportFilter, Store, check_import};
 use serde_json::{Value, json};
 use std::io::Cursor;
@@ -470,7 +470,7 @@ fn keys(bytes: &[u8]) {
     let typed: Vec<Option<KeyEvent>> = bytes.iter().take(4096).map(at).collect();
     let sent: Vec<Event> = typed.iter().flatten().copied().map(Event::Key).collect();
     for asked in [false, true] {
-        let (mut filter, mut out, begun) = (AnswerFilter::default(), Vec::new(), Instant::now());
+        let (mut filter, mut out, begun) = (OscReplyFilter::default(), Vec::new(), Instant::now());
         if asked {
             filter.ask(begun);
         }
@@ -502,7 +502,7 @@ fn feed(typed: &[Option<KeyEvent>], begun: Instant, mut push: impl FnMut(Event, 
 
 /// Keys that are put together again from their pieces: without an Escape nothing is.
 fn split(typed: &[Option<KeyEvent>], sent: Vec<Event>) {
-    let (mut filter, mut out) = (InputFilter::default(), Vec::new());
+    let (mut filter, mut out) = (EscapeReassembler::default(), Vec::new());
     let end = feed(typed, Instant::now(), |key, now| filter.push(key, now, &mut out));
     filter.expire(end, &mut out);
     assert_eq!(filter.deadline(), None, "nothing is held for good");

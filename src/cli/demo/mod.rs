@@ -14,11 +14,11 @@ use crate::config::{Flags, look, named_file, themes};
 use crate::engine::PollOptions;
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::text::CleanText;
-use crate::runtime::effects::Connection;
+use crate::runtime::effects::EngineConfig;
 use crate::runtime::first_run::FirstRun;
-use crate::runtime::remembered::Begun;
-use crate::runtime::switch::Profiles;
-use crate::runtime::{self, Exit, Folders, Parts};
+use crate::runtime::preload::Preload;
+use crate::runtime::switch::ProfileSwitcher;
+use crate::runtime::{self, DashboardConfig, Exit, Folders};
 use crate::sim::{Sim, SimOptions};
 use crate::store::Store;
 use chrono::Utc;
@@ -60,13 +60,13 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
         ..AppConfig::new(scope.clone(), local_offset())
     };
     // The first rows are asked for before the rest is written, and all rows after it.
-    let begun = Begun::begin(&store, &start).map_err(no_terminal)?;
+    let begun = Preload::begin(&store, &start).map_err(no_terminal)?;
     past.add_rest(rest);
     tokio::spawn(views::remember(Arc::clone(&sim), store.clone(), start.scope.clone()));
     let connection =
-        Some(Connection { client, poll: PollOptions::default(), lock_folder: None, on_change: mine.on_change });
+        Some(EngineConfig { client, poll: PollOptions::default(), lock_folder: None, on_change: mine.on_change });
     let (notify, folders) = (mine.notify.how, Folders { themes: folder, ..Folders::default() });
-    let parts = Parts {
+    let parts = DashboardConfig {
         start,
         look,
         colours,
@@ -78,7 +78,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
         environment,
         kind,
         folders,
-        profiles: Profiles::default(),
+        profiles: ProfileSwitcher::default(),
         first_run: FirstRun::default(),
     };
     Ok(runtime::run(parts).await.map_err(no_terminal)?.exit)

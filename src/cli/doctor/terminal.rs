@@ -6,10 +6,10 @@ use crate::config::DisplaySettings;
 use crate::config::environment::Environment;
 use crate::model::colors::{Background, Rgb};
 use crate::runtime::multiplexer::Multiplexer;
-use crate::runtime::opener::{Opening, opening};
-use crate::runtime::probe::{self, Answers, NotAsked};
-use crate::runtime::signals::Signals;
-use crate::runtime::terminal::{Kind, takes_links};
+use crate::runtime::opener::{OpenMethod, opening};
+use crate::runtime::probe::{self, NotAsked, ProbeReplies};
+use crate::runtime::signals::SignalStream;
+use crate::runtime::terminal::{TerminalCaps, takes_links};
 
 /// The smallest screen, and the one from which it is comfortable (design.md: the screens).
 const SMALLEST: (u16, u16) = crate::app::geometry::MIN;
@@ -40,14 +40,14 @@ pub(super) async fn check(report: &mut Report, known: &Known, environment: &Envi
     report.ok("editor", if of_our_own.is_empty() { editor.to_owned() } else { of_our_own.to_owned() });
     let environment = environment.clone();
     // From here on a signal that would end the program waits until the terminal is given back.
-    let _signals = Signals::listen();
+    let _signals = SignalStream::listen();
     let answers = tokio::task::spawn_blocking(move || probe::ask(&environment)).await;
     asked(report, answers.unwrap_or(Err(NotAsked::Refused)));
 }
 
 fn name(report: &mut Report, environment: &Environment) {
     let term = environment.term.as_deref().unwrap_or_default();
-    match Kind::of(environment) {
+    match TerminalCaps::of(environment) {
         Err(dumb) => report.warning("TERM", "dumb", dumb.to_string()),
         Ok(_) if term.is_empty() => {
             report.warning("TERM", "not set", "export TERM=xterm-256color, or what the terminal is")
@@ -128,7 +128,7 @@ fn mouse(report: &mut Report, look: &DisplaySettings, environment: &Environment)
 }
 
 fn is_modern(environment: &Environment) -> bool {
-    Kind::of(environment).is_ok_and(|kind| kind.modern)
+    TerminalCaps::of(environment).is_ok_and(|kind| kind.modern)
 }
 
 /// Whether a program of this name would be found.
@@ -142,13 +142,15 @@ fn is_installed(program: &str) -> bool {
 
 fn opener(environment: &Environment) -> String {
     match opening("https://example.com", environment) {
-        Ok(Opening::Run(words)) => format!("links are opened by {}", words.first().map_or("a browser", String::as_str)),
+        Ok(OpenMethod::Run(words)) => {
+            format!("links are opened by {}", words.first().map_or("a browser", String::as_str))
+        }
         _ => "links are copied: over SSH or without a display, and no BROWSER".to_owned(),
     }
 }
 
-fn asked(report: &mut Report, answers: Result<Answers, NotAsked>) {
-    let Answers { background, keyboard, device, is_complete } = match answers {
+fn asked(report: &mut Report, answers: Result<ProbeReplies, NotAsked>) {
+    let ProbeReplies { background, keyboard, device, is_complete } = match answers {
         Ok(answers) => answers,
         Err(why) => {
             let why = match why {

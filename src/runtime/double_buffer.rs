@@ -4,8 +4,8 @@
 //! here. What it gives for the others is the same, but for the second half of a wide glyph that is gone: a test compares
 //! the two.
 
-use super::encode::{Placed, settle_blank};
-use super::look::Look;
+use super::cell_key::CellKey;
+use super::encode::{CellUpdate, settle_blank};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth as _};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
@@ -21,15 +21,15 @@ const AS_EMOJI: char = '\u{fe0f}';
 
 /// The two frames. Cells that nothing was drawn on yet take no memory: a start has one frame to draw, and touches that alone.
 #[derive(Debug, Default)]
-pub(super) struct Frames {
+pub(super) struct DoubleBuffer {
     /// Without cells while the terminal shows none.
     shown: Buffer,
     /// What its cells show; empty until a frame is compared with them.
-    looks: Vec<Look>,
+    looks: Vec<CellKey>,
     next: Buffer,
 }
 
-impl Frames {
+impl DoubleBuffer {
     /// Whether the terminal shows a frame, and one of another size.
     pub(super) fn is_of_another_size(&self, area: Rect) -> bool {
         !self.shown.content.is_empty() && self.shown.area != area
@@ -63,10 +63,10 @@ impl Frames {
 
     /// What `encoded` makes of the cells that the terminal has to be sent, which may show none yet; they count as shown from
     /// then on.
-    pub(super) fn show(&mut self, encoded: impl FnOnce(&[Placed<'_>], &Buffer, bool) -> String) -> String {
+    pub(super) fn show(&mut self, encoded: impl FnOnce(&[CellUpdate<'_>], &Buffer, bool) -> String) -> String {
         let width = usize::from(self.next.area.width).max(1);
         if self.looks.len() != self.shown.content.len() {
-            self.looks = self.shown.content.iter().map(Look::of).collect();
+            self.looks = self.shown.content.iter().map(CellKey::of).collect();
         }
         // In place of rows that show nothing.
         let blank = vec![Cell::EMPTY; if self.shown.content.is_empty() { width } else { 0 }];
@@ -76,7 +76,7 @@ impl Frames {
             let shown = self.shown.content.get(begin..begin + width);
             let differs = match (shown, self.looks.get_mut(begin..begin + width)) {
                 (Some(shown), Some(looks)) => differing(looks, shown, next),
-                _ => differing(&mut vec![Look::EMPTY; width], &blank, next),
+                _ => differing(&mut vec![CellKey::EMPTY; width], &blank, next),
             };
             if differs.count > 0 {
                 rows.push((row, begin, differs));
@@ -119,7 +119,7 @@ impl Differing {
     /// Takes a cell in that looks another way than before, or may. Apart from the comparison, which has the more room for
     /// what it needs for each of thousands of cells.
     #[inline(never)]
-    fn note(&mut self, at: usize, (was, is): (Look, Look), shown: &[Cell], cell: &mut Cell) {
+    fn note(&mut self, at: usize, (was, is): (CellKey, CellKey), shown: &[Cell], cell: &mut Cell) {
         let before = shown.get(at);
         if was == is && before.is_some_and(|before| before.symbol() == cell.symbol()) {
             return;
@@ -138,10 +138,10 @@ impl Differing {
 }
 
 /// Compares a row with what is shown. `looks` is what its cells look like, and then what the next ones do.
-fn differing(looks: &mut [Look], shown: &[Cell], next: &mut [Cell]) -> Differing {
+fn differing(looks: &mut [CellKey], shown: &[Cell], next: &mut [Cell]) -> Differing {
     let mut all = Differing::default();
     for (at, (look, cell)) in looks.iter_mut().zip(next.iter_mut()).enumerate() {
-        let is = Look::of(cell);
+        let is = CellKey::of(cell);
         if is != *look || is.is_long() {
             all.note(at, (std::mem::replace(look, is), is), shown, cell);
         }
@@ -153,8 +153,14 @@ fn differing(looks: &mut [Look], shown: &[Cell], next: &mut [Cell]) -> Differing
 }
 
 /// Adds the cells of a row that have to be drawn. Its first one is at `(x, y)`.
-fn changes<'a>((x, y): (u16, u16), shown: &[Cell], next: &'a [Cell], differs: &[bool], placed: &mut Vec<Placed<'a>>) {
-    let mut behind = Behind::default();
+fn changes<'a>(
+    (x, y): (u16, u16),
+    shown: &[Cell],
+    next: &'a [Cell],
+    differs: &[bool],
+    placed: &mut Vec<CellUpdate<'a>>,
+) {
+    let mut behind = WideGlyphTail::default();
     let mut covered = 0;
     let cells = shown.iter().zip(next).zip(differs).enumerate();
     for (column, (at, ((was, is), differs))) in (x..).zip(cells) {
@@ -180,10 +186,10 @@ fn changes<'a>((x, y): (u16, u16), shown: &[Cell], next: &'a [Cell], differs: &[
             continue;
         }
         if width > 1 && is.symbol().contains(AS_EMOJI) {
-            behind = Behind { from: at + 1, end: at + width, all: false };
+            behind = WideGlyphTail { from: at + 1, end: at + width, all: false };
         } else if width <= 1 && self::width(was) > width && shows_when_blank(was) {
             let end = at + self::width(was);
-            behind = Behind { from: at + 1, end, all: true };
+            behind = WideGlyphTail { from: at + 1, end, all: true };
             covered = end;
         }
     }
@@ -197,7 +203,7 @@ fn add_halves<'a>(
     next: &'a [Cell],
     differs: &[bool],
     begin: usize,
-    placed: &mut Vec<Placed<'a>>,
+    placed: &mut Vec<CellUpdate<'a>>,
 ) {
     // Of a link the cells behind its head are compared by themselves.
     let width = |cell: &Cell| width(cell).max(1);
@@ -233,7 +239,7 @@ fn add_halves<'a>(
 
 /// Cells behind a wide glyph that may have to be drawn as well.
 #[derive(Debug, Default)]
-struct Behind {
+struct WideGlyphTail {
     from: usize,
     end: usize,
     /// Whether they all have to, or those alone that hold something else.
@@ -287,7 +293,7 @@ mod tests {
     }
 
     /// Positions and glyphs of what is sent after these frames.
-    fn sent(frames: &mut Frames, next: Buffer) -> Vec<(u16, u16, String)> {
+    fn sent(frames: &mut DoubleBuffer, next: Buffer) -> Vec<(u16, u16, String)> {
         let blank = frames.take(AREA);
         assert!(blank.content.iter().all(|cell| *cell == Cell::EMPTY), "drawn from nothing");
         frames.put(next);
@@ -302,7 +308,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_differs_is_what_ratatui_finds_different(mut drawn in proptest::collection::vec(frame(), 1..4)) {
-            let mut frames = Frames::default();
+            let mut frames = DoubleBuffer::default();
             let mut shown = Buffer::empty(AREA);
             for next in &mut drawn {
                 next.content.iter_mut().for_each(settle_blank);
@@ -321,7 +327,7 @@ mod tests {
 
     #[test]
     fn nothing_of_a_wide_glyph_that_is_gone_is_left() {
-        let mut frames = Frames::default();
+        let mut frames = DoubleBuffer::default();
         let mut wide = Buffer::empty(AREA);
         wide.set_string(1, 0, "日本x", Style::new());
         sent(&mut frames, wide);
@@ -331,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_frame_that_is_drawn_again_sends_nothing_until_the_terminal_is_cleared() {
-        let mut frames = Frames::default();
+        let mut frames = DoubleBuffer::default();
         let mut frame = Buffer::empty(AREA);
         frame.set_string(1, 1, "ab", Style::new());
         assert_eq!(sent(&mut frames, frame.clone()).len(), 2);

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::process::{Child, Command};
 
 /// A program that has the terminal.
-pub(super) struct Loan {
+pub(super) struct ForegroundChild {
     ended: Pin<Box<dyn Future<Output = Msg> + Send>>,
     program: Option<u32>,
     /// The program has ended; only what comes after it is waited for.
@@ -24,13 +24,13 @@ pub(super) struct Loan {
     rescue: Option<Box<dyn FnOnce() -> Option<Msg> + Send>>,
 }
 
-impl fmt::Debug for Loan {
+impl fmt::Debug for ForegroundChild {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loan").field("program", &self.program).finish_non_exhaustive()
     }
 }
 
-impl Loan {
+impl ForegroundChild {
     /// Says what to save when docdeck has to end first.
     pub(super) fn rescue_by(&mut self, rescue: impl FnOnce() -> Option<Msg> + Send + 'static) {
         self.rescue = Some(Box::new(rescue));
@@ -51,7 +51,7 @@ impl Loan {
     }
 }
 
-impl Loan {
+impl ForegroundChild {
     /// The terminal is docdeck's to write on, and of programs that it starts, until this has a message.
     pub(super) fn to_ourselves(ended: impl Future<Output = Msg> + Send + 'static) -> Self {
         Self { ended: Box::pin(ended), program: None, over: Arc::default(), rescue: None }
@@ -68,7 +68,7 @@ impl Loan {
 }
 
 /// Waits for the program that has the terminal, or for ever when none has it.
-pub(super) async fn ended(loan: Option<&mut Loan>) -> Msg {
+pub(super) async fn ended(loan: Option<&mut ForegroundChild>) -> Msg {
     match loan {
         Some(loan) => loan.ended.as_mut().await,
         None => std::future::pending().await,
@@ -84,10 +84,10 @@ impl Dashboard {
         programs: &[Vec<String>],
         then: impl FnOnce(Result<ExitStatus, Failure>) -> Msg + Send + 'static,
     ) -> Option<Msg> {
-        if self.stage.is_away() {
+        if self.session.is_away() {
             return Some(then(Err(local("The terminal is lent already; nothing was run."))));
         }
-        self.stage.hand_over();
+        self.session.hand_over();
         match start(programs) {
             Ok(mut child) => {
                 let program = child.id();
@@ -98,7 +98,7 @@ impl Dashboard {
                     is_over.store(true, Ordering::SeqCst);
                     then(result.map_err(|error| local(&format!("{error}."))))
                 };
-                self.loan = Some(Loan { ended: Box::pin(ended), program, over, rescue: None });
+                self.loan = Some(ForegroundChild { ended: Box::pin(ended), program, over, rescue: None });
                 None
             }
             Err(failure) => {

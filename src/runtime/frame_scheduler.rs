@@ -12,7 +12,7 @@ pub const READING: Duration = Duration::from_millis(5);
 
 /// Says when the next frame is due.
 #[derive(Debug, Default)]
-pub struct FrameGate {
+pub struct FrameScheduler {
     wanted: bool,
     /// What is wanted answers the user.
     answers: bool,
@@ -22,7 +22,7 @@ pub struct FrameGate {
     held: Option<Instant>,
 }
 
-impl FrameGate {
+impl FrameScheduler {
     /// Something on the screen changed.
     pub fn want(&mut self) {
         self.wanted = true;
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn the_first_frame_after_a_quiet_moment_is_drawn_at_once() {
         let start = Instant::now();
-        let mut gate = FrameGate::default();
+        let mut gate = FrameScheduler::default();
         gate.want();
         assert!(gate.is_open(start));
         gate.drawn(start);
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_flood_of_changes_gives_one_frame_per_pause() {
         let start = Instant::now();
-        let mut gate = FrameGate::default();
+        let mut gate = FrameScheduler::default();
         let mut frames = 0;
         for passed in 0..160 {
             gate.want();
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_change_during_the_pause_is_due_at_its_end() {
         let start = Instant::now();
-        let mut gate = FrameGate::default();
+        let mut gate = FrameScheduler::default();
         gate.drawn(start);
         gate.want();
         assert!(!gate.is_open(start + ms(3)));
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_key_does_not_wait_for_a_frame_that_came_by_itself_but_for_one_that_answered() {
         let start = Instant::now();
-        let mut gate = FrameGate::default();
+        let mut gate = FrameScheduler::default();
         gate.want();
         gate.drawn(start);
         gate.want_answer();
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_frame_waits_a_moment_for_the_record_and_no_longer() {
         let start = Instant::now();
-        let mut gate = FrameGate::default();
+        let mut gate = FrameScheduler::default();
         gate.want();
         gate.reading(true, start);
         assert_eq!(gate.due(start), Some(start + READING));
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn nothing_is_due_when_nothing_changed() {
         let start = Instant::now();
-        let mut gate = FrameGate::default();
+        let mut gate = FrameScheduler::default();
         assert_eq!(gate.due(start), None);
         gate.want();
         gate.drawn(start);

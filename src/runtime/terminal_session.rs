@@ -1,13 +1,13 @@
 //! The terminal as the loops see it: taken over, with a screen to draw on, events and signals to wait for, and a way to
 //! leave it for a while and come back.
 
-use super::answer::{self, AnswerFilter};
-use super::hangup::Hangup;
-use super::input::InputFilter;
-use super::output::{self, Screen, Tty};
+use super::escape_reassembly::EscapeReassembler;
+use super::hangup::HangupWatch;
+use super::osc_replies::{self, OscReplyFilter};
+use super::output::{self, TerminalOutput, Tty};
 use super::reader::Reader;
-use super::signals::{Signal, Signals, stop_group};
-use super::terminal::{Guard, Kind, Lent, title_sequence};
+use super::signals::{Signal, SignalStream, stop_group};
+use super::terminal::{Guard, TerminalCaps, TerminalState, title_sequence};
 use crate::model::colors::Rgb;
 use crate::model::text::CleanText;
 use crossterm::event::Event;
@@ -22,7 +22,7 @@ const READ_WITHIN: Duration = Duration::from_millis(20);
 
 /// What came from the terminal or the system.
 #[derive(Debug)]
-pub enum Happening {
+pub enum TerminalEvent {
     Event(Event),
     Signal(Signal),
     /// The terminal told its background.
@@ -31,43 +31,43 @@ pub enum Happening {
 
 /// The terminal while docdeck has it.
 #[derive(Debug)]
-pub struct Stage {
-    pub screen: Screen<Tty>,
+pub struct TerminalSession {
+    pub screen: TerminalOutput<Tty>,
     /// None before [`Self::begin_reading`] and while the terminal is left to the shell. Ends before the guard gives the terminal
     /// back, so that what is typed then goes to the shell.
     reader: Option<Reader>,
     guard: Guard,
     is_away: bool,
-    answers: AnswerFilter,
-    filter: InputFilter,
+    answers: OscReplyFilter,
+    filter: EscapeReassembler,
     ready: VecDeque<Event>,
-    signals: Signals,
-    hangup: Hangup,
+    signals: SignalStream,
+    hangup: HangupWatch,
     title: CleanText,
 }
 
-impl Stage {
+impl TerminalSession {
     /// Takes the terminal over, with the mouse or without it, and sets the panic hook; `log` is where a panic is written
     /// down.
     ///
     /// # Errors
     /// The terminal or its size can't be had.
-    pub fn open(kind: Kind, mouse: bool, log: Option<PathBuf>) -> io::Result<Self> {
-        let signals = Signals::listen()?;
-        let guard = Guard(Lent::new(kind, mouse));
+    pub fn open(kind: TerminalCaps, mouse: bool, log: Option<PathBuf>) -> io::Result<Self> {
+        let signals = SignalStream::listen()?;
+        let guard = Guard(TerminalState::new(kind, mouse));
         super::crash::install(Arc::clone(&guard.0), log);
         guard.0.take()?;
-        let screen = Screen::new(Tty::stdout()?, kind.modern)?;
+        let screen = TerminalOutput::new(Tty::stdout()?, kind.modern)?;
         Ok(Self {
             screen,
             guard,
             reader: None,
             is_away: false,
-            answers: AnswerFilter::default(),
-            filter: InputFilter::default(),
+            answers: OscReplyFilter::default(),
+            filter: EscapeReassembler::default(),
             ready: VecDeque::new(),
             signals,
-            hangup: Hangup::watch(),
+            hangup: HangupWatch::watch(),
             title: CleanText::default(),
         })
     }
@@ -113,21 +113,21 @@ impl Stage {
     }
 
     /// The next thing that happens. Nothing is lost when this is dropped while waiting.
-    pub async fn next(&mut self) -> Happening {
+    pub async fn next(&mut self) -> TerminalEvent {
         loop {
             if let Some(event) = self.ready.pop_front() {
-                return Happening::Event(event);
+                return TerminalEvent::Event(event);
             }
             if let Some(background) = self.answers.take_answer() {
-                return Happening::Background(background);
+                return TerminalEvent::Background(background);
             }
             let held = [self.filter.deadline(), self.answers.deadline()].into_iter().flatten().min();
             tokio::select! {
-                signal = self.signals.next() => return Happening::Signal(signal),
-                () = self.hangup.happened() => return Happening::Signal(Signal::Hangup),
+                signal = self.signals.next() => return TerminalEvent::Signal(signal),
+                () = self.hangup.happened() => return TerminalEvent::Signal(Signal::Hangup),
                 event = next_event(self.reader.as_mut()) => match event {
                     Some(event) => self.take_in(event, Instant::now()),
-                    None => return Happening::Signal(Signal::Hangup),
+                    None => return TerminalEvent::Signal(Signal::Hangup),
                 },
                 () = until(held) => self.let_go(Instant::now()),
             }
@@ -168,7 +168,7 @@ impl Stage {
     pub fn ask_background(&mut self) -> io::Result<()> {
         if self.is_modern() && !self.is_away() {
             self.answers.ask(Instant::now());
-            self.screen.send(answer::QUESTION)?;
+            self.screen.send(osc_replies::QUESTION)?;
         }
         Ok(())
     }

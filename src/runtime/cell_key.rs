@@ -2,14 +2,14 @@
 //! ratatui's own comparison takes twice as long, calls for the bytes of each glyph, and knows nothing of blanks.
 
 use super::encode::SEEN_ON_BLANK;
-use super::pen::Pen;
+use super::sgr::SgrState;
 use ratatui::buffer::{Cell, CellDiffOption};
 use ratatui::style::Color;
 
 /// What a cell shows: alike for two cells if and only if nothing has to be sent to make one the other, but for a glyph of
 /// many bytes, of which it tells nothing but that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct CellKey {
     /// Glyph, width, modifiers.
     glyph: u64,
     /// Letters and ground.
@@ -19,7 +19,7 @@ pub(super) struct Look {
 /// In place of a glyph of more bytes than there is room for. No character has these bytes.
 const LONG: u64 = u32::MAX as u64;
 
-impl Look {
+impl CellKey {
     /// Of a cell on which nothing was drawn.
     pub(super) const EMPTY: Self = Self { glyph: b' ' as u64, colors: 0 };
 
@@ -40,7 +40,7 @@ impl Look {
     }
 
     /// What glyphs have in common that are drawn with this pen, but for blanks.
-    pub(super) fn of_pen(pen: Pen) -> Self {
+    pub(super) fn of_pen(pen: SgrState) -> Self {
         let colors = number(pen.fg) | number(pen.bg) << 32;
         Self { glyph: u64::from(pen.modifier.bits()) << 32, colors }
     }
@@ -146,7 +146,7 @@ mod tests {
     fn cells_look_alike_when_they_are_but_for_what_nobody_sees_of_a_blank() {
         let cells = cells();
         let settled: Vec<Cell> = cells.iter().cloned().map(|mut cell| (settle_blank(&mut cell), cell).1).collect();
-        let looks: Vec<Look> = cells.iter().map(Look::of).collect();
+        let looks: Vec<CellKey> = cells.iter().map(CellKey::of).collect();
         for one in (0..cells.len()).step_by(61) {
             for other in 0..cells.len() {
                 let is_same_glyph = !looks[one].is_long() || cells[one].symbol() == cells[other].symbol();
@@ -158,6 +158,6 @@ mod tests {
 
     #[test]
     fn a_cell_on_which_nothing_was_drawn_looks_empty() {
-        assert_eq!(Look::of(&Cell::EMPTY), Look::EMPTY);
+        assert_eq!(CellKey::of(&Cell::EMPTY), CellKey::EMPTY);
     }
 }

@@ -26,7 +26,7 @@ const LONGEST: usize = 100;
 
 /// Takes answers out of a stream of events.
 #[derive(Debug, Default)]
-pub struct AnswerFilter {
+pub struct OscReplyFilter {
     asked: Option<Instant>,
     held: Vec<KeyEvent>,
     /// What the held keys spell after ESC; none while only an Esc is held.
@@ -38,7 +38,7 @@ pub struct AnswerFilter {
     is_answered: bool,
 }
 
-impl AnswerFilter {
+impl OscReplyFilter {
     /// The question was sent: from now on an answer may come.
     pub fn ask(&mut self, now: Instant) {
         self.asked = Some(now);
@@ -234,7 +234,7 @@ mod tests {
 
     /// Feeds the events, with this pause before each, and lets the last wait end.
     fn feed(events: Vec<Event>, pause: Duration) -> (Vec<Event>, Option<Rgb>) {
-        let (mut filter, mut out, mut now) = (AnswerFilter::default(), Vec::new(), Instant::now());
+        let (mut filter, mut out, mut now) = (OscReplyFilter::default(), Vec::new(), Instant::now());
         filter.ask(now);
         for event in events {
             now += pause;
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn unasked_nothing_is_held() {
-        let (mut filter, mut out) = (AnswerFilter::default(), Vec::new());
+        let (mut filter, mut out) = (OscReplyFilter::default(), Vec::new());
         filter.push(alt(']'), Instant::now(), &mut out);
         assert_eq!((out, filter.deadline()), (vec![alt(']')], None));
     }

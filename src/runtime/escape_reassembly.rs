@@ -11,12 +11,12 @@ const LONGEST: usize = 4;
 
 /// Keys that may be the beginning of a split sequence, and since when they wait.
 #[derive(Debug, Default)]
-pub struct InputFilter {
+pub struct EscapeReassembler {
     held: Vec<KeyEvent>,
     since: Option<Instant>,
 }
 
-impl InputFilter {
+impl EscapeReassembler {
     /// Takes one event; what is ready to be handed on is pushed to `out`, in order.
     pub fn push(&mut self, event: Event, now: Instant, out: &mut impl Extend<Event>) {
         let key = match event {
@@ -41,12 +41,12 @@ impl InputFilter {
         }
         self.held.push(key);
         match self.reading() {
-            Reading::Whole(code, modifiers) => {
+            HeldKeys::Whole(code, modifiers) => {
                 self.drop_held();
                 out.extend([Event::Key(KeyEvent::new(code, modifiers))]);
             }
-            Reading::Begun => self.since = Some(now),
-            Reading::Nothing => {
+            HeldKeys::Begun => self.since = Some(now),
+            HeldKeys::Nothing => {
                 self.held.pop();
                 self.release(out);
                 self.begin(key, now, out);
@@ -85,7 +85,7 @@ impl InputFilter {
         self.held.clear();
     }
 
-    fn reading(&self) -> Reading {
+    fn reading(&self) -> HeldKeys {
         let after = self.held.get(1..).unwrap_or_default();
         let typed: Option<String> = after
             .iter()
@@ -94,11 +94,11 @@ impl InputFilter {
                 _ => None,
             })
             .collect();
-        let Some(typed) = typed else { return Reading::Nothing };
-        let Some(rest) = typed.strip_prefix('[') else { return Reading::Nothing };
+        let Some(typed) = typed else { return HeldKeys::Nothing };
+        let Some(rest) = typed.strip_prefix('[') else { return HeldKeys::Nothing };
         let none = KeyModifiers::NONE;
         let code = match rest {
-            "" => return Reading::Begun,
+            "" => return HeldKeys::Begun,
             "A" => KeyCode::Up,
             "B" => KeyCode::Down,
             "C" => KeyCode::Right,
@@ -109,16 +109,16 @@ impl InputFilter {
             "3~" => KeyCode::Delete,
             "5~" => KeyCode::PageUp,
             "6~" => KeyCode::PageDown,
-            "Z" => return Reading::Whole(KeyCode::BackTab, KeyModifiers::SHIFT),
-            digits if digits.bytes().all(|b| b.is_ascii_digit()) && typed.len() < LONGEST => return Reading::Begun,
-            _ => return Reading::Nothing,
+            "Z" => return HeldKeys::Whole(KeyCode::BackTab, KeyModifiers::SHIFT),
+            digits if digits.bytes().all(|b| b.is_ascii_digit()) && typed.len() < LONGEST => return HeldKeys::Begun,
+            _ => return HeldKeys::Nothing,
         };
-        Reading::Whole(code, none)
+        HeldKeys::Whole(code, none)
     }
 }
 
 /// What the held keys amount to.
-enum Reading {
+enum HeldKeys {
     Whole(KeyCode, KeyModifiers),
     Begun,
     Nothing,
@@ -139,7 +139,7 @@ mod tests {
 
     /// Feeds the keys with the pause before each (ms) and lets the last wait end.
     fn feed(keys: &[(u64, KeyCode)]) -> Vec<KeyCode> {
-        let (mut filter, mut out, mut now) = (InputFilter::default(), Vec::new(), Instant::now());
+        let (mut filter, mut out, mut now) = (EscapeReassembler::default(), Vec::new(), Instant::now());
         for (pause, code) in keys {
             now += Duration::from_millis(*pause);
             filter.push(key(*code), now, &mut out);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn an_esc_alone_is_handed_on_after_its_wait_and_not_before() {
-        let (mut filter, mut out, now) = (InputFilter::default(), Vec::new(), Instant::now());
+        let (mut filter, mut out, now) = (EscapeReassembler::default(), Vec::new(), Instant::now());
         filter.push(key(Esc), now, &mut out);
         filter.expire(now + HOLD / 2, &mut out);
         assert_eq!(codes(&out), []);
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_paste_or_a_chord_lets_what_is_held_go_first() {
-        let (mut filter, mut out, now) = (InputFilter::default(), Vec::new(), Instant::now());
+        let (mut filter, mut out, now) = (EscapeReassembler::default(), Vec::new(), Instant::now());
         filter.push(key(Esc), now, &mut out);
         filter.push(Event::Paste("x".into()), now, &mut out);
         assert_eq!(out, [key(Esc), Event::Paste("x".into())]);
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_released_key_is_dropped() {
-        let (mut filter, mut out) = (InputFilter::default(), Vec::new());
+        let (mut filter, mut out) = (EscapeReassembler::default(), Vec::new());
         let release = KeyEvent::new_with_kind(Char('a'), KeyModifiers::NONE, KeyEventKind::Release);
         filter.push(Event::Key(release), Instant::now(), &mut out);
         assert!(out.is_empty());

@@ -2,7 +2,7 @@
 
 use super::first_run::FirstRun;
 use super::new_file;
-use super::texts;
+use super::templates;
 use crate::app::{AllProfilesJobs, Effect, InitialData, MOST_READ_AHEAD, Msg, SubmitError};
 use crate::engine::Engine;
 use crate::model::Time;
@@ -27,7 +27,7 @@ pub(super) type Started = Option<Result<Engine, Failure>>;
 
 /// What every task needs.
 #[derive(Debug, Clone)]
-pub(super) struct Hands {
+pub(super) struct EffectRunner {
     pub(super) store: Store,
     pub(super) scope: Scope,
     /// Templates of the user's own.
@@ -39,7 +39,7 @@ pub(super) struct Hands {
     pub(super) engine: watch::Receiver<Started>,
 }
 
-impl Hands {
+impl EffectRunner {
     /// None for what answers nothing, and for what is the event loop's.
     pub(super) async fn carry(self, effect: Effect) -> Option<Msg> {
         Some(match effect {
@@ -124,11 +124,11 @@ impl Hands {
             }
             Effect::LoadTemplates => {
                 let folder = self.templates.clone();
-                Msg::Templates(tokio::task::spawn_blocking(move || texts::templates(folder.as_deref())).await.ok()?)
+                Msg::Templates(tokio::task::spawn_blocking(move || templates::templates(folder.as_deref())).await.ok()?)
             }
             Effect::ReadPrompts(file) => {
                 let name = file.clone();
-                let result = tokio::task::spawn_blocking(move || texts::prompts(&name)).await.ok()?;
+                let result = tokio::task::spawn_blocking(move || templates::prompts(&name)).await.ok()?;
                 Msg::PromptsRead { file, result }
             }
             Effect::WriteFile(file, overwrite) => new_file::written(self.exports.clone(), file, overwrite).await,

@@ -19,13 +19,13 @@ const CODES: [(Modifier, u8, u8); 9] = [
 
 /// What the next glyph is drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Pen {
+pub(super) struct SgrState {
     pub(super) fg: Color,
     pub(super) bg: Color,
     pub(super) modifier: Modifier,
 }
 
-impl Pen {
+impl SgrState {
     pub(super) fn of(cell: &Cell) -> Self {
         Self { fg: cell.fg, bg: cell.bg, modifier: cell.modifier }
     }
@@ -214,20 +214,20 @@ mod tests {
 
     #[test]
     fn the_shorter_of_two_ways_is_taken_and_of_two_alike_the_first() {
-        let change = |from: Pen, to: Pen| {
+        let change = |from: SgrState, to: SgrState| {
             let mut out = "x".to_owned();
             from.change(to, &mut out);
             out
         };
-        let plain = Pen { fg: Color::Red, ..Pen::default() };
-        let loud = Pen { modifier: Modifier::BOLD | Modifier::ITALIC | Modifier::UNDERLINED, ..plain };
+        let plain = SgrState { fg: Color::Red, ..SgrState::default() };
+        let loud = SgrState { modifier: Modifier::BOLD | Modifier::ITALIC | Modifier::UNDERLINED, ..plain };
         assert_eq!(change(plain, plain), "x");
-        assert_eq!(change(plain, Pen::default()), "x\x1b[m");
+        assert_eq!(change(plain, SgrState::default()), "x\x1b[m");
         assert_eq!(change(plain, loud), "x\x1b[1;3;4m");
         assert_eq!(change(loud, plain), "x\x1b[0;31m", "not 22;23;24");
-        assert_eq!(change(Pen { modifier: Modifier::BOLD, ..plain }, plain), "x\x1b[22m");
-        let dim = Pen { modifier: Modifier::DIM, ..plain };
-        assert_eq!(change(Pen { modifier: Modifier::BOLD | Modifier::DIM, ..plain }, dim), "x\x1b[22;2m");
+        assert_eq!(change(SgrState { modifier: Modifier::BOLD, ..plain }, plain), "x\x1b[22m");
+        let dim = SgrState { modifier: Modifier::DIM, ..plain };
+        assert_eq!(change(SgrState { modifier: Modifier::BOLD | Modifier::DIM, ..plain }, dim), "x\x1b[22;2m");
     }
 
     #[test]

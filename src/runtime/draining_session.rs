@@ -1,8 +1,8 @@
 //! The work for a profile that was turned away from: what is being written and a prompt that is on its way are waited for,
 //! as at the end of the program, while the dashboard goes on with another one.
 
+use super::effect_runner::Started;
 use super::effects::{LAST_ANSWER, LAST_WRITES, LOOK_AGAIN};
-use super::hands::Started;
 use crate::app::Msg;
 use crate::engine::Engine;
 use crate::model::engine_event::EngineEvent;
@@ -15,7 +15,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// What is left of it.
 #[derive(Debug)]
-pub(super) struct Retired {
+pub(super) struct DrainingSession {
     pub(super) engine: watch::Receiver<Started>,
     /// Kept until the last of them is done; what they end in is for nobody.
     pub(super) tasks: JoinSet<Option<Msg>>,
@@ -27,7 +27,7 @@ pub(super) struct Retired {
     pub(super) is_same_project: bool,
 }
 
-impl Retired {
+impl DrainingSession {
     /// Ends it.
     pub(super) async fn end(self) {
         let Self { mut engine, tasks, last_ordered, mut news, successor, is_same_project } = self;

@@ -15,22 +15,22 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A call of the store that is under way.
-pub(super) type Reading<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
+pub(super) type PendingRead<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
 
 /// What is being read.
-pub struct Begun {
-    layout: Option<Reading<Option<String>>>,
+pub struct Preload {
+    layout: Option<PendingRead<Option<String>>>,
     /// None for the welcome page.
-    pub(super) rows: Option<Reading<FirstRows>>,
+    pub(super) rows: Option<PendingRead<FirstRows>>,
 }
 
-impl std::fmt::Debug for Begun {
+impl std::fmt::Debug for Preload {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Begun").field("layout", &self.layout.is_some()).field("rows", &self.rows.is_some()).finish()
     }
 }
 
-impl Begun {
+impl Preload {
     /// Asks the store, which may still be being opened, for as many rows of the list as the terminal has.
     ///
     /// # Errors
@@ -57,22 +57,22 @@ pub async fn layout(store: &Store, start: &AppConfig) -> Option<Layout> {
     Some(laid(layout_read(store, start)?).await)
 }
 
-fn layout_read(store: &Store, start: &AppConfig) -> Option<Reading<Option<String>>> {
+fn layout_read(store: &Store, start: &AppConfig) -> Option<PendingRead<Option<String>>> {
     start.can_remember().then(|| {
         let (store, key) = (store.clone(), start.layout_key());
         begun(async move { store.recall(&key).await })
     })
 }
 
-async fn laid(text: Reading<Option<String>>) -> Layout {
+async fn laid(text: PendingRead<Option<String>>) -> Layout {
     // An unreadable record is said elsewhere.
     let text = tokio::time::timeout(PATIENCE, text).await.ok().and_then(Result::ok).flatten();
     text.map(|text| Layout::parse(&text)).unwrap_or_default()
 }
 
 /// Hands a call over at once: by itself it would wait until somebody asks for its answer.
-fn begun<T: Send + 'static>(call: impl Future<Output = Result<T, StoreError>> + Send + 'static) -> Reading<T> {
-    let mut call: Reading<T> = Box::pin(call);
+fn begun<T: Send + 'static>(call: impl Future<Output = Result<T, StoreError>> + Send + 'static) -> PendingRead<T> {
+    let mut call: PendingRead<T> = Box::pin(call);
     match (&mut call).now_or_never() {
         Some(answer) => Box::pin(std::future::ready(answer)),
         None => call,

@@ -16,19 +16,19 @@ pub(super) struct Cursor {
 /// The backend, of which only the cursor matters: cells are drawn by the screen, a frame's cursor is left to
 /// [`Console::end_frame`].
 #[derive(Debug, Default)]
-pub(super) struct Console {
+pub(super) struct CursorBackend {
     wanted: Option<Position>,
     cursor: Cursor,
 }
 
 /// What goes out around a frame's cells.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Around {
+pub(super) struct CursorSequences {
     pub(super) before: Vec<u8>,
     pub(super) after: Vec<u8>,
 }
 
-impl Console {
+impl CursorBackend {
     /// Cells were drawn: the terminal's cursor is behind the last one.
     pub(super) fn wandered(&mut self) {
         self.cursor.at = None;
@@ -41,10 +41,10 @@ impl Console {
 
     /// Brings the cursor to where the frame wants it, `shown` or hidden. While it is seen and `flickers`, it is hidden
     /// until the frame's cells are drawn.
-    pub(super) fn end_frame(&mut self, shown: bool, flickers: bool) -> Around {
+    pub(super) fn end_frame(&mut self, shown: bool, flickers: bool) -> CursorSequences {
         let Cursor { at, is_shown } = self.cursor;
         let shown = shown && self.wanted.is_some();
-        let mut around = Around::default();
+        let mut around = CursorSequences::default();
         let wanders = at.is_none() && is_shown == Some(true) && flickers;
         if is_shown != Some(false) && (!shown || wanders) {
             around.before.extend_from_slice(b"\x1b[?25l");
@@ -61,7 +61,7 @@ impl Console {
     }
 }
 
-impl Backend for Console {
+impl Backend for CursorBackend {
     type Error = io::Error;
 
     fn draw<'a, I>(&mut self, _none: I) -> io::Result<()>

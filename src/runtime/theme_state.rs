@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// What the theme depends on.
 #[derive(Debug)]
-pub(super) struct Paints {
+pub(super) struct ThemeState {
     /// None for the usual ones while they are not read: of them a first frame needs nothing but what fits any ground.
     colours: Option<ThemeColours>,
     depth: Depth,
@@ -23,7 +23,7 @@ pub(super) struct Paints {
     is_told: bool,
 }
 
-impl Paints {
+impl ThemeState {
     /// With these colours, or the usual ones.
     pub(super) fn new(look: &DisplaySettings, colours: Option<ThemeColours>, environment: &Environment) -> Self {
         let depth = depth(look.color, environment);
@@ -101,10 +101,10 @@ mod tests {
     use super::*;
     use crate::config::ChosenTheme;
 
-    fn paints(look: DisplaySettings, variables: &[(&str, &str)]) -> Paints {
+    fn paints(look: DisplaySettings, variables: &[(&str, &str)]) -> ThemeState {
         let lookup =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        Paints::new(&look, None, &Environment::from_lookup(lookup))
+        ThemeState::new(&look, None, &Environment::from_lookup(lookup))
     }
 
     fn look() -> DisplaySettings {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     /// The theme, apart from what the terminal can do beside colours.
-    fn colours(paints: &Paints) -> Theme {
+    fn colours(paints: &ThemeState) -> Theme {
         Theme { links: false, terminal_cursor: false, ..paints.theme() }
     }
 
@@ -138,7 +138,8 @@ mod tests {
     fn the_usual_colours_are_read_no_sooner_than_they_are_needed_and_are_the_same() {
         for variables in [[("COLORTERM", "truecolor")], [("TERM", "xterm-256color")], [("TERM", "xterm")]] {
             let unread = paints(look(), &variables);
-            let read = Paints { colours: Some(fitting(themes::usual(), unread.depth)), ..paints(look(), &variables) };
+            let read =
+                ThemeState { colours: Some(fitting(themes::usual(), unread.depth)), ..paints(look(), &variables) };
             assert_eq!(unread.colours.is_none(), unread.depth != Depth::Sixteen);
             assert_eq!((unread.theme(), unread.depends_on_ground()), (read.theme(), read.depends_on_ground()));
         }
