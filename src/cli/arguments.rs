@@ -62,14 +62,14 @@ impl Arguments {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// The dashboard on a built-in simulated service; keeps nothing, needs no key and no network
-    Demo(World),
+    Demo(SimArguments),
     /// The simulated service alone, on 127.0.0.1; prints lines to paste into a shell
     Sim {
         /// Port to listen on; a free one when left out
         #[arg(long, value_name = "P", default_value_t = 0, value_parser = number(0..=u16::MAX, "a whole number from 0 to 65535"))]
         port: u16,
         #[command(flatten)]
-        world: World,
+        world: SimArguments,
     },
     /// Asks for project and key, tries them with one request, and writes the configuration file
     ///
@@ -198,7 +198,7 @@ impl Command {
 #[command(next_help_heading = "Options of every command")]
 pub(super) struct Options {
     /// Profile of the configuration file
-    #[arg(long, global = true, value_name = "NAME", value_parser = not_blank, add = super::live::profiles())]
+    #[arg(long, global = true, value_name = "NAME", value_parser = not_blank, add = super::completion_candidates::profiles())]
     pub(super) profile: Option<String>,
     /// Base address of the service
     #[arg(long, global = true, value_name = "URL", value_parser = not_blank)]
@@ -229,7 +229,7 @@ impl From<Options> for Flags {
 
 /// The simulated world.
 #[derive(Debug, Args)]
-pub(super) struct World {
+pub(super) struct SimArguments {
     /// Jobs that are there at the start
     #[arg(long, value_name = "N", default_value_t = SimOptions::default().jobs, value_parser = number(0..=u32::MAX, "a whole number, like 40"))]
     jobs: u32,
@@ -251,7 +251,7 @@ pub(super) struct World {
     faults: Vec<Fault>,
 }
 
-impl World {
+impl SimArguments {
     pub(super) fn options(self, port: u16) -> SimOptions {
         let Self { jobs, pages, speed, seed, faults } = self;
         SimOptions { port, jobs, pages, speed, seed, faults }
@@ -308,7 +308,7 @@ mod tests {
         let after = Arguments::parse_from(["docdeck", "demo", "--seed", "3", "--project", "p", "--ascii"]);
         assert!(before.options.ascii && after.options.ascii);
         assert_eq!(before.options.project, after.options.project);
-        assert!(matches!(after.command, Some(Command::Demo(World { seed: 3, .. }))));
+        assert!(matches!(after.command, Some(Command::Demo(SimArguments { seed: 3, .. }))));
     }
 
     #[test]

@@ -1,17 +1,17 @@
 //! `docdeck new --batch`: a file of prompts becomes many jobs. All of them are on disk before the first is sent; the
 //! ledger paces them; what does not get through, or is broken off, is said and kept.
 
-use super::batch_plan::{Plan, is_waiting, nothing_left, plan, read, waiting};
-use super::code::Code;
+use super::batch_plan::{BatchPlan, is_waiting, nothing_left, plan, read, waiting};
 use super::cost::Cost;
-use super::desk::{Desk, Happening, Record};
+use super::error::CliError;
+use super::exit_code::Code;
 use super::job_line::id;
 use super::jobs::as_json;
 use super::new::Options;
 use super::out::Out;
-use super::refusal::Refusal;
+use super::session::{Session, StoreSession, WaitEnd};
 use super::wait::again;
-use super::waiting::{Timer, Waiting, connection_words, tell, when};
+use super::waiting::{JobWait, Timer, connection_words, tell, when};
 use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
@@ -40,28 +40,28 @@ pub(super) async fn run(
     file: &Path,
     options: &Options,
     out: &mut Out,
-) -> Result<Code, Refusal> {
+) -> Result<Code, CliError> {
     let prompts = read(file)?;
     if options.dry_run || options.queue {
-        let record = Record::open_for(flags, environment, options.queue, out)?;
+        let record = StoreSession::open_for(flags, environment, options.queue, out)?;
         let result = without_sending(&record, prompts, options, out).await;
         record.close().await;
         return result.map(|()| Code::Done);
     }
     let timer = options.patience.start();
-    let work = async |desk: &mut Desk, out: &mut Out| send(desk, prompts, options, timer, out).await;
-    Desk::with(flags, environment, LeaseRoles::All, out, work).await
+    let work = async |desk: &mut Session, out: &mut Out| send(desk, prompts, options, timer, out).await;
+    Session::with(flags, environment, LeaseRoles::All, out, work).await
 }
 
 async fn without_sending(
-    record: &Record,
+    record: &StoreSession,
     prompts: Vec<String>,
     options: &Options,
     out: &mut Out,
-) -> Result<(), Refusal> {
+) -> Result<(), CliError> {
     let (store, scope) = (&record.store, &record.scope);
     let count = prompts.len();
-    let Plan { fresh, known } = plan(store, scope, prompts, options).await?;
+    let BatchPlan { fresh, known } = plan(store, scope, prompts, options).await?;
     let waiting = waiting(&known);
     if options.dry_run {
         let cost = Cost::of(store, scope, fresh.len(), &waiting).await?;
@@ -114,14 +114,14 @@ async fn without_sending(
 }
 
 async fn send(
-    desk: &mut Desk,
+    desk: &mut Session,
     prompts: Vec<String>,
     options: &Options,
     timer: Timer,
     out: &mut Out,
-) -> Result<Code, Refusal> {
+) -> Result<Code, CliError> {
     let count = prompts.len();
-    let Plan { fresh, known } = plan(&desk.store, &desk.scope, prompts, options).await?;
+    let BatchPlan { fresh, known } = plan(&desk.store, &desk.scope, prompts, options).await?;
     if fresh.is_empty() && waiting(&known).is_empty() {
         if options.json {
             out.json(&json!({ "jobs": [] }));
@@ -139,7 +139,7 @@ async fn send(
         rows.extend(desk.undisturbed(engine.submit_batch(&fresh)).await?);
     }
     let mut batch =
-        Batch { order: rows.iter().map(|row| row.key).collect(), rows: BTreeMap::new(), timer, limit: None };
+        BatchWait { order: rows.iter().map(|row| row.key).collect(), rows: BTreeMap::new(), timer, limit: None };
     batch.rows.extend(rows.into_iter().map(|row| (row.key, row)));
     let end = batch.wait(desk, options.json, out).await?;
     batch.answer(desk, end, options, out).await
@@ -147,7 +147,7 @@ async fn send(
 
 /// Goes on with those that have not gone out: the paused are released, those that never reached the service are sent
 /// again. What went out, or may have, is left alone.
-async fn take_up(desk: &mut Desk, known: &[KnownPrompt], out: &mut Out) -> Result<Vec<Job>, Refusal> {
+async fn take_up(desk: &mut Session, known: &[KnownPrompt], out: &mut Out) -> Result<Vec<Job>, CliError> {
     let mut rows = Vec::new();
     let engine = desk.engine.clone();
     for one in known.iter().filter(|known| is_waiting(known)) {
@@ -171,7 +171,7 @@ async fn take_up(desk: &mut Desk, known: &[KnownPrompt], out: &mut Out) -> Resul
 
 /// Jobs whose prompts are waited for.
 #[derive(Debug)]
-struct Batch {
+struct BatchWait {
     /// As in the file.
     order: Vec<JobKey>,
     rows: BTreeMap<JobKey, Job>,
@@ -182,7 +182,7 @@ struct Batch {
 
 /// Why the wait for the prompts ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum BatchEnd {
     Settled,
     /// One was refused, or did not reach the service, and the others would fare the same.
     Broken,
@@ -195,28 +195,28 @@ fn is_open(row: &Job) -> bool {
     matches!(row.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Sending))
 }
 
-impl Batch {
-    async fn wait(&mut self, desk: &mut Desk, in_json: bool, out: &mut Out) -> Result<End, Refusal> {
+impl BatchWait {
+    async fn wait(&mut self, desk: &mut Session, in_json: bool, out: &mut Out) -> Result<BatchEnd, CliError> {
         self.read_again(desk, in_json, out).await?;
         loop {
             if !self.rows.values().any(is_open) {
-                return Ok(End::Settled);
+                return Ok(BatchEnd::Settled);
             }
             if self.is_broken(desk) {
-                return Ok(End::Broken);
+                return Ok(BatchEnd::Broken);
             }
             out.live(&self.live_line());
             let tick = Instant::now() + TICK;
             match desk.next(Some(self.timer.end().map_or(tick, |end| end.min(tick)))).await {
-                Happening::Interrupted => return Ok(End::Interrupted),
-                Happening::Late if self.timer.is_over() => return Ok(End::Late),
-                Happening::Late => {}
-                Happening::News(news) => self.hear(*news, desk, in_json, out).await?,
+                WaitEnd::Interrupted => return Ok(BatchEnd::Interrupted),
+                WaitEnd::Late if self.timer.is_over() => return Ok(BatchEnd::Late),
+                WaitEnd::Late => {}
+                WaitEnd::News(news) => self.hear(*news, desk, in_json, out).await?,
             }
         }
     }
 
-    async fn read_again(&mut self, desk: &Desk, in_json: bool, out: &mut Out) -> Result<(), Refusal> {
+    async fn read_again(&mut self, desk: &Session, in_json: bool, out: &mut Out) -> Result<(), CliError> {
         for key in self.order.clone() {
             if let Some(row) = desk.store.job(key).await? {
                 self.put(row, in_json, out);
@@ -225,7 +225,7 @@ impl Batch {
         Ok(())
     }
 
-    async fn hear(&mut self, news: EngineEvent, desk: &Desk, in_json: bool, out: &mut Out) -> Result<(), Refusal> {
+    async fn hear(&mut self, news: EngineEvent, desk: &Session, in_json: bool, out: &mut Out) -> Result<(), CliError> {
         match news {
             EngineEvent::Job(row) => self.put(*row, in_json, out),
             EngineEvent::Prompt { job, .. } => self.put(*job, in_json, out),
@@ -271,7 +271,7 @@ impl Batch {
     }
 
     /// A refused key or a service out of reach: the rest is not sent after it.
-    fn is_broken(&self, desk: &Desk) -> bool {
+    fn is_broken(&self, desk: &Session) -> bool {
         desk.is_key_refused() || self.rows.values().any(|row| row.undelivered == Some(DeliveryKind::NotSent))
     }
 
@@ -286,9 +286,15 @@ impl Batch {
         )
     }
 
-    async fn answer(mut self, desk: &mut Desk, end: End, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
+    async fn answer(
+        mut self,
+        desk: &mut Session,
+        end: BatchEnd,
+        options: &Options,
+        out: &mut Out,
+    ) -> Result<Code, CliError> {
         let mut paused = 0;
-        if end != End::Settled {
+        if end != BatchEnd::Settled {
             paused = self.pause(desk).await?;
             desk.await_answers(out).await;
             self.read_again(desk, options.json, out).await?;
@@ -296,7 +302,7 @@ impl Batch {
         let rows: Vec<Job> = self.order.iter().filter_map(|key| self.rows.get(key)).cloned().collect();
         let refusal = self.refusal(desk, end, paused);
         let wait = options.wait && refusal.is_none() && !rows.is_empty();
-        let mut waiting = Waiting::new(rows, self.timer);
+        let mut waiting = JobWait::new(rows, self.timer);
         let (code, refusal) = if wait {
             let end = waiting.wait(desk, out).await?;
             (waiting.code(), waiting.refusal(end, &again(&waiting.rows)))
@@ -311,7 +317,7 @@ impl Batch {
             None => tell(&format!("all accepted: {}", plural(waiting.rows.len(), "job")), out),
         }
         match out.failed() {
-            Some(_) => Err(Refusal::new(
+            Some(_) => Err(CliError::new(
                 Code::Unconfirmed,
                 "All prompts were accepted and must not be sent again; only the answer could not be written. Their ids \
                  stand above, and `docdeck jobs` lists them.",
@@ -321,7 +327,7 @@ impl Batch {
     }
 
     /// What has not gone out stays on disk and goes nowhere by itself.
-    async fn pause(&mut self, desk: &mut Desk) -> Result<usize, Refusal> {
+    async fn pause(&mut self, desk: &mut Session) -> Result<usize, CliError> {
         let queued: Vec<JobKey> = self
             .order
             .iter()
@@ -335,7 +341,7 @@ impl Batch {
         Ok(count)
     }
 
-    fn refusal(&self, desk: &Desk, end: End, paused: usize) -> Option<Refusal> {
+    fn refusal(&self, desk: &Session, end: BatchEnd, paused: usize) -> Option<CliError> {
         let count = |kind| self.rows.values().filter(|row| row.undelivered == Some(kind)).count();
         let all = plural(self.rows.len(), "prompt");
         let accepted = self.rows.values().filter(|row| row.id.is_some() && row.undelivered.is_none()).count();
@@ -347,14 +353,14 @@ impl Batch {
             }
         }
         let (code, begin) = match end {
-            End::Interrupted => (Code::Interrupted, "Interrupted: "),
-            End::Late => (Code::TimedOut, "Timed out: "),
+            BatchEnd::Interrupted => (Code::Interrupted, "Interrupted: "),
+            BatchEnd::Late => (Code::TimedOut, "Timed out: "),
             _ if count(DeliveryKind::Unconfirmed) > 0 => (Code::Unconfirmed, ""),
             _ if desk.is_key_refused() => (Code::KeyRefused, "The service does not accept the key: "),
             _ if count(DeliveryKind::Rejected) + count(DeliveryKind::NotSent) > 0 => (Code::Service, ""),
             _ if count(DeliveryKind::Paused) > 0 => (Code::Limited, ""),
-            End::Settled | End::Broken if accepted == self.rows.len() => return None,
-            End::Settled | End::Broken => (Code::Service, "Some were discarded elsewhere: "),
+            BatchEnd::Settled | BatchEnd::Broken if accepted == self.rows.len() => return None,
+            BatchEnd::Settled | BatchEnd::Broken => (Code::Service, "Some were discarded elsewhere: "),
         };
         let mut hints = String::new();
         if paused > 0 {
@@ -373,6 +379,6 @@ impl Batch {
                 code = Code::Unconfirmed;
             }
         }
-        Some(Refusal::new(code, format!("{begin}{stand}.{hints}")))
+        Some(CliError::new(code, format!("{begin}{stand}.{hints}")))
     }
 }

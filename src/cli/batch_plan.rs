@@ -1,8 +1,8 @@
 //! What is to be done with a file of prompts: which of them are new, which are known here already.
 
+use super::error::CliError;
 use super::new::Options;
 use super::prompt_text;
-use super::refusal::Refusal;
 use crate::app::format::plural;
 use crate::model::batch::parse;
 use crate::model::endpoint::Scope;
@@ -19,7 +19,7 @@ const LATELY: TimeDelta = TimeDelta::hours(24);
 
 /// What is to be done with a file.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct BatchPlan {
     /// To be queued.
     pub(super) fresh: Vec<String>,
     /// Known already: the same text waits here, or went out lately.
@@ -30,13 +30,13 @@ pub(super) struct Plan {
 ///
 /// # Errors
 /// It can't be read, or gives none.
-pub(super) fn read(file: &Path) -> Result<Vec<String>, Refusal> {
+pub(super) fn read(file: &Path) -> Result<Vec<String>, CliError> {
     let (name, text) = if file.as_os_str() == "-" {
         (None, prompt_text::read(std::io::stdin().lock(), "stdin", MAX_BYTES)?)
     } else {
         (file.to_str(), prompt_text::open_and_read(file, MAX_BYTES)?)
     };
-    parse(name, &text).map_err(|error| Refusal::unusable(format!("{}: {error} Nothing was sent.", file.display())))
+    parse(name, &text).map_err(|error| CliError::unusable(format!("{}: {error} Nothing was sent.", file.display())))
 }
 
 /// What of the file is new, and what is known already.
@@ -48,17 +48,17 @@ pub(super) async fn plan(
     scope: &Scope,
     prompts: Vec<String>,
     options: &Options,
-) -> Result<Plan, Refusal> {
+) -> Result<BatchPlan, CliError> {
     let known = store.known_prompts(scope, Utc::now() - LATELY).await?;
     let known: Vec<KnownPrompt> = known.into_iter().filter(|known| prompts.contains(&known.text)).collect();
     let is_known = |text: &String| known.iter().any(|known| known.text == *text);
     let double = prompts.iter().filter(|text| is_known(text)).count();
     if double == 0 || options.again {
-        return Ok(Plan { fresh: prompts, known: Vec::new() });
+        return Ok(BatchPlan { fresh: prompts, known: Vec::new() });
     }
     if options.rest || options.dry_run {
         let fresh = prompts.into_iter().filter(|text| !is_known(text)).collect();
-        return Ok(Plan { fresh, known });
+        return Ok(BatchPlan { fresh, known });
     }
     let (all, verb) = (plural(prompts.len(), "prompt"), if double == 1 { "is" } else { "are" });
     let waits = |text: &&String| known.iter().any(|known| known.text == **text && is_waiting(known));
@@ -69,7 +69,7 @@ pub(super) async fn plan(
         (waiting, 0) => format!("{waiting} {queue}"),
         (waiting, sent) => format!("{waiting} {queue}, {sent} {lately}"),
     };
-    Err(Refusal::unusable(format!(
+    Err(CliError::unusable(format!(
         "{double} of {all} {verb} known already: {stand}. Nothing was queued. --rest goes on with what has not gone out; --again sends all of them once more."
     )))
 }

@@ -8,7 +8,7 @@ use crate::model::row::Job;
 
 /// One kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum JobChange {
     /// Not known here before.
     New,
     Status,
@@ -21,7 +21,7 @@ pub(super) enum Change {
     Delivery,
 }
 
-impl Change {
+impl JobChange {
     /// Its word in JSON.
     pub(super) fn word(self) -> &'static str {
         match self {
@@ -36,32 +36,32 @@ impl Change {
 }
 
 /// What is different in the newer row; `None` for one that was not there.
-pub(super) fn between(old: Option<&Job>, new: &Job) -> Vec<Change> {
-    let Some(old) = old else { return vec![Change::New] };
+pub(super) fn between(old: Option<&Job>, new: &Job) -> Vec<JobChange> {
+    let Some(old) = old else { return vec![JobChange::New] };
     let all = [
-        (old.status != new.status, Change::Status),
-        (old.pr_link != new.pr_link && new.pr_link.is_some(), Change::PullRequest),
-        (!old.gone && new.gone, Change::Gone),
-        (old.gone && !new.gone, Change::Back),
-        (old.undelivered != new.undelivered, Change::Delivery),
+        (old.status != new.status, JobChange::Status),
+        (old.pr_link != new.pr_link && new.pr_link.is_some(), JobChange::PullRequest),
+        (!old.gone && new.gone, JobChange::Gone),
+        (old.gone && !new.gone, JobChange::Back),
+        (old.undelivered != new.undelivered, JobChange::Delivery),
     ];
     all.into_iter().filter(|(changed, _)| *changed).map(|(_, change)| change).collect()
 }
 
 /// A line for people: what happened, and to which job.
-pub(super) fn line(changes: &[Change], row: &Job) -> String {
+pub(super) fn line(changes: &[JobChange], row: &Job) -> String {
     let mut words: Vec<String> = Vec::new();
     for change in changes {
         let word = match change {
-            Change::New => state(row).0.to_owned(),
-            Change::Status => row.status.as_ref().map_or("not seen yet", Status::word).to_owned(),
-            Change::PullRequest => match &row.pr_link {
+            JobChange::New => state(row).0.to_owned(),
+            JobChange::Status => row.status.as_ref().map_or("not seen yet", Status::word).to_owned(),
+            JobChange::PullRequest => match &row.pr_link {
                 Some(link) => format!("pull request {}", link::shown(link)),
                 None => continue,
             },
-            Change::Gone => "gone, the service no longer knows it".to_owned(),
-            Change::Back => "back, the service knows it again".to_owned(),
-            Change::Delivery => match row.undelivered {
+            JobChange::Gone => "gone, the service no longer knows it".to_owned(),
+            JobChange::Back => "back, the service knows it again".to_owned(),
+            JobChange::Delivery => match row.undelivered {
                 Some(DeliveryKind::Sending) => "prompt on its way".to_owned(),
                 Some(kind) => format!("prompt {}", kind.word()),
                 None => "prompt accepted".to_owned(),
@@ -100,12 +100,12 @@ mod tests {
         new.status = Some(Status::Completed);
         new.pr_link = Some(CleanText::line("https://x.example/pull/7"));
         let changes = between(Some(&old), &new);
-        assert_eq!(changes, [Change::Status, Change::PullRequest]);
+        assert_eq!(changes, [JobChange::Status, JobChange::PullRequest]);
         assert_eq!(line(&changes, &new), "completed, pull request https://x.example/pull/7: Fix the links (job j1)");
         let mut gone = new.clone();
         gone.gone = true;
-        assert_eq!(between(Some(&new), &gone), [Change::Gone]);
-        assert_eq!(between(Some(&gone), &new), [Change::Back]);
+        assert_eq!(between(Some(&new), &gone), [JobChange::Gone]);
+        assert_eq!(between(Some(&gone), &new), [JobChange::Back]);
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(line(&between(Some(&old), &sending), &sending), "prompt on its way: Fix the links");
         let accepted = row();
         let changes = between(Some(&sending), &accepted);
-        assert_eq!(changes, [Change::Status, Change::Delivery]);
+        assert_eq!(changes, [JobChange::Status, JobChange::Delivery]);
         assert_eq!(line(&changes, &accepted), "active, prompt accepted: Fix the links (job j1)");
     }
 }

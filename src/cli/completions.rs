@@ -2,9 +2,9 @@
 //! then answers is `live`'s.
 
 use super::arguments::Arguments;
-use super::code::Code;
+use super::error::CliError;
+use super::exit_code::Code;
 use super::out::Out;
-use super::refusal::Refusal;
 use clap::{Args, CommandFactory as _, ValueEnum};
 use clap_complete::CompleteEnv;
 use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
@@ -44,7 +44,7 @@ enum Shell {
 }
 
 /// Prints the script.
-pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, Refusal> {
+pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
     let completer: &dyn EnvCompleter = match options.shell {
         Shell::Bash => &Bash,
         Shell::Zsh => &Zsh,
@@ -54,7 +54,7 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, Refusal> {
     let mut script = Vec::new();
     let written = completer.write_registration(VARIABLE, NAME, NAME, NAME, &mut script);
     let script = written.ok().and_then(|()| String::from_utf8(script).ok());
-    let script = script.ok_or_else(|| Refusal::unusable("The script could not be made."))?;
+    let script = script.ok_or_else(|| CliError::unusable("The script could not be made."))?;
     out.write(script.trim_start_matches('\n'));
     if matches!(options.shell, Shell::Zsh) {
         out.write(AS_A_FILE);

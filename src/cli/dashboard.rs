@@ -1,10 +1,10 @@
 //! `docdeck`: joins configuration, store, client and log, and opens the dashboard on them. Whatever can go wrong before
 //! the terminal is taken over is said on stderr.
 
-use super::code::Code;
-use super::folder::{barred, open_to_others, repaired, unusable};
-use super::refusal::Refusal;
-use super::{own, welcome};
+use super::data_folder::{barred, open_to_others, repaired, unusable};
+use super::error::CliError;
+use super::exit_code::Code;
+use super::{customization, welcome};
 use crate::api::Client;
 use crate::app::AppConfig;
 use crate::app::profiles::ProfileEntry;
@@ -26,7 +26,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 /// Runs the dashboard on the configured service.
-pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code, Refusal> {
+pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code, CliError> {
     let settings = match crate::config::resolve(flags, &environment)? {
         SetupState::Ready(settings) => *settings,
         SetupState::Missing(missing) => return welcome::run(flags, *missing, environment).await,
@@ -35,7 +35,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code,
 }
 
 /// The dashboard after the welcome page: with the key that was read there, and something to say first.
-pub(super) struct After {
+pub(super) struct AfterSetup {
     pub(super) key: ApiKey,
     pub(super) greeting: CleanText,
     /// The service has accepted the key.
@@ -43,11 +43,15 @@ pub(super) struct After {
 }
 
 /// Runs the dashboard with these settings.
-pub(super) async fn open(settings: Settings, environment: Environment, after: Option<After>) -> Result<Code, Refusal> {
+pub(super) async fn open(
+    settings: Settings,
+    environment: Environment,
+    after: Option<AfterSetup>,
+) -> Result<Code, CliError> {
     // One of the user's own may be wrong, which is said before anything is opened.
     let colours = settings.look.theme.read_unless_usual()?;
-    let keymap = own::keymap(&settings.own, &settings.config)?;
-    let commands = own::commands(&settings.own, &keymap, &settings.config)?;
+    let keymap = customization::keymap(&settings.own, &settings.config)?;
+    let commands = customization::commands(&settings.own, &keymap, &settings.config)?;
     let kind = terminal(&environment)?.with_titles(settings.own.notify.title);
     // Before the terminal is taken over: a key command may ask for a password in it.
     let (key, greeting, is_verified) = match after {
@@ -55,7 +59,7 @@ pub(super) async fn open(settings: Settings, environment: Environment, after: Op
         None => (settings.key.read().await?, None, false),
     };
     let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
-        .map_err(|failure| Refusal::unusable(failure.sentence))?;
+        .map_err(|failure| CliError::unusable(failure.sentence))?;
     // The store is opened on its own thread, and all else made ready meanwhile.
     let no_store = |error| unusable(&settings.data_folder, &error);
     let (store, opening) = Store::begin(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
@@ -120,7 +124,7 @@ fn start(settings: &Settings) -> AppConfig {
         calm: settings.look.calm,
         mouse: settings.look.mouse,
         all_profiles: settings.look.all_profiles,
-        filters: own::filters(&settings.own),
+        filters: customization::filters(&settings.own),
         config: Some(CleanText::line(&settings.config.display().to_string())),
         long_copies: !settings.own.clipboard.is_empty(),
         ..AppConfig::new(settings.scope.clone(), local_offset())
@@ -132,11 +136,11 @@ fn profile(known: &KnownProfile) -> ProfileEntry {
 }
 
 /// The terminal that stdin and stdout are, or why the dashboard can't run in it.
-pub(super) fn terminal(environment: &Environment) -> Result<TerminalCaps, Refusal> {
+pub(super) fn terminal(environment: &Environment) -> Result<TerminalCaps, CliError> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        return Err(Refusal::unusable("The dashboard needs a terminal, and stdin or stdout is none."));
+        return Err(CliError::unusable("The dashboard needs a terminal, and stdin or stdout is none."));
     }
-    TerminalCaps::of(environment).map_err(Refusal::unusable)
+    TerminalCaps::of(environment).map_err(CliError::unusable)
 }
 
 /// The offset of local time, for times of day.
@@ -145,6 +149,6 @@ pub(super) fn local_offset() -> FixedOffset {
 }
 
 /// The system refused what the dashboard needs of the terminal.
-pub(super) fn no_terminal(error: std::io::Error) -> Refusal {
-    Refusal::unusable(format!("The terminal can't be used: {error}."))
+pub(super) fn no_terminal(error: std::io::Error) -> CliError {
+    CliError::unusable(format!("The terminal can't be used: {error}."))
 }

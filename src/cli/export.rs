@@ -1,10 +1,10 @@
 //! `docdeck export`: all that is known here as JSON Lines, to keep or to take elsewhere. Needs neither key nor network, and
 //! reads no configuration file.
 
-use super::code::Code;
-use super::folder::{is_there, open_sound, unusable};
+use super::data_folder::{is_there, open_sound, unusable};
+use super::error::CliError;
+use super::exit_code::Code;
 use super::out::Out;
-use super::refusal::Refusal;
 use crate::config::environment::Environment;
 use crate::config::{Flags, data_folder};
 use crate::store::{ExportFilter, Exported, StoreError};
@@ -48,11 +48,11 @@ pub(super) async fn run(
     environment: &Environment,
     options: &Options,
     out: &mut Out,
-) -> Result<Code, Refusal> {
+) -> Result<Code, CliError> {
     let folder = data_folder(flags, environment)?;
     if !is_there(&folder)? {
         let why = format!("There is no store in {}: nothing is known here that could be exported.", folder.display());
-        return Err(Refusal::unusable(why));
+        return Err(CliError::unusable(why));
     }
     let file = options.file.as_deref().filter(|file| *file != Path::new("-"));
     if let Some(file) = file {
@@ -63,7 +63,7 @@ pub(super) async fn run(
     let said = said(exported, file);
     let mut lines: Box<dyn Read> = match spool {
         Spool::File(mut spool) => {
-            spool.rewind().map_err(Refusal::unusable)?;
+            spool.rewind().map_err(CliError::unusable)?;
             Box::new(spool)
         }
         Spool::Memory(bytes) => Box::new(io::Cursor::new(bytes.taken())),
@@ -73,7 +73,7 @@ pub(super) async fn run(
         None => match io::copy(&mut lines, &mut io::stdout().lock()) {
             // Whoever read has had enough.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Code::Done),
-            Err(error) => return Err(Refusal::unusable(format!("The export can't be written: {error}."))),
+            Err(error) => return Err(CliError::unusable(format!("The export can't be written: {error}."))),
             Ok(_) => {}
         },
     }
@@ -111,11 +111,11 @@ impl io::Write for Buffer {
 }
 
 /// Reads all lines out of the store.
-async fn read_out(folder: &Path, flags: &Flags, out: &mut Out) -> Result<(Spool, Exported), Refusal> {
+async fn read_out(folder: &Path, flags: &Flags, out: &mut Out) -> Result<(Spool, Exported), CliError> {
     let (now, program) = (Utc::now(), env!("CARGO_PKG_VERSION"));
     let store = open_sound(folder, false, out).await?;
     if let Ok(spool) = spool(folder) {
-        let lines = spool.try_clone().map_err(Refusal::unusable)?;
+        let lines = spool.try_clone().map_err(CliError::unusable)?;
         match store.export(lines, only(flags), program, now).await {
             Err(StoreError::Full | StoreError::Refused) => {}
             exported => {
@@ -141,12 +141,12 @@ pub(super) fn only(flags: &Flags) -> ExportFilter {
     ExportFilter { project: flags.project.clone(), base_url }
 }
 
-fn check_place(file: &Path, force: bool) -> Result<(), Refusal> {
+fn check_place(file: &Path, force: bool) -> Result<(), CliError> {
     match std::fs::symlink_metadata(file) {
         Ok(_) if !force => Err(not_written(file, &ErrorKind::AlreadyExists.into())),
         // A link is followed: what it leads to must be a file.
         Ok(_) if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) => {
-            Err(Refusal::unusable(format!("{} is no file, so nothing was exported to it.", file.display())))
+            Err(CliError::unusable(format!("{} is no file, so nothing was exported to it.", file.display())))
         }
         _ => Ok(()),
     }
@@ -184,9 +184,9 @@ fn create(file: &Path) -> io::Result<File> {
     options.open(file)
 }
 
-fn not_written(file: &Path, error: &io::Error) -> Refusal {
+fn not_written(file: &Path, error: &io::Error) -> CliError {
     let file = file.display();
-    Refusal::unusable(match error.kind() {
+    CliError::unusable(match error.kind() {
         ErrorKind::AlreadyExists => {
             format!("{file} is there already, so nothing was exported: choose another name, or say --force.")
         }

@@ -1,15 +1,15 @@
 //! `docdeck follow`: a follow-up to a job that is known here.
 
-use super::code::Code;
-use super::desk::{Desk, Record};
+use super::error::CliError;
+use super::exit_code::Code;
 use super::job_line::id;
 use super::out::Out;
-use super::prompt_text::Source;
-use super::refusal::Refusal;
-use super::sending::{Letter, Wish};
+use super::prompt_text::PromptSource;
+use super::resolve_id;
+use super::sending::{SendOptions, SentPrompt};
+use super::session::{Session, StoreSession};
 use super::wait::Patience;
 use super::waiting::tell;
-use super::which;
 use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
@@ -37,10 +37,10 @@ is not known here.";
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// Id of a job known here, or the beginning of one
-    #[arg(value_name = "ID", add = super::live::job_ids())]
+    #[arg(value_name = "ID", add = super::completion_candidates::job_ids())]
     id: String,
     #[command(flatten)]
-    source: Source,
+    source: PromptSource,
     /// Wait until the job is finished, and for a place when the limit is used up
     #[arg(long)]
     wait: bool,
@@ -57,19 +57,19 @@ pub(super) async fn run(
     environment: &Environment,
     options: &Options,
     out: &mut Out,
-) -> Result<Code, Refusal> {
+) -> Result<Code, CliError> {
     let text = options.source.read()?;
     // Before the key is asked for: an id that is not known needs none.
-    let row = Record::with(flags, environment, out, async |record, _| {
-        Ok(which::find(&record.store.jobs(&record.scope).await?, &options.id)?.clone())
+    let row = StoreSession::with(flags, environment, out, async |record, _| {
+        Ok(resolve_id::find(&record.store.jobs(&record.scope).await?, &options.id)?.clone())
     });
     let row = row.await?;
-    let wish = Wish { wait: options.wait, timer: options.patience.start(), json: options.json };
+    let wish = SendOptions { wait: options.wait, timer: options.patience.start(), json: options.json };
     let duties = if options.wait { LeaseRoles::Poll } else { LeaseRoles::None };
-    Desk::with(flags, environment, duties, out, async |desk, out| send(desk, &row, &text, wish, out).await).await
+    Session::with(flags, environment, duties, out, async |desk, out| send(desk, &row, &text, wish, out).await).await
 }
 
-async fn send(desk: &mut Desk, row: &Job, text: &str, wish: Wish, out: &mut Out) -> Result<Code, Refusal> {
+async fn send(desk: &mut Session, row: &Job, text: &str, wish: SendOptions, out: &mut Out) -> Result<Code, CliError> {
     let thread = desk.store.thread(row.key).await?;
     let ahead = thread.prompts.iter().map(|prompt| (prompt.id, prompt.delivery.kind()));
     let ahead: Vec<(PromptId, DeliveryKind)> =
@@ -96,7 +96,7 @@ async fn send(desk: &mut Desk, row: &Job, text: &str, wish: Wish, out: &mut Out)
         let title = CleanText::title(&one.text, QUOTED);
         out.note(&format!("Discarded the earlier prompt “{title}”, which was {}.", one.delivery.kind().word()));
     }
-    Letter::new(prompt, PromptKind::FollowUp, row).in_place_of(discarded).see_off(desk, wish, out).await
+    SentPrompt::new(prompt, PromptKind::FollowUp, row).in_place_of(discarded).see_off(desk, wish, out).await
 }
 
 /// Whether docdeck does nothing more about a prompt until the user decides, and the service may have carried it out or
@@ -105,7 +105,7 @@ fn needs_decision(kind: DeliveryKind) -> bool {
     matches!(kind, DeliveryKind::Unconfirmed | DeliveryKind::Paused)
 }
 
-fn blocked(row: &Job, kind: DeliveryKind) -> Refusal {
+fn blocked(row: &Job, kind: DeliveryKind) -> CliError {
     let what_to_do = if kind == DeliveryKind::Paused {
         "In the dashboard, `p` on the job sends the paused one, and `x` removes it from the queue. Then run this command \
          again."
@@ -113,7 +113,7 @@ fn blocked(row: &Job, kind: DeliveryKind) -> Refusal {
         "The agent may have received it, so look at the job first. Then press `!` on it in the dashboard to check it, send \
          it again or discard it, and run this command again."
     };
-    Refusal::unusable(format!(
+    CliError::unusable(format!(
         "Nothing was sent: an earlier prompt of job {} is {}, and follow-ups go out in order. {what_to_do}",
         id(row),
         kind.word()

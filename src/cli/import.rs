@@ -1,11 +1,11 @@
 //! `docdeck import`: takes in what `docdeck export` wrote, here or elsewhere. Needs neither key nor network, and reads no
 //! configuration file.
 
-use super::code::Code;
+use super::data_folder::{is_there, open_store, unusable};
+use super::error::CliError;
+use super::exit_code::Code;
 use super::export::{count, only, spool};
-use super::folder::{is_there, open_store, unusable};
 use super::out::Out;
-use super::refusal::Refusal;
 use crate::config::environment::Environment;
 use crate::config::file::plain;
 use crate::config::{Flags, data_folder};
@@ -53,7 +53,7 @@ pub(super) async fn run(
     environment: &Environment,
     options: &Options,
     out: &mut Out,
-) -> Result<Code, Refusal> {
+) -> Result<Code, CliError> {
     out.allow_live_lines(environment);
     let folder = data_folder(flags, environment)?;
     let lines = looked_over(&folder, &options.file, out)?;
@@ -104,7 +104,7 @@ async fn import(
 }
 
 /// The lines in a file that can be read again, all looked over: nobody is kept from the store while they come in.
-fn looked_over(folder: &Path, file: &Path, out: &mut Out) -> Result<File, Refusal> {
+fn looked_over(folder: &Path, file: &Path, out: &mut Out) -> Result<File, CliError> {
     let fails = |error: ImportError| refused(folder, file, &error);
     let from: Box<dyn Read> = if file == Path::new("-") {
         Box::new(io::stdin().lock())
@@ -179,16 +179,16 @@ impl Read for Counted {
     }
 }
 
-fn open(folder: &Path, dry_run: bool, out: &mut Out) -> Result<Store, Refusal> {
+fn open(folder: &Path, dry_run: bool, out: &mut Out) -> Result<Store, CliError> {
     if !is_there(folder)? && dry_run {
-        return Store::in_memory().map_err(Refusal::unusable);
+        return Store::in_memory().map_err(CliError::unusable);
     }
     open_store(folder, !dry_run, out)
 }
 
-fn refused(folder: &Path, file: &Path, error: &ImportError) -> Refusal {
+fn refused(folder: &Path, file: &Path, error: &ImportError) -> CliError {
     let file = name(file);
-    Refusal::unusable(match error {
+    CliError::unusable(match error {
         ImportError::Store(error) => return unusable(folder, error),
         ImportError::Unreadable(error) => {
             let why = plain(error);

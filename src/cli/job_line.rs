@@ -1,7 +1,7 @@
 //! A job as commands write it: its state in a word, and a table of many.
 
 use super::out::{Out, rfc3339};
-use super::table::{Cell, Column, Set, Table};
+use super::table::{Set, TextCell, TextColumn, TextTable};
 use crate::model::Time;
 use crate::model::colors::ColorRole;
 use crate::model::job_state::{JobState, NEEDS_YOU, pull_request, word};
@@ -26,8 +26,8 @@ pub(super) fn id(row: &Job) -> String {
 
 /// Writes rows as a table. Piped: id, state, link of the pull request, when that state began (empty if unknown), title.
 pub(super) fn write_table<'a>(rows: impl IntoIterator<Item = &'a Job>, now: Time, out: &mut Out) {
-    let column = |heading, set| Column { heading, set };
-    let mut table = Table::new(&[
+    let column = |heading, set| TextColumn { heading, set };
+    let mut table = TextTable::new(&[
         column("", Set::Seen),
         column("ID", Set::Id),
         column("STATE", Set::Left),
@@ -41,13 +41,13 @@ pub(super) fn write_table<'a>(rows: impl IntoIterator<Item = &'a Job>, now: Time
         let since = row.state_since();
         let link = row.pr_address().unwrap_or_default();
         table.row(vec![
-            Cell::new(ColorRole::Warning, mark),
-            Cell::new(ColorRole::Muted, id(row)),
-            Cell::new(meaning, word),
-            Cell::new(ColorRole::Text, pull_request(row).into_owned()).piped(link.as_str()),
-            Cell::new(ColorRole::Muted, since.map(|at| out.when(at, now)).unwrap_or_default())
+            TextCell::new(ColorRole::Warning, mark),
+            TextCell::new(ColorRole::Muted, id(row)),
+            TextCell::new(meaning, word),
+            TextCell::new(ColorRole::Text, pull_request(row).into_owned()).piped(link.as_str()),
+            TextCell::new(ColorRole::Muted, since.map(|at| out.when(at, now)).unwrap_or_default())
                 .piped(since.map(rfc3339).unwrap_or_default()),
-            Cell::new(ColorRole::Text, row.title.as_str()),
+            TextCell::new(ColorRole::Text, row.title.as_str()),
         ]);
     }
     table.write(out);

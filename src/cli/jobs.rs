@@ -1,10 +1,10 @@
 //! `docdeck jobs`: the jobs known here. Reads the record alone: no key, no request.
 
-use super::code::Code;
-use super::desk::Record;
+use super::error::CliError;
+use super::exit_code::Code;
 use super::job_line::write_table;
 use super::out::{Out, clean};
-use super::refusal::Refusal;
+use super::session::StoreSession;
 use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
@@ -36,7 +36,7 @@ Exit code: 0 listed, even if no job matches; 2 unknown status, usage, configurat
 pub(super) struct Options {
     /// Only jobs with this status (active, completed, archived, failed or another one of the service), delivery
     /// (unconfirmed, queued, …) or group (needs-you, working, done, dismissed)
-    #[arg(long, value_name = "S", add = super::live::statuses())]
+    #[arg(long, value_name = "S", add = super::completion_candidates::statuses())]
     status: Option<String>,
     /// Answer as JSON
     #[arg(long)]
@@ -49,11 +49,11 @@ pub(super) async fn run(
     environment: &Environment,
     options: &Options,
     out: &mut Out,
-) -> Result<Code, Refusal> {
-    Record::with(flags, environment, out, async |record, out| list(record, options, out).await).await
+) -> Result<Code, CliError> {
+    StoreSession::with(flags, environment, out, async |record, out| list(record, options, out).await).await
 }
 
-async fn list(record: &Record, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
+async fn list(record: &StoreSession, options: &Options, out: &mut Out) -> Result<Code, CliError> {
     let all = record.store.jobs(&record.scope).await?;
     let known = all.len();
     if let Some(wanted) = &options.status {
@@ -84,7 +84,7 @@ async fn list(record: &Record, options: &Options, out: &mut Out) -> Result<Code,
 ///
 /// # Errors
 /// It is neither: probably a typing mistake, which must not look like an empty list.
-fn check_status(wanted: &str, jobs: &[Job]) -> Result<(), Refusal> {
+fn check_status(wanted: &str, jobs: &[Job]) -> Result<(), CliError> {
     let own: Vec<String> = search_words().map(|(word, _)| word).collect();
     if own.iter().any(|word| same(word, wanted)) || jobs.iter().any(|job| is(job, wanted)) {
         return Ok(());
@@ -92,7 +92,7 @@ fn check_status(wanted: &str, jobs: &[Job]) -> Result<(), Refusal> {
     let others = jobs.iter().flat_map(words).filter(|word| !own.iter().any(|known| same(known, word)));
     let others: BTreeSet<String> = others.map(|word| clean(word).to_string()).collect();
     let valid: Vec<String> = own.into_iter().chain(others).collect();
-    Err(Refusal::unusable(format!("unknown status “{}”; valid: {}", clean(wanted), valid.join(", "))))
+    Err(CliError::unusable(format!("unknown status “{}”; valid: {}", clean(wanted), valid.join(", "))))
 }
 
 /// Whether a word describes the job: its status, its delivery or its group.

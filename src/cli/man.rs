@@ -1,9 +1,9 @@
 //! `docdeck man`: the manual as roff, made from the same words as the help.
 
 use super::arguments::Arguments;
-use super::code::Code;
+use super::error::CliError;
+use super::exit_code::Code;
 use super::out::Out;
-use super::refusal::Refusal;
 use clap::{Args, Command, CommandFactory as _};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
@@ -44,7 +44,7 @@ const VARIABLES: [(&str, &str); 8] = [
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// Page of this command; of docdeck itself when left out
-    #[arg(value_name = "COMMAND", conflicts_with = "dir", add = super::live::commands())]
+    #[arg(value_name = "COMMAND", conflicts_with = "dir", add = super::completion_candidates::commands())]
     command: Option<String>,
     /// Write all pages into this folder, one file each, over those that are there
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -52,7 +52,7 @@ pub(super) struct Options {
 }
 
 /// Prints a page, or writes them all.
-pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, Refusal> {
+pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
     let mut whole = Arguments::command().version(env!("CARGO_PKG_VERSION"));
     whole.build();
     if let Some(folder) = &options.dir {
@@ -62,10 +62,10 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, Refusal> {
     let wanted = match &options.command {
         None => &whole,
         Some(name) => pages(&whole).find(|page| page.get_name() == name).ok_or_else(|| {
-            Refusal::unusable(format!("There is no command {}: `docdeck --help` lists them.", super::out::clean(name)))
+            CliError::unusable(format!("There is no command {}: `docdeck --help` lists them.", super::out::clean(name)))
         })?,
     };
-    let page = page(wanted).map_err(|error| Refusal::unusable(format!("The page could not be made: {error}.")))?;
+    let page = page(wanted).map_err(|error| CliError::unusable(format!("The page could not be made: {error}.")))?;
     out.write(&String::from_utf8_lossy(&page));
     Ok(Code::Done)
 }
@@ -75,7 +75,7 @@ fn pages(whole: &Command) -> impl Iterator<Item = &Command> {
     whole.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
 }
 
-fn write_all(whole: &Command, folder: &Path) -> Result<(), Refusal> {
+fn write_all(whole: &Command, folder: &Path) -> Result<(), CliError> {
     let write = || -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
         for command in std::iter::once(whole).chain(pages(whole)) {
@@ -83,7 +83,7 @@ fn write_all(whole: &Command, folder: &Path) -> Result<(), Refusal> {
         }
         Ok(())
     };
-    let why = |error| Refusal::unusable(format!("The pages can't be written to {}: {error}.", folder.display()));
+    let why = |error| CliError::unusable(format!("The pages can't be written to {}: {error}.", folder.display()));
     write().map_err(why)
 }
 

@@ -5,51 +5,51 @@ mod arguments;
 mod batch;
 mod batch_plan;
 mod changes;
-mod code;
+mod completion_candidates;
 mod completions;
 mod cost;
+pub mod customization;
 mod dashboard;
+mod data_folder;
 mod demo;
-mod desk;
 mod doctor;
+mod error;
+mod exit_code;
 mod export;
-mod folder;
 mod follow;
 mod import;
 mod init;
 mod job_line;
 mod jobs;
-mod lines;
-mod live;
+mod line_writer;
 mod man;
-mod misread;
 mod new;
 mod out;
-pub mod own;
 mod prompt_text;
 mod prune;
 mod prune_jobs;
-mod refusal;
+mod resolve_id;
 mod sending;
+mod session;
 mod show;
 mod sim;
 mod status;
 mod table;
 mod track;
+mod usage_error;
 mod views;
 mod wait;
 mod waiting;
 mod watch;
 mod welcome;
-mod which;
 
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::runtime;
 use arguments::{Arguments, Command};
-use code::Code;
+use error::CliError;
+use exit_code::Code;
 use out::Out;
-use refusal::Refusal;
 use std::process::ExitCode;
 
 /// Reads the arguments, does what they say, gives the exit code.
@@ -61,7 +61,7 @@ pub fn main() -> ExitCode {
     }
     let arguments = match Arguments::read(std::env::args_os()) {
         Ok(arguments) => arguments,
-        Err(error) => return misread::report(error),
+        Err(error) => return usage_error::report(error),
     };
     let environment = Environment::of_process();
     let flags = Flags::from(arguments.options);
@@ -85,7 +85,7 @@ fn carry_out(
     flags: &Flags,
     environment: Environment,
     out: &mut Out,
-) -> Result<Code, Refusal> {
+) -> Result<Code, CliError> {
     // Before anything that takes time: it is asked for with every prompt of a shell.
     if let Some(Command::Status(options)) = &command {
         return status::run(flags, &environment, options, out);
@@ -93,7 +93,7 @@ fn carry_out(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Refusal::unusable(format!("The system gives no event loop: {error}.")))?;
+        .map_err(|error| CliError::unusable(format!("The system gives no event loop: {error}.")))?;
     let result = runtime.block_on(async {
         match command {
             None => dashboard::run(flags, environment).await,

@@ -1,12 +1,12 @@
 //! `docdeck new`: a prompt becomes a job, or a file of prompts many.
 
 use super::batch;
-use super::code::Code;
-use super::desk::Desk;
+use super::error::CliError;
+use super::exit_code::Code;
 use super::out::Out;
-use super::prompt_text::Source;
-use super::refusal::Refusal;
-use super::sending::{Letter, Wish};
+use super::prompt_text::PromptSource;
+use super::sending::{SendOptions, SentPrompt};
+use super::session::Session;
 use super::wait::Patience;
 use crate::config::Flags;
 use crate::config::environment::Environment;
@@ -37,7 +37,7 @@ knows whether there is a job, or the job was accepted and could not be recorded,
 #[derive(Debug, Args)]
 pub(super) struct Options {
     #[command(flatten)]
-    source: Source,
+    source: PromptSource,
     /// Many jobs from a file: prompts apart by blank lines, CSV with a column `prompt`, or JSON Lines; `-` is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "file"])]
     batch: Option<PathBuf>,
@@ -69,19 +69,19 @@ pub(super) async fn run(
     environment: &Environment,
     options: &Options,
     out: &mut Out,
-) -> Result<Code, Refusal> {
+) -> Result<Code, CliError> {
     if let Some(file) = &options.batch {
         return batch::run(flags, environment, file, options, out).await;
     }
     let text = options.source.read()?;
-    let wish = Wish { wait: options.wait, timer: options.patience.start(), json: options.json };
+    let wish = SendOptions { wait: options.wait, timer: options.patience.start(), json: options.json };
     let duties = if options.wait { LeaseRoles::Poll } else { LeaseRoles::None };
-    Desk::with(flags, environment, duties, out, async |desk, out| send(desk, &text, wish, out).await).await
+    Session::with(flags, environment, duties, out, async |desk, out| send(desk, &text, wish, out).await).await
 }
 
-async fn send(desk: &mut Desk, text: &str, wish: Wish, out: &mut Out) -> Result<Code, Refusal> {
+async fn send(desk: &mut Session, text: &str, wish: SendOptions, out: &mut Out) -> Result<Code, CliError> {
     let engine = desk.engine.clone();
     // A signal at this moment is told afterwards: the prompt is on disk or it is not.
     let (prompt, row) = desk.undisturbed(engine.submit_new_job(text)).await?;
-    Letter::new(prompt, PromptKind::Create, row).see_off(desk, wish, out).await
+    SentPrompt::new(prompt, PromptKind::Create, row).see_off(desk, wish, out).await
 }

@@ -1,6 +1,6 @@
 //! The text of a prompt: an argument, stdin, or a file. Read before anything else is done, and looked over.
 
-use super::refusal::Refusal;
+use super::error::CliError;
 use crate::model::text::CleanText;
 use clap::Args;
 use std::fs::File;
@@ -12,7 +12,7 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// Where it is.
 #[derive(Debug, Args)]
-pub(super) struct Source {
+pub(super) struct PromptSource {
     /// What the agent should do; `-` reads it from stdin
     #[arg(value_name = "PROMPT|-", conflicts_with = "file")]
     prompt: Option<String>,
@@ -21,18 +21,18 @@ pub(super) struct Source {
     file: Option<PathBuf>,
 }
 
-impl Source {
+impl PromptSource {
     /// The text, without the line breaks at its end that files have.
     ///
     /// # Errors
     /// There is none, it can't be read, it is no text, too large, or blank.
-    pub(super) fn read(&self) -> Result<String, Refusal> {
+    pub(super) fn read(&self) -> Result<String, CliError> {
         let text = match (&self.prompt, &self.file) {
             (_, Some(path)) => from_file(path)?,
             (Some(dash), None) if dash == "-" => from_stdin()?,
             (Some(text), None) => text.clone(),
             (None, None) => {
-                return Err(Refusal::unusable(
+                return Err(CliError::unusable(
                     "There is no prompt: give it as an argument, with --file, or as `-` to read it from stdin.",
                 ));
             }
@@ -40,13 +40,15 @@ impl Source {
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
         let text = text.trim_end_matches(['\n', '\r']);
         if CleanText::block(text).as_str().trim().is_empty() {
-            return Err(Refusal::unusable("The prompt is blank, so nothing was sent: write what the agent should do."));
+            return Err(CliError::unusable(
+                "The prompt is blank, so nothing was sent: write what the agent should do.",
+            ));
         }
         Ok(text.to_owned())
     }
 }
 
-fn from_stdin() -> Result<String, Refusal> {
+fn from_stdin() -> Result<String, CliError> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
         use std::io::Write as _;
@@ -56,7 +58,7 @@ fn from_stdin() -> Result<String, Refusal> {
     read(stdin.lock(), "stdin", MAX_BYTES)
 }
 
-fn from_file(path: &Path) -> Result<String, Refusal> {
+fn from_file(path: &Path) -> Result<String, CliError> {
     open_and_read(path, MAX_BYTES)
 }
 
@@ -64,10 +66,10 @@ fn from_file(path: &Path) -> Result<String, Refusal> {
 ///
 /// # Errors
 /// There is no such file, it can't be read, it is no text, or too large.
-pub(super) fn open_and_read(path: &Path, max_bytes: u64) -> Result<String, Refusal> {
+pub(super) fn open_and_read(path: &Path, max_bytes: u64) -> Result<String, CliError> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Refusal::unusable(format!("There is no file {name}, so nothing was sent.")),
+        ErrorKind::NotFound => CliError::unusable(format!("There is no file {name}, so nothing was sent.")),
         _ => unreadable(&name, &error),
     })?;
     read(file, &name, max_bytes)
@@ -77,19 +79,19 @@ pub(super) fn open_and_read(path: &Path, max_bytes: u64) -> Result<String, Refus
 ///
 /// # Errors
 /// As [`open_and_read`].
-pub(super) fn read(stream: impl Read, name: &str, max_bytes: u64) -> Result<String, Refusal> {
+pub(super) fn read(stream: impl Read, name: &str, max_bytes: u64) -> Result<String, CliError> {
     let mut bytes = Vec::new();
     stream.take(max_bytes + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > max_bytes) {
         let size = max_bytes >> 20;
-        return Err(Refusal::unusable(format!("{name} holds more than {size} MiB, so nothing was sent: give less.")));
+        return Err(CliError::unusable(format!("{name} holds more than {size} MiB, so nothing was sent: give less.")));
     }
     String::from_utf8(bytes)
-        .map_err(|_| Refusal::unusable(format!("{name} is not UTF-8 text, so nothing was sent: save it as UTF-8.")))
+        .map_err(|_| CliError::unusable(format!("{name} is not UTF-8 text, so nothing was sent: save it as UTF-8.")))
 }
 
-fn unreadable(name: &str, error: &io::Error) -> Refusal {
-    Refusal::unusable(format!("{name} can't be read ({error}), so nothing was sent."))
+fn unreadable(name: &str, error: &io::Error) -> CliError {
+    CliError::unusable(format!("{name} can't be read ({error}), so nothing was sent."))
 }
 
 #[cfg(test)]
@@ -97,7 +99,7 @@ mod tests {
     use super::*;
 
     fn given(prompt: &str) -> Result<String, String> {
-        Source { prompt: Some(prompt.to_owned()), file: None }.read().map_err(|refusal| refusal.sentence)
+        PromptSource { prompt: Some(prompt.to_owned()), file: None }.read().map_err(|refusal| refusal.sentence)
     }
 
     #[test]

@@ -2,11 +2,11 @@
 //! network, and reads no configuration file.
 
 use super::arguments::number;
-use super::code::Code;
-use super::folder::{is_there, open_sound, unusable};
+use super::data_folder::{is_there, open_sound, unusable};
+use super::error::CliError;
+use super::exit_code::Code;
 use super::out::Out;
 use super::prune_jobs;
-use super::refusal::Refusal;
 use crate::config::environment::Environment;
 use crate::config::{Flags, data_folder};
 use crate::model::Time;
@@ -78,7 +78,7 @@ pub(super) async fn run(
     environment: &Environment,
     options: &Options,
     out: &mut Out,
-) -> Result<Code, Refusal> {
+) -> Result<Code, CliError> {
     let folder = data_folder(flags, environment)?;
     if options.jobs {
         return prune_jobs::run(&folder, flags, options, out).await;
@@ -95,7 +95,7 @@ pub(super) async fn run(
     Ok(Code::Done)
 }
 
-async fn prune(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<Pruned, Refusal> {
+async fn prune(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<Pruned, CliError> {
     let now = Utc::now();
     let store = open_sound(folder, !options.dry_run, out).await?;
     let rules = options.rules(flags, now);

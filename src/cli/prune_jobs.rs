@@ -1,18 +1,18 @@
 //! `docdeck prune --jobs`: lets go of jobs that are over. Needs neither key nor network, and reads no configuration file.
 
-use super::code::Code;
+use super::data_folder::{is_there, open_sound, unusable};
+use super::error::CliError;
+use super::exit_code::Code;
 use super::export::{count, only};
-use super::folder::{is_there, open_sound, unusable};
 use super::out::Out;
 use super::prune::{Options, days_before, room};
-use super::refusal::Refusal;
 use crate::config::Flags;
 use crate::store::{PruneJobs, PrunedJobs};
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// Removes them, or says what it would do.
-pub(super) async fn run(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
+pub(super) async fn run(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<Code, CliError> {
     let there = is_there(folder)?;
     let pruned = if there { prune(folder, flags, options, out).await? } else { PrunedJobs::default() };
     if options.json {
@@ -25,9 +25,9 @@ pub(super) async fn run(folder: &Path, flags: &Flags, options: &Options, out: &m
     Ok(Code::Done)
 }
 
-async fn prune(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<PrunedJobs, Refusal> {
+async fn prune(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<PrunedJobs, CliError> {
     let now = chrono::Utc::now();
-    let days = options.older_than.ok_or_else(|| Refusal::unusable("Say how old: --jobs needs --older-than DAYS."))?;
+    let days = options.older_than.ok_or_else(|| CliError::unusable("Say how old: --jobs needs --older-than DAYS."))?;
     let what = PruneJobs { before: days_before(days, now), only: only(flags) };
     let store = open_sound(folder, !options.dry_run, out).await?;
     let pruned = if options.dry_run { store.would_prune_jobs(what).await } else { store.prune_jobs(what).await };

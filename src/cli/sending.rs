@@ -1,14 +1,14 @@
 //! One prompt on its way: from the record to the service's answer, and where it stands when the answer does not come. A
 //! prompt that can't go out now is paused, so that it never goes out later behind the back of whoever ran the command.
 
-use super::code::Code;
-use super::desk::{Desk, Happening, STILL_RECORDING};
+use super::error::CliError;
+use super::exit_code::Code;
 use super::job_line::{id, write_table};
 use super::jobs::created_by;
 use super::out::Out;
-use super::refusal::Refusal;
+use super::session::{STILL_RECORDING, Session, WaitEnd};
 use super::wait::again;
-use super::waiting::{Timer, Waiting, connection_words, tell, when};
+use super::waiting::{JobWait, Timer, connection_words, tell, when};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
@@ -36,7 +36,7 @@ const WRITTEN_AGAIN: Duration = Duration::from_secs(6);
 
 /// A prompt that was handed over.
 #[derive(Debug)]
-pub(super) struct Letter {
+pub(super) struct SentPrompt {
     pub(super) prompt: PromptId,
     pub(super) kind: PromptKind,
     pub(super) row: Job,
@@ -51,7 +51,7 @@ pub(super) struct Letter {
 
 /// What the caller wants to wait for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wish {
+pub(super) struct SendOptions {
     /// Until the job is finished, and for the limit when it is used up.
     pub(super) wait: bool,
     pub(super) timer: Timer,
@@ -69,7 +69,7 @@ enum Stop {
     Interrupted,
 }
 
-impl Letter {
+impl SentPrompt {
     /// On disk, and nothing heard of it yet.
     pub(super) fn new(prompt: PromptId, kind: PromptKind, row: Job) -> Self {
         let delivery = Delivery::Queued { until: None };
@@ -85,7 +85,12 @@ impl Letter {
     ///
     /// # Errors
     /// It did not get through or nobody knows, the wait ended early, or the record can't be read.
-    pub(super) async fn see_off(mut self, desk: &mut Desk, wish: Wish, out: &mut Out) -> Result<Code, Refusal> {
+    pub(super) async fn see_off(
+        mut self,
+        desk: &mut Session,
+        wish: SendOptions,
+        out: &mut Out,
+    ) -> Result<Code, CliError> {
         let mut before = None;
         let stood = loop {
             let stop = self.follow(desk, wish, before, out).await;
@@ -106,7 +111,7 @@ impl Letter {
             self.write(desk, wish.json, out).await?;
             return Ok(Code::Done);
         }
-        let mut waiting = Waiting::new(vec![self.row.clone()], wish.timer);
+        let mut waiting = JobWait::new(vec![self.row.clone()], wish.timer);
         let end = waiting.wait(desk, out).await?;
         let code = waiting.code();
         let refusal = waiting.refusal(end, &again(&waiting.rows));
@@ -121,7 +126,7 @@ impl Letter {
     }
 
     /// Hears how it goes; `before` is why that was to end already.
-    async fn follow(&mut self, desk: &mut Desk, wish: Wish, before: Option<Stop>, out: &mut Out) -> Stop {
+    async fn follow(&mut self, desk: &mut Session, wish: SendOptions, before: Option<Stop>, out: &mut Out) -> Stop {
         let soon = |pause| Some(Instant::now() + pause);
         let mut end = match before {
             Some(Stop::Interrupted) => soon(LAST_ANSWER),
@@ -143,16 +148,16 @@ impl Letter {
             let tick = Instant::now() + TICK;
             match desk.next(Some(end.map_or(tick, |end| end.min(tick)))).await {
                 // Once more while its answer is waited for: it is left as it is.
-                Happening::Interrupted if stop == Stop::Interrupted => return stop,
+                WaitEnd::Interrupted if stop == Stop::Interrupted => return stop,
                 // Only Ctrl-C comes with a user who reads that a second one ends it.
-                Happening::Interrupted if desk.unrecorded.get(self.prompt).is_some() && !desk.is_ctrl_c() => {
+                WaitEnd::Interrupted if desk.unrecorded.get(self.prompt).is_some() && !desk.is_ctrl_c() => {
                     return Stop::Interrupted;
                 }
-                Happening::Interrupted if desk.unrecorded.get(self.prompt).is_some() => {
+                WaitEnd::Interrupted if desk.unrecorded.get(self.prompt).is_some() => {
                     stop = Stop::Interrupted;
                     out.note(STILL_RECORDING);
                 }
-                Happening::Interrupted => {
+                WaitEnd::Interrupted => {
                     stop = Stop::Interrupted;
                     if !self.is_on_its_way() {
                         return stop;
@@ -163,15 +168,15 @@ impl Letter {
                     end = soon(LAST_ANSWER);
                 }
                 // An answer that is under way has its own limit of time, and is not given up for this one.
-                Happening::Late if end.is_some_and(|end| end <= Instant::now()) => {
+                WaitEnd::Late if end.is_some_and(|end| end <= Instant::now()) => {
                     let is_answered = desk.unrecorded.get(self.prompt).is_some();
                     if stop == Stop::Interrupted || is_answered || !self.is_on_its_way() {
                         return stop;
                     }
                     end = None;
                 }
-                Happening::Late => {}
-                Happening::News(news) => {
+                WaitEnd::Late => {}
+                WaitEnd::News(news) => {
                     // The answer is there; how long it may take to record it is the user's to say.
                     if matches!(&*news, EngineEvent::Unrecorded(_)) && stop != Stop::Interrupted {
                         end = wish.timer.end();
@@ -244,7 +249,7 @@ impl Letter {
     }
 
     /// Whether it was accepted; else why not, and where it stands from now on.
-    fn end(&self, desk: &Desk, stop: Stop, wish: Wish, out: &mut Out) -> Result<(), Refusal> {
+    fn end(&self, desk: &Session, stop: Stop, wish: SendOptions, out: &mut Out) -> Result<(), CliError> {
         if let Some(unrecorded) = desk.unrecorded.get(self.prompt) {
             return Err(given_up(unrecorded, desk));
         }
@@ -253,7 +258,7 @@ impl Letter {
         let refusal = match (&self.delivery, stop) {
             (Delivery::Accepted, Stop::Interrupted) => {
                 let accepted = format!("Interrupted. The {what} was accepted, and job {} goes on.", id(&self.row));
-                return Err(Refusal::new(Code::Interrupted, accepted));
+                return Err(CliError::new(Code::Interrupted, accepted));
             }
             (Delivery::Accepted, _) => {
                 if wish.wait || out.is_terminal() {
@@ -261,11 +266,11 @@ impl Letter {
                 }
                 return Ok(());
             }
-            (Delivery::Sending, _) => Refusal::new(Code::Interrupted, self.interrupted()),
+            (Delivery::Sending, _) => CliError::new(Code::Interrupted, self.interrupted()),
             (Delivery::Unconfirmed(_), _) => {
-                Refusal::new(Code::Unconfirmed, format!("{reason} {}", self.unconfirmed()))
+                CliError::new(Code::Unconfirmed, format!("{reason} {}", self.unconfirmed()))
             }
-            (Delivery::NotSent(_), _) => Refusal::new(
+            (Delivery::NotSent(_), _) => CliError::new(
                 Code::Service,
                 format!("{reason} The {what} is kept as not sent: `!` on it in the dashboard sends it again."),
             ),
@@ -273,17 +278,17 @@ impl Letter {
                 let code = if desk.is_key_refused() { Code::KeyRefused } else { Code::Service };
                 let kept =
                     format!("The {what} is kept as rejected: `!` on it in the dashboard edits it or discards it.");
-                Refusal::new(code, format!("{reason} {kept}"))
+                CliError::new(code, format!("{reason} {kept}"))
             }
             (Delivery::Paused | Delivery::Discarded { .. } | Delivery::Queued { .. }, _) => {
-                Refusal::new(Code::Limited, format!("The {what} was {} elsewhere before it went out.", self.words()))
+                CliError::new(Code::Limited, format!("The {what} was {} elsewhere before it went out.", self.words()))
             }
         };
         Err(refusal)
     }
 
     /// Where it stands by the record.
-    async fn look(&mut self, desk: &Desk) -> Result<(), StoreError> {
+    async fn look(&mut self, desk: &Session) -> Result<(), StoreError> {
         let thread = desk.store.thread(self.row.key).await?;
         if let Some(own) = thread.prompts.into_iter().find(|prompt| prompt.id == self.prompt) {
             self.delivery = match own.delivery {
@@ -300,7 +305,7 @@ impl Letter {
     }
 
     /// It stays where it is until somebody says so: on disk, in the queue, paused. None when it is not queued any more.
-    async fn pause(&mut self, desk: &mut Desk, stop: Stop, timer: Timer) -> Option<Refusal> {
+    async fn pause(&mut self, desk: &mut Session, stop: Stop, timer: Timer) -> Option<CliError> {
         let engine = desk.engine.clone();
         let paused = desk.undisturbed(engine.pause(self.prompt)).await;
         let (what, limit) = (
@@ -341,7 +346,7 @@ impl Letter {
             }
         };
         let hint = if stop == Stop::Limited { " With --wait docdeck waits for the limit." } else { "" };
-        Some(Refusal::new(code, format!("{begin}{limit} {kept}{hint}")))
+        Some(CliError::new(code, format!("{begin}{limit} {kept}{hint}")))
     }
 
     /// What to do, after the sentence that says why nobody knows.
@@ -415,7 +420,7 @@ impl Letter {
     ///
     /// # Errors
     /// The record can't be read; or nobody got the result, and must hear all the same that it was accepted.
-    async fn write(&self, desk: &Desk, in_json: bool, out: &mut Out) -> Result<(), Refusal> {
+    async fn write(&self, desk: &Session, in_json: bool, out: &mut Out) -> Result<(), CliError> {
         if in_json {
             out.json(&self.as_json(desk).await?);
         } else if out.is_terminal() {
@@ -424,7 +429,7 @@ impl Letter {
             out.line(&id(&self.row));
         }
         match out.failed() {
-            Some(_) => Err(Refusal::new(
+            Some(_) => Err(CliError::new(
                 Code::Unconfirmed,
                 format!(
                     "The {} was accepted: {} (job {}). It must not be sent again; only the answer could not be written.",
@@ -438,7 +443,7 @@ impl Letter {
     }
 
     /// The job; for a follow-up with the follow-up itself.
-    async fn as_json(&self, desk: &Desk) -> Result<Value, StoreError> {
+    async fn as_json(&self, desk: &Session) -> Result<Value, StoreError> {
         let thread = desk.store.thread(self.row.key).await?;
         let row = desk.store.job(self.row.key).await?;
         let mut job = json::job(row.as_ref().unwrap_or(&self.row), created_by(&thread));
@@ -469,7 +474,7 @@ impl Letter {
 }
 
 /// Why the command ends although the outcome of its prompt is not on disk, and what the next docdeck will make of it.
-fn given_up(unrecorded: &Unrecorded, desk: &Desk) -> Refusal {
+fn given_up(unrecorded: &Unrecorded, desk: &Session) -> CliError {
     let code = match &unrecorded.outcome {
         Delivery::Rejected(_) if desk.is_key_refused() => Code::KeyRefused,
         Delivery::Rejected(_) | Delivery::NotSent(_) => Code::Service,
@@ -484,5 +489,5 @@ fn given_up(unrecorded: &Unrecorded, desk: &Desk) -> Refusal {
         _ => "press `!` on it to send it again".to_owned(),
     };
     let sentence = unrecorded.sentence();
-    Refusal::new(code, format!("{sentence} The dashboard will show it as unconfirmed: {next}."))
+    CliError::new(code, format!("{sentence} The dashboard will show it as unconfirmed: {next}."))
 }

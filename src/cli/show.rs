@@ -1,12 +1,12 @@
 //! `docdeck show`: a job with its thread, as it is known here. Reads the record alone: no key, no request.
 
-use super::code::Code;
-use super::desk::Record;
+use super::error::CliError;
+use super::exit_code::Code;
 use super::job_line::state;
 use super::jobs::created_by;
 use super::out::Out;
-use super::refusal::Refusal;
-use super::which;
+use super::resolve_id;
+use super::session::StoreSession;
 use crate::app::format::duration;
 use crate::config::Flags;
 use crate::config::environment::Environment;
@@ -33,7 +33,7 @@ Exit code: 0 shown, 2 usage, configuration or store, 4 no such job is known here
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// The service's id, or the beginning of one that no other job has
-    #[arg(value_name = "ID", add = super::live::job_ids())]
+    #[arg(value_name = "ID", add = super::completion_candidates::job_ids())]
     id: String,
     /// Answer as JSON
     #[arg(long)]
@@ -46,13 +46,13 @@ pub(super) async fn run(
     environment: &Environment,
     options: &Options,
     out: &mut Out,
-) -> Result<Code, Refusal> {
-    Record::with(flags, environment, out, async |record, out| show(record, options, out).await).await
+) -> Result<Code, CliError> {
+    StoreSession::with(flags, environment, out, async |record, out| show(record, options, out).await).await
 }
 
-async fn show(record: &Record, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
+async fn show(record: &StoreSession, options: &Options, out: &mut Out) -> Result<Code, CliError> {
     let rows = record.store.jobs(&record.scope).await?;
-    let row = which::find(&rows, &options.id)?;
+    let row = resolve_id::find(&rows, &options.id)?;
     let thread = record.store.thread(row.key).await?;
     if options.json {
         let mut job = json::job(row, created_by(&thread));

@@ -1,19 +1,19 @@
 //! `docdeck sim`: the simulated service alone. Prints the lines that point docdeck at it, then serves until it is ended.
 
-use super::code::Code;
-use super::refusal::Refusal;
+use super::error::CliError;
+use super::exit_code::Code;
 use crate::runtime::signals::{EndSignals, Signal};
 use crate::sim::{Sim, SimOptions};
 use std::io::{self, Write};
 
 /// Serves until Ctrl-C, or another signal that asks to end.
-pub(super) async fn run(options: SimOptions) -> Result<Code, Refusal> {
+pub(super) async fn run(options: SimOptions) -> Result<Code, CliError> {
     let port = options.port;
     let sim = Sim::start(options)
         .await
-        .map_err(|error| Refusal::unusable(format!("The simulated service can't listen on port {port}: {error}.")))?;
+        .map_err(|error| CliError::unusable(format!("The simulated service can't listen on port {port}: {error}.")))?;
     // Listened for before the lines are out: whoever reads them may end it at once.
-    let ended = ended().map_err(|error| Refusal::unusable(format!("No signal can be waited for: {error}.")))?;
+    let ended = ended().map_err(|error| CliError::unusable(format!("No signal can be waited for: {error}.")))?;
     // Nobody may be reading any more; the service is of use all the same.
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{}", sim.shell_lines().trim_end()).and_then(|()| out.flush());

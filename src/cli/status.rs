@@ -1,10 +1,10 @@
 //! `docdeck status`: one line from the record for a status line or a shell's prompt. No request, no key, no event loop;
 //! the file is opened for reading only.
 
-use super::code::Code;
-use super::folder::{can_be_known, unusable};
+use super::data_folder::{can_be_known, unusable};
+use super::error::CliError;
+use super::exit_code::Code;
 use super::out::{Out, rfc3339};
-use super::refusal::Refusal;
 use crate::app::format::coarse;
 use crate::config::environment::Environment;
 use crate::config::{Flags, SetupState, data_folder, resolve};
@@ -40,7 +40,12 @@ pub(super) struct Options {
 }
 
 /// Says it.
-pub(super) fn run(flags: &Flags, environment: &Environment, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
+pub(super) fn run(
+    flags: &Flags,
+    environment: &Environment,
+    options: &Options,
+    out: &mut Out,
+) -> Result<Code, CliError> {
     let (scope, look) = match resolve(flags, environment)? {
         SetupState::Ready(settings) => (Some(settings.scope), settings.look),
         SetupState::Missing(missing) => (missing.scope.clone(), missing.look),

@@ -14,7 +14,7 @@ const LEAST_ID: usize = 9;
 
 /// A column and how it is set.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Column {
+pub(super) struct TextColumn {
     pub(super) heading: &'static str,
     pub(super) set: Set,
 }
@@ -34,13 +34,13 @@ pub(super) enum Set {
 
 /// A cell: what people see, and what is piped where that is something else.
 #[derive(Debug, Clone)]
-pub(super) struct Cell {
+pub(super) struct TextCell {
     text: String,
     piped: Option<String>,
     meaning: ColorRole,
 }
 
-impl Cell {
+impl TextCell {
     /// The same text on a terminal and when piped.
     pub(super) fn new(meaning: ColorRole, text: impl Into<String>) -> Self {
         Self { text: text.into(), piped: None, meaning }
@@ -55,19 +55,19 @@ impl Cell {
 
 /// Rows under headings.
 #[derive(Debug)]
-pub(super) struct Table {
-    columns: Vec<Column>,
-    rows: Vec<Vec<Cell>>,
+pub(super) struct TextTable {
+    columns: Vec<TextColumn>,
+    rows: Vec<Vec<TextCell>>,
 }
 
-impl Table {
+impl TextTable {
     /// Without rows.
-    pub(super) fn new(columns: &[Column]) -> Self {
+    pub(super) fn new(columns: &[TextColumn]) -> Self {
         Self { columns: columns.to_vec(), rows: Vec::new() }
     }
 
     /// Adds a row; its cells are those of the columns, in order.
-    pub(super) fn row(&mut self, cells: Vec<Cell>) {
+    pub(super) fn row(&mut self, cells: Vec<TextCell>) {
         self.rows.push(cells);
     }
 
@@ -81,7 +81,7 @@ impl Table {
         out.lines(&lines);
     }
 
-    fn joined(&self, out: &Out, row: &[Cell]) -> String {
+    fn joined(&self, out: &Out, row: &[TextCell]) -> String {
         let cells = row.iter().zip(&self.columns).filter(|(_, column)| column.set != Set::Seen);
         let cells = cells.map(|(cell, column)| {
             let text = cell.piped.as_ref().unwrap_or(&cell.text).replace(['\t', '\r', '\n'], " ");
@@ -94,8 +94,8 @@ impl Table {
 
     fn aligned(&self, out: &Out, width: usize) -> Vec<String> {
         let widths = self.widths(width);
-        let headings: Vec<Cell> =
-            self.columns.iter().map(|column| Cell::new(ColorRole::Muted, column.heading)).collect();
+        let headings: Vec<TextCell> =
+            self.columns.iter().map(|column| TextCell::new(ColorRole::Muted, column.heading)).collect();
         let rows = std::iter::once(&headings).chain(&self.rows);
         rows.map(|row| self.set(out, row, &widths, width)).collect()
     }
@@ -120,7 +120,7 @@ impl Table {
         widths
     }
 
-    fn set(&self, out: &Out, row: &[Cell], widths: &[usize], width: usize) -> String {
+    fn set(&self, out: &Out, row: &[TextCell], widths: &[usize], width: usize) -> String {
         let mut line = String::new();
         let mut used = 0;
         let last = self.columns.len().saturating_sub(1);
@@ -153,14 +153,15 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn table() -> Table {
-        let column = |heading, set| Column { heading, set };
-        let mut table = Table::new(&[column("ID", Set::Id), column("TITLE", Set::Flexible), column("AGE", Set::Right)]);
+    fn table() -> TextTable {
+        let column = |heading, set| TextColumn { heading, set };
+        let mut table =
+            TextTable::new(&[column("ID", Set::Id), column("TITLE", Set::Flexible), column("AGE", Set::Right)]);
         for (id, title, age) in [("j1", "Fix the broken links in /api", "14m"), ("j-22", "世界 guide", "5h")] {
             table.row(vec![
-                Cell::new(ColorRole::Text, id),
-                Cell::new(ColorRole::Text, title),
-                Cell::new(ColorRole::Muted, age).piped("2026-11-20T12:00:00Z"),
+                TextCell::new(ColorRole::Text, id),
+                TextCell::new(ColorRole::Text, title),
+                TextCell::new(ColorRole::Muted, age).piped("2026-11-20T12:00:00Z"),
             ]);
         }
         table
@@ -190,11 +191,12 @@ mod tests {
 
     #[test]
     fn a_column_without_heading_and_cells_takes_no_room() {
-        let column = |heading, set| Column { heading, set };
-        let mut table = Table::new(&[column("", Set::Seen), column("ID", Set::Left), column("TITLE", Set::Flexible)]);
-        table.row(["", "j1", "Fix"].map(|text| Cell::new(ColorRole::Text, text)).to_vec());
+        let column = |heading, set| TextColumn { heading, set };
+        let mut table =
+            TextTable::new(&[column("", Set::Seen), column("ID", Set::Left), column("TITLE", Set::Flexible)]);
+        table.row(["", "j1", "Fix"].map(|text| TextCell::new(ColorRole::Text, text)).to_vec());
         assert_eq!(table.aligned(&Out::of_process(), 80), ["ID  TITLE", "j1  Fix"]);
-        table.row(["●", "j2", "Do"].map(|text| Cell::new(ColorRole::Text, text)).to_vec());
+        table.row(["●", "j2", "Do"].map(|text| TextCell::new(ColorRole::Text, text)).to_vec());
         assert_eq!(table.aligned(&Out::of_process(), 80), ["   ID  TITLE", "   j1  Fix", "●  j2  Do"]);
     }
 

@@ -1,11 +1,11 @@
 //! `docdeck track`: takes jobs in that were made elsewhere, one request each.
 
-use super::code::Code;
-use super::desk::{Desk, Interrupted};
+use super::error::CliError;
+use super::exit_code::Code;
 use super::job_line::write_table;
 use super::jobs::as_json;
 use super::out::Out;
-use super::refusal::Refusal;
+use super::session::{Interrupted, Session};
 use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
@@ -50,19 +50,19 @@ pub(super) async fn run(
     environment: &Environment,
     options: &Options,
     out: &mut Out,
-) -> Result<Code, Refusal> {
+) -> Result<Code, CliError> {
     let mut ids: Vec<JobId> = Vec::new();
     for id in options.ids.iter().map(|id| JobId::new(id.trim())) {
-        let id = id.ok_or_else(|| Refusal::unusable("An id is blank: give the ids of jobs, apart by spaces."))?;
+        let id = id.ok_or_else(|| CliError::unusable("An id is blank: give the ids of jobs, apart by spaces."))?;
         if !ids.contains(&id) {
             ids.push(id);
         }
     }
-    let mut desk = Desk::open(flags, environment, LeaseRoles::None, out).await?;
+    let mut desk = Session::open(flags, environment, LeaseRoles::None, out).await?;
     let asked = ask(&mut desk, ids, out).await;
     let answered = match asked {
         Ok(tracked) => answer(&desk, tracked, options.json, out).await,
-        Err(Interrupted) => Err(Refusal::new(
+        Err(Interrupted) => Err(CliError::new(
             Code::Interrupted,
             "Interrupted. Jobs that the service had answered about are known now; `docdeck jobs` lists them.",
         )),
@@ -71,7 +71,7 @@ pub(super) async fn run(
     answered
 }
 
-async fn ask(desk: &mut Desk, ids: Vec<JobId>, out: &mut Out) -> Result<Tracked, Interrupted> {
+async fn ask(desk: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Result<Tracked, Interrupted> {
     let mut tracked = Tracked::default();
     let count = ids.len();
     for (n, id) in ids.into_iter().enumerate() {
@@ -94,7 +94,7 @@ async fn ask(desk: &mut Desk, ids: Vec<JobId>, out: &mut Out) -> Result<Tracked,
     Ok(tracked)
 }
 
-async fn answer(desk: &Desk, tracked: Tracked, in_json: bool, out: &mut Out) -> Result<Code, Refusal> {
+async fn answer(desk: &Session, tracked: Tracked, in_json: bool, out: &mut Out) -> Result<Code, CliError> {
     let Tracked { rows, failures, left } = tracked;
     if in_json {
         let failures: Vec<Value> = failures.iter().map(|(id, failure)| failure_json(id, failure)).collect();

@@ -1,13 +1,13 @@
 //! `docdeck wait`: until every one of some jobs is finished.
 
-use super::code::Code;
-use super::desk::{Desk, Record};
+use super::error::CliError;
+use super::exit_code::Code;
 use super::job_line::write_table;
 use super::jobs::as_json;
 use super::out::Out;
-use super::refusal::Refusal;
-use super::waiting::{Timer, Waiting};
-use super::which;
+use super::resolve_id;
+use super::session::{Session, StoreSession};
+use super::waiting::{JobWait, Timer};
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::engine::LeaseRoles;
@@ -29,7 +29,7 @@ on.";
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// Ids of jobs known here, or the beginnings of them
-    #[arg(value_name = "ID", required = true, add = super::live::job_ids())]
+    #[arg(value_name = "ID", required = true, add = super::completion_candidates::job_ids())]
     ids: Vec<String>,
     #[command(flatten)]
     pub(super) patience: Patience,
@@ -59,19 +59,20 @@ pub(super) async fn run(
     environment: &Environment,
     options: &Options,
     out: &mut Out,
-) -> Result<Code, Refusal> {
+) -> Result<Code, CliError> {
     let timer = options.patience.start();
     // Before the key is asked for: an id that is not known needs none.
-    let rows = Record::with(flags, environment, out, async |record, _| wanted(record, &options.ids).await).await?;
-    let work = async |desk: &mut Desk, out: &mut Out| wait(desk, rows, timer, options.json, out).await;
-    Desk::with(flags, environment, LeaseRoles::Poll, out, work).await
+    let rows =
+        StoreSession::with(flags, environment, out, async |record, _| wanted(record, &options.ids).await).await?;
+    let work = async |desk: &mut Session, out: &mut Out| wait(desk, rows, timer, options.json, out).await;
+    Session::with(flags, environment, LeaseRoles::Poll, out, work).await
 }
 
-async fn wanted(record: &Record, ids: &[String]) -> Result<Vec<Job>, Refusal> {
+async fn wanted(record: &StoreSession, ids: &[String]) -> Result<Vec<Job>, CliError> {
     let known = record.store.jobs(&record.scope).await?;
     let mut rows: Vec<Job> = Vec::new();
     for id in ids {
-        let row = which::find(&known, id)?;
+        let row = resolve_id::find(&known, id)?;
         if !rows.iter().any(|other| other.key == row.key) {
             rows.push(row.clone());
         }
@@ -79,8 +80,14 @@ async fn wanted(record: &Record, ids: &[String]) -> Result<Vec<Job>, Refusal> {
     Ok(rows)
 }
 
-async fn wait(desk: &mut Desk, rows: Vec<Job>, timer: Timer, in_json: bool, out: &mut Out) -> Result<Code, Refusal> {
-    let mut waiting = Waiting::new(rows, timer);
+async fn wait(
+    desk: &mut Session,
+    rows: Vec<Job>,
+    timer: Timer,
+    in_json: bool,
+    out: &mut Out,
+) -> Result<Code, CliError> {
+    let mut waiting = JobWait::new(rows, timer);
     let end = waiting.wait(desk, out).await?;
     let again = again(&waiting.rows);
     let refusal = waiting.refusal(end, &again);

@@ -2,10 +2,10 @@
 //! time is up, or somebody asks to end. The jobs themselves go on whatever happens here.
 
 use super::changes::{between, line};
-use super::code::Code;
-use super::desk::{Desk, Happening};
+use super::error::CliError;
+use super::exit_code::Code;
 use super::out::{Out, rfc3339};
-use super::refusal::Refusal;
+use super::session::{Session, WaitEnd};
 use crate::app::format::{duration, plural};
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
@@ -55,7 +55,7 @@ impl Timer {
 
 /// Jobs that are waited for.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct JobWait {
     pub(super) rows: Vec<Job>,
     timer: Timer,
     /// How the talk with the service goes, when that is worth a word.
@@ -64,7 +64,7 @@ pub(super) struct Waiting {
 
 /// Why the wait ended.
 #[derive(Debug)]
-pub(super) enum End {
+pub(super) enum WaitOutcome {
     /// Every job is over.
     Over,
     Late,
@@ -73,7 +73,7 @@ pub(super) enum End {
     Refused(CleanText),
 }
 
-impl Waiting {
+impl JobWait {
     /// For these jobs, as the record has them now.
     pub(super) fn new(rows: Vec<Job>, timer: Timer) -> Self {
         Self { rows, timer, trouble: None }
@@ -83,19 +83,19 @@ impl Waiting {
     ///
     /// # Errors
     /// The record can't be read.
-    pub(super) async fn wait(&mut self, desk: &mut Desk, out: &mut Out) -> Result<End, StoreError> {
+    pub(super) async fn wait(&mut self, desk: &mut Session, out: &mut Out) -> Result<WaitOutcome, StoreError> {
         self.read_again(desk, out).await?;
         loop {
             if self.left() == 0 {
-                return Ok(End::Over);
+                return Ok(WaitOutcome::Over);
             }
             out.live(&self.live_line());
             let tick = Instant::now() + TICK;
             match desk.next(Some(self.timer.end().map_or(tick, |end| end.min(tick)))).await {
-                Happening::Interrupted => return Ok(End::Interrupted),
-                Happening::Late if self.timer.is_over() => return Ok(End::Late),
-                Happening::Late => {}
-                Happening::News(news) => {
+                WaitEnd::Interrupted => return Ok(WaitOutcome::Interrupted),
+                WaitEnd::Late if self.timer.is_over() => return Ok(WaitOutcome::Late),
+                WaitEnd::Late => {}
+                WaitEnd::News(news) => {
                     if let Some(end) = self.hear(*news, desk, out).await? {
                         return Ok(end);
                     }
@@ -122,7 +122,7 @@ impl Waiting {
     }
 
     /// The end as a refusal, for one that is not [`End::Over`]; `again` is the command that goes on.
-    pub(super) fn refusal(&self, end: End, again: &str) -> Option<Refusal> {
+    pub(super) fn refusal(&self, end: WaitOutcome, again: &str) -> Option<CliError> {
         let count = self.rows.len();
         let left = self.left();
         let stand = match (count, left) {
@@ -132,23 +132,23 @@ impl Waiting {
         };
         let waited = self.timer.waited();
         Some(match end {
-            End::Over => return None,
-            End::Late => Refusal::new(
+            WaitOutcome::Over => return None,
+            WaitOutcome::Late => CliError::new(
                 Code::TimedOut,
                 format!("Timed out after {waited}: {stand} at the service. `{again}` waits again."),
             ),
-            End::Interrupted => Refusal::new(
+            WaitOutcome::Interrupted => CliError::new(
                 Code::Interrupted,
                 format!("Interrupted after {waited}: {stand} at the service. `{again}` waits again."),
             ),
-            End::Refused(reason) => {
-                Refusal::new(Code::KeyRefused, format!("{reason} Nothing more can be learned: {stand}."))
+            WaitOutcome::Refused(reason) => {
+                CliError::new(Code::KeyRefused, format!("{reason} Nothing more can be learned: {stand}."))
             }
         })
     }
 
     /// What changed before anybody listened.
-    async fn read_again(&mut self, desk: &Desk, out: &mut Out) -> Result<(), StoreError> {
+    async fn read_again(&mut self, desk: &Session, out: &mut Out) -> Result<(), StoreError> {
         let keys: Vec<JobKey> = self.rows.iter().map(|row| row.key).collect();
         for key in keys {
             if let Some(row) = desk.store.job(key).await? {
@@ -158,12 +158,17 @@ impl Waiting {
         Ok(())
     }
 
-    async fn hear(&mut self, news: EngineEvent, desk: &Desk, out: &mut Out) -> Result<Option<End>, StoreError> {
+    async fn hear(
+        &mut self,
+        news: EngineEvent,
+        desk: &Session,
+        out: &mut Out,
+    ) -> Result<Option<WaitOutcome>, StoreError> {
         match news {
             EngineEvent::Job(row) => self.put(*row, out),
             EngineEvent::Prompt { job, .. } => self.put(*job, out),
             EngineEvent::Merged { gone, into } => self.merge(gone, desk.store.job(into).await?),
-            EngineEvent::Connection(Connection::Refused { reason }) => return Ok(Some(End::Refused(reason))),
+            EngineEvent::Connection(Connection::Refused { reason }) => return Ok(Some(WaitOutcome::Refused(reason))),
             EngineEvent::Connection(connection) => self.connect(&connection, out),
             EngineEvent::Trouble(failure) if failure.kind == FailureKind::Store => out.note(failure.sentence.as_str()),
             EngineEvent::Trouble(failure) => tell(failure.sentence.as_str(), out),

@@ -2,12 +2,12 @@
 //! no cursor movement.
 
 use super::changes::{between, line};
-use super::code::Code;
-use super::desk::{Desk, Happening};
+use super::error::CliError;
+use super::exit_code::Code;
 use super::jobs::created_by;
-use super::lines::Lines;
+use super::line_writer::LineWriterHandle;
 use super::out::Out;
-use super::refusal::Refusal;
+use super::session::{Session, WaitEnd};
 use super::waiting::{connection_words, moment, tell};
 use crate::app::format::plural;
 use crate::config::Flags;
@@ -49,8 +49,8 @@ pub(super) async fn run(
     environment: &Environment,
     options: &Options,
     out: &mut Out,
-) -> Result<Code, Refusal> {
-    let mut desk = Desk::open(flags, environment, LeaseRoles::Poll, out).await?;
+) -> Result<Code, CliError> {
+    let mut desk = Session::open(flags, environment, LeaseRoles::Poll, out).await?;
     let result = watch(&mut desk, options.json, out).await;
     desk.close(out).await;
     result
@@ -59,17 +59,17 @@ pub(super) async fn run(
 /// What is known of the jobs.
 struct Watch<'a> {
     rows: BTreeMap<JobKey, Job>,
-    lines: Lines,
+    lines: LineWriterHandle,
     in_json: bool,
     out: &'a mut Out,
     trouble: Option<CleanText>,
 }
 
-async fn watch(desk: &mut Desk, in_json: bool, out: &mut Out) -> Result<Code, Refusal> {
+async fn watch(desk: &mut Session, in_json: bool, out: &mut Out) -> Result<Code, CliError> {
     let rows = desk.store.jobs(&desk.scope).await?;
     let known = beginning(&rows);
     let rows = rows.into_iter().map(|row| (row.key, row)).collect();
-    let lines = Lines::start()?;
+    let lines = LineWriterHandle::start()?;
     if in_json {
         tell(&known, out);
     } else {
@@ -93,21 +93,21 @@ fn beginning(rows: &[Job]) -> String {
 }
 
 impl Watch<'_> {
-    async fn run(&mut self, desk: &mut Desk) -> Result<Code, Refusal> {
+    async fn run(&mut self, desk: &mut Session) -> Result<Code, CliError> {
         loop {
             let happening = tokio::select! {
                 happening = desk.next(None) => happening,
                 () = self.lines.ended() => return Ok(Code::Done),
             };
             match happening {
-                Happening::Interrupted => {
+                WaitEnd::Interrupted => {
                     self.out.note("Interrupted. The jobs go on; nothing was changed.");
                     return Ok(Code::Interrupted);
                 }
-                Happening::Late => {}
-                Happening::News(news) => {
+                WaitEnd::Late => {}
+                WaitEnd::News(news) => {
                     if let Some(reason) = self.hear(*news, desk).await? {
-                        return Err(Refusal::new(Code::KeyRefused, reason));
+                        return Err(CliError::new(Code::KeyRefused, reason));
                     }
                 }
             }
@@ -115,7 +115,7 @@ impl Watch<'_> {
     }
 
     /// The reason, when the key was refused.
-    async fn hear(&mut self, news: EngineEvent, desk: &Desk) -> Result<Option<CleanText>, StoreError> {
+    async fn hear(&mut self, news: EngineEvent, desk: &Session) -> Result<Option<CleanText>, StoreError> {
         match news {
             EngineEvent::Job(row) => self.put(*row, desk).await?,
             EngineEvent::Prompt { job, .. } => self.put(*job, desk).await?,
@@ -132,7 +132,7 @@ impl Watch<'_> {
         Ok(None)
     }
 
-    async fn put(&mut self, new: Job, desk: &Desk) -> Result<(), StoreError> {
+    async fn put(&mut self, new: Job, desk: &Session) -> Result<(), StoreError> {
         let old = self.rows.get(&new.key);
         if old.is_some_and(|old| old.revision >= new.revision) {
             return Ok(());

@@ -1,10 +1,10 @@
 //! `docdeck` where something is not configured yet: the page that asks for it, the demo from there and back, and the
 //! dashboard of what was written, all in the same terminal.
 
-use super::code::Code;
-use super::dashboard::{After, local_offset, no_terminal, open, terminal};
-use super::refusal::Refusal;
-use super::{demo, own};
+use super::dashboard::{AfterSetup, local_offset, no_terminal, open, terminal};
+use super::error::CliError;
+use super::exit_code::Code;
+use super::{customization, demo};
 use crate::app::AppConfig;
 use crate::app::welcome::{Begin, Ready, Welcome};
 use crate::config::customization::How;
@@ -20,9 +20,9 @@ use crate::sim::SimOptions;
 use crate::store::Store;
 
 /// Runs the page, and what it leads to. It needs neither service nor disk until it is told to.
-pub(super) async fn run(flags: &Flags, missing: Missing, environment: Environment) -> Result<Code, Refusal> {
+pub(super) async fn run(flags: &Flags, missing: Missing, environment: Environment) -> Result<Code, CliError> {
     // Without one the sentences on how to set it up are the better answer.
-    terminal(&environment).map_err(|_| Refusal::unusable(missing.how_to()))?;
+    terminal(&environment).map_err(|_| CliError::unusable(missing.how_to()))?;
     let mut page = Box::new(Welcome::new(&missing.known, CleanText::line(&missing.config.display().to_string())));
     loop {
         let ended = runtime::run(parts(&missing, page, environment.clone())?).await.map_err(no_terminal)?;
@@ -45,9 +45,9 @@ pub(super) async fn run(flags: &Flags, missing: Missing, environment: Environmen
     }
 }
 
-fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Result<DashboardConfig, Refusal> {
+fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Result<DashboardConfig, CliError> {
     let (look, colours) = (missing.look.clone(), missing.look.theme.read_unless_usual()?);
-    let keymap = own::keymap(&missing.own, &missing.config)?;
+    let keymap = customization::keymap(&missing.own, &missing.config)?;
     let kind = terminal(&environment)?.with_titles(missing.own.notify.title);
     let folder = missing.config.with_file_name("themes");
     let scope = Scope { base_url: DEFAULT_BASE_URL.into(), project: String::new(), organization: None };
@@ -65,7 +65,7 @@ fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Res
         colours,
         notify: How::Off,
         clipboard: Vec::new(),
-        store: Store::in_memory().map_err(Refusal::unusable)?,
+        store: Store::in_memory().map_err(CliError::unusable)?,
         begun: None,
         connection: None,
         environment,
@@ -77,7 +77,7 @@ fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Res
 }
 
 /// The dashboard of what was written. What was tried beats the environment, as an option does.
-async fn dashboard(flags: &Flags, ready: Ready, environment: Environment) -> Result<Code, Refusal> {
+async fn dashboard(flags: &Flags, ready: Ready, environment: Environment) -> Result<Code, CliError> {
     let Ready { profile, key, greeting, is_verified } = ready;
     let scope = profile.scope();
     let flags = Flags {
@@ -87,7 +87,9 @@ async fn dashboard(flags: &Flags, ready: Ready, environment: Environment) -> Res
         ..flags.clone()
     };
     match resolve(&flags, &environment)? {
-        SetupState::Ready(settings) => open(*settings, environment, Some(After { key, greeting, is_verified })).await,
-        SetupState::Missing(missing) => Err(Refusal::unusable(missing.how_to())),
+        SetupState::Ready(settings) => {
+            open(*settings, environment, Some(AfterSetup { key, greeting, is_verified })).await
+        }
+        SetupState::Missing(missing) => Err(CliError::unusable(missing.how_to())),
     }
 }

@@ -6,7 +6,7 @@ use docdeck::api::{ApiError, BodyReader, Client, ClientOptions, RetryAfterHeader
 use docdeck::app::filter::JobFilter;
 use docdeck::app::keymap::Chord;
 use docdeck::app::wrap::wrap;
-use docdeck::cli::own;
+use docdeck::cli::customization;
 use docdeck::config::file::{ConfigFile, ProfileConfig};
 use docdeck::config::{themes, write};
 use docdeck::model::Time;
@@ -248,11 +248,11 @@ fn config(raw: &str) {
     };
     let _ = file.poll_rate();
     let own = file.own();
-    for filter in own::filters(&own) {
+    for filter in customization::filters(&own) {
         assert_line(filter.name.as_str());
         clean_filter(&filter.text);
     }
-    match own::keymap(&own, path).and_then(|keymap| own::commands(&own, &keymap, path)) {
+    match customization::keymap(&own, path).and_then(|keymap| customization::commands(&own, &keymap, path)) {
         Ok(commands) => commands.iter().for_each(|command| assert_line(command.name.as_str())),
         Err(error) => assert_line(&error.to_string()),
     }

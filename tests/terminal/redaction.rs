@@ -164,8 +164,9 @@ fn wherever_a_key_stands_in_a_configuration_nothing_prints_it() {
         }
         if let Ok(Some(found)) = file::read(&config) {
             let own = found.file.own();
-            let keymap = docdeck::cli::own::keymap(&own, &config);
-            let commands = keymap.as_ref().ok().map(|keymap| docdeck::cli::own::commands(&own, keymap, &config));
+            let keymap = docdeck::cli::customization::keymap(&own, &config);
+            let commands =
+                keymap.as_ref().ok().map(|keymap| docdeck::cli::customization::commands(&own, keymap, &config));
             let errors = [keymap.as_ref().err(), commands.as_ref().and_then(|read| read.as_ref().err())];
             errors.into_iter().flatten().for_each(|error| assert_unmarked(&what, &format!("{error} {error:?}")));
         }

@@ -99,7 +99,7 @@ mod tests {
         let sim = Arc::new(Sim::start(SimOptions { pages: 300, ..SimOptions::default() }).await.expect("a simulator"));
         let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
         let store = Store::in_memory().expect("a store");
-        let past = super::super::past::Past { store: &store, scope: &scope, now: Utc::now() };
+        let past = super::super::history::DemoHistory { store: &store, scope: &scope, now: Utc::now() };
         past.fill(sim.seeded()).await.expect("filled");
         remember(Arc::clone(&sim), store.clone(), scope.clone()).await;
         let today = sim.now().date_naive();

@@ -1,10 +1,10 @@
 //! Folders, disk space, the store, other instances, and the budgets that the store keeps. Makes no file and no folder; the
 //! store is changed only to repair it.
 
-use super::super::folder::{Barred, is_denied, quoted, repaired, unusable, writing_fails};
+use super::super::data_folder::{StoreUnavailable, is_denied, quoted, repaired, unusable, writing_fails};
 use super::modes::{self, is_writable, permissions};
-use super::report::Report;
-use super::settings::Known;
+use super::report::DoctorReport;
+use super::settings::ResolvedSettings;
 use crate::app::format::plural;
 use crate::engine::RunningInstances;
 use crate::model::job::JobId;
@@ -22,7 +22,7 @@ const FULL: u64 = 64 << 10;
 const NEARLY_FULL: u64 = 32 << 20;
 
 /// Looks at folders, store, instances and budgets; gives a job that the service should know.
-pub(super) async fn check(report: &mut Report, known: &Known, repair: bool) -> Option<JobId> {
+pub(super) async fn check(report: &mut DoctorReport, known: &ResolvedSettings, repair: bool) -> Option<JobId> {
     report.begin("Files");
     let folder = known.data_folder.clone()?;
     if let Some(config) = known.config.as_deref().and_then(Path::parent).filter(|folder| folder.is_dir()) {
@@ -31,7 +31,7 @@ pub(super) async fn check(report: &mut Report, known: &Known, repair: bool) -> O
     if folder.is_dir() {
         modes::data_folder(report, &folder);
         modes::data_files(report, &folder);
-    } else if let Some(barred) = Barred::of(&folder) {
+    } else if let Some(barred) = StoreUnavailable::of(&folder) {
         let says = format!("{} {}", folder.display(), barred.says(&folder));
         report.problem("data folder", says, barred.remedy());
     } else {
@@ -50,12 +50,12 @@ pub(super) async fn check(report: &mut Report, known: &Known, repair: bool) -> O
 }
 
 /// What is in the store, where there is one.
-async fn content(report: &mut Report, known: &Known, folder: &Path) -> Option<Content> {
+async fn content(report: &mut DoctorReport, known: &ResolvedSettings, folder: &Path) -> Option<Content> {
     let is_none = match Store::look_for(folder) {
         Ok(is_there) => !is_there,
         Err(error) => error.kind() == ErrorKind::NotADirectory,
     };
-    if is_none && Barred::of(folder).is_some() {
+    if is_none && StoreUnavailable::of(folder).is_some() {
         report.skipped("store", "none, and none can be made there");
         return None;
     }
@@ -66,7 +66,7 @@ async fn content(report: &mut Report, known: &Known, folder: &Path) -> Option<Co
 
 /// Free space where the data folder is, or will be.
 #[cfg(unix)]
-fn disk(report: &mut Report, folder: &Path) {
+fn disk(report: &mut DoctorReport, folder: &Path) {
     let there = folder.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("."));
     let Ok(found) = rustix::fs::statvfs(there) else { return };
     // Some file systems have no fixed number of files, and give 0 of 0.
@@ -75,7 +75,7 @@ fn disk(report: &mut Report, folder: &Path) {
 }
 
 #[cfg(unix)]
-fn space(report: &mut Report, at: &Path, free: u64, has_no_file_left: bool) {
+fn space(report: &mut DoctorReport, at: &Path, free: u64, has_no_file_left: bool) {
     let (at, remedy) = (at.display(), "free some space, or choose another folder with --data-dir");
     if has_no_file_left {
         report.problem(
@@ -93,10 +93,10 @@ fn space(report: &mut Report, at: &Path, free: u64, has_no_file_left: bool) {
 }
 
 #[cfg(not(unix))]
-fn disk(_report: &mut Report, _folder: &Path) {}
+fn disk(_report: &mut DoctorReport, _folder: &Path) {}
 
 /// Repairs the store if it is damaged, as the next start would do.
-async fn repair_store(report: &mut Report, known: &Known, folder: &Path) {
+async fn repair_store(report: &mut DoctorReport, known: &ResolvedSettings, folder: &Path) {
     const NAME: &str = "repair";
     if !Store::is_there(folder) {
         return report.skipped(NAME, "no database to repair");
@@ -115,14 +115,14 @@ async fn repair_store(report: &mut Report, known: &Known, folder: &Path) {
     }
 }
 
-fn log(report: &mut Report, folder: &Path) {
+fn log(report: &mut DoctorReport, folder: &Path) {
     let path = folder.join(logfile::NAME);
     if let Ok(found) = std::fs::metadata(&path) {
         report.ok("log", format!("{}, {}", path.display(), size(found.len())));
     }
 }
 
-fn store(report: &mut Report, folder: &Path, examined: Result<Option<Examined>, StoreError>) -> Option<Content> {
+fn store(report: &mut DoctorReport, folder: &Path, examined: Result<Option<Examined>, StoreError>) -> Option<Content> {
     let Examined { bytes, schema, known, mistakes, content } = match examined {
         Ok(Some(examined)) => examined,
         Ok(None) => {
@@ -170,7 +170,7 @@ fn store(report: &mut Report, folder: &Path, examined: Result<Option<Examined>, 
 }
 
 /// SQLite says of many things that they can't be opened; the system knows more.
-fn unopened(report: &mut Report, path: &Path, error: &StoreError) {
+fn unopened(report: &mut DoctorReport, path: &Path, error: &StoreError) {
     if path.is_dir() {
         report.problem("store", format!("{FILE} is a folder, no file"), format!("move {} away", quoted(path)));
     } else if is_denied(path) {
@@ -181,13 +181,13 @@ fn unopened(report: &mut Report, path: &Path, error: &StoreError) {
     }
 }
 
-fn damaged(report: &mut Report, why: &str) {
+fn damaged(report: &mut DoctorReport, why: &str) {
     let remedy = "recover what can be read with `docdeck doctor --repair`; the next start does so as well, and the damaged file \
                   is kept";
     report.problem("store", format!("damaged: {why}"), remedy);
 }
 
-fn jobs(report: &mut Report, content: &Content) {
+fn jobs(report: &mut DoctorReport, content: &Content) {
     let Content { jobs, jobs_here, undelivered, queued, paused, drafts, .. } = content;
     let held = match paused {
         0 => String::new(),
@@ -213,7 +213,7 @@ fn of(count: i64, what: &str) -> String {
 }
 
 /// Stores that were moved aside, and word of a damaged page.
-fn remains(report: &mut Report, folder: &Path) {
+fn remains(report: &mut DoctorReport, folder: &Path) {
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
     let names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
     let aside = names.iter().filter(|name| name.starts_with("docdeck-corrupt-") && name.ends_with(".db")).count();
@@ -227,7 +227,7 @@ fn remains(report: &mut Report, folder: &Path) {
     }
 }
 
-fn instances(report: &mut Report, known: &Known, folder: &Path, content: Option<&Content>) {
+fn instances(report: &mut DoctorReport, known: &ResolvedSettings, folder: &Path, content: Option<&Content>) {
     let alive = RunningInstances::look(folder, known.scope.as_ref());
     let processes: Vec<&str> = alive.instances.iter().map(|name| name.split('-').next().unwrap_or(name)).collect();
     let held = |held| if held { "held" } else { "free" };
@@ -244,7 +244,7 @@ fn instances(report: &mut Report, known: &Known, folder: &Path, content: Option<
     }
 }
 
-fn budgets(report: &mut Report, content: Option<&Content>) {
+fn budgets(report: &mut DoctorReport, content: Option<&Content>) {
     report.begin("Budgets, as used here in the last hour");
     let Some(content) = content.filter(|content| !content.budgets.is_empty()) else {
         return report.skipped("budgets", "without a store and a project nothing is known of them");
@@ -291,18 +291,19 @@ fn size(bytes: u64) -> String {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::super::report::State;
+    use super::super::report::CheckState;
     use super::*;
 
     #[test]
     fn a_full_disk_is_a_problem_and_a_nearly_full_one_a_warning() {
         let disks = [(0, false), (FULL - 1, false), (1 << 30, true), (FULL, false), (NEARLY_FULL, false)];
         let states = disks.map(|(free, has_no_file_left)| {
-            let mut report = Report::default();
+            let mut report = DoctorReport::default();
             space(&mut report, Path::new("/data"), free, has_no_file_left);
             report.checks.pop().map(|check| check.state)
         });
-        let expected = [State::Problem, State::Problem, State::Problem, State::Warning, State::Ok];
+        let expected =
+            [CheckState::Problem, CheckState::Problem, CheckState::Problem, CheckState::Warning, CheckState::Ok];
         assert_eq!(states, expected.map(Some));
     }
 }

@@ -8,14 +8,14 @@ mod service;
 mod settings;
 mod terminal;
 
-use super::code::Code;
+use super::error::CliError;
+use super::exit_code::Code;
 use super::out::{Out, rfc3339};
-use super::refusal::Refusal;
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use chrono::Utc;
 use clap::Args;
-use report::{Head, Report, State};
+use report::{CheckState, DoctorReport, ReportHead};
 
 /// What to look at.
 #[derive(Debug, Args)]
@@ -42,8 +42,8 @@ pub(super) async fn run(
     environment: &Environment,
     options: &Options,
     out: &mut Out,
-) -> Result<Code, Refusal> {
-    let mut report = Report::default();
+) -> Result<Code, CliError> {
+    let mut report = DoctorReport::default();
     report.private.home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf());
     let known = settings::check(&mut report, flags, environment).await;
     out.dress(&known.look, environment, flags);
@@ -51,7 +51,7 @@ pub(super) async fn run(
     service::check_route(&mut report, &known);
     service::check_answer(&mut report, &known, job, options.offline).await;
     terminal::check(&mut report, &known, environment).await;
-    let head = Head {
+    let head = ReportHead {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         at: rfc3339(Utc::now()),
@@ -62,5 +62,5 @@ pub(super) async fn run(
         let lines = report.lines(&head, out.width(), |meaning, text| out.paint(meaning, text));
         out.lines(&lines);
     }
-    Ok(if report.count(State::Problem) == 0 { Code::Done } else { Code::Failed })
+    Ok(if report.count(CheckState::Problem) == 0 { Code::Done } else { Code::Failed })
 }

@@ -1,7 +1,7 @@
 //! Who may read and write what docdeck keeps (design: the data folder 0700, its files 0600), and how to mend it. Looks only.
 
-use super::super::folder::{quoted, writing_fails};
-use super::report::Report;
+use super::super::data_folder::{quoted, writing_fails};
+use super::report::DoctorReport;
 use std::path::{Path, PathBuf};
 
 /// Anybody but the owner, and their right to write.
@@ -9,7 +9,7 @@ const OTHERS: u32 = 0o077;
 const OTHERS_WRITE: u32 = 0o022;
 
 /// The folder of the configuration: others may look into it, as long as they can change nothing.
-pub(super) fn config_folder(report: &mut Report, folder: &Path) {
+pub(super) fn config_folder(report: &mut DoctorReport, folder: &Path) {
     let shown = folder.display();
     match permissions(folder) {
         Some(mode) if mode & OTHERS_WRITE != 0 => {
@@ -23,7 +23,7 @@ pub(super) fn config_folder(report: &mut Report, folder: &Path) {
 }
 
 /// The folder of record and log.
-pub(super) fn data_folder(report: &mut Report, folder: &Path) {
+pub(super) fn data_folder(report: &mut DoctorReport, folder: &Path) {
     let (shown, name) = (folder.display(), "data folder");
     if let Some(why) = writing_fails(folder) {
         let says = format!("{shown} can't be written ({why}): nothing can be saved or sent");
@@ -47,7 +47,7 @@ pub(super) fn data_folder(report: &mut Report, folder: &Path) {
 }
 
 /// The files in it: prompts and jobs are in the record, requests in the log.
-pub(super) fn data_files(report: &mut Report, folder: &Path) {
+pub(super) fn data_files(report: &mut DoctorReport, folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let is_ours = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

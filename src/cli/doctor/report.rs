@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// How a thing is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum CheckState {
     Ok,
     /// It works, and will be in the way one day.
     Warning,
@@ -20,7 +20,7 @@ pub(super) enum State {
     Skipped,
 }
 
-impl State {
+impl CheckState {
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -42,10 +42,10 @@ impl State {
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Check {
+pub(super) struct DoctorCheck {
     pub(super) section: &'static str,
     pub(super) name: &'static str,
-    pub(super) state: State,
+    pub(super) state: CheckState,
     pub(super) says: String,
     /// What to do about it.
     pub(super) remedy: Option<String>,
@@ -98,45 +98,45 @@ pub(super) fn masked(id: &str) -> String {
 
 /// All that was found.
 #[derive(Debug, Default)]
-pub(super) struct Report {
-    pub(super) checks: Vec<Check>,
+pub(super) struct DoctorReport {
+    pub(super) checks: Vec<DoctorCheck>,
     pub(super) private: Private,
     section: &'static str,
 }
 
-impl Report {
+impl DoctorReport {
     /// What is found from now on belongs under this heading.
     pub(super) fn begin(&mut self, section: &'static str) {
         self.section = section;
     }
 
     pub(super) fn ok(&mut self, name: &'static str, says: impl Into<String>) {
-        self.add(name, State::Ok, says.into(), None);
+        self.add(name, CheckState::Ok, says.into(), None);
     }
 
     pub(super) fn skipped(&mut self, name: &'static str, why: impl Into<String>) {
-        self.add(name, State::Skipped, why.into(), None);
+        self.add(name, CheckState::Skipped, why.into(), None);
     }
 
     pub(super) fn warning(&mut self, name: &'static str, says: impl Into<String>, remedy: impl Into<String>) {
-        self.add(name, State::Warning, says.into(), Some(remedy.into()));
+        self.add(name, CheckState::Warning, says.into(), Some(remedy.into()));
     }
 
     pub(super) fn problem(&mut self, name: &'static str, says: impl Into<String>, remedy: impl Into<String>) {
-        self.add(name, State::Problem, says.into(), Some(remedy.into()));
+        self.add(name, CheckState::Problem, says.into(), Some(remedy.into()));
     }
 
     /// A sentence that says already what to do.
     pub(super) fn problem_said(&mut self, name: &'static str, sentence: impl Into<String>) {
-        self.add(name, State::Problem, sentence.into(), None);
+        self.add(name, CheckState::Problem, sentence.into(), None);
     }
 
-    fn add(&mut self, name: &'static str, state: State, says: String, remedy: Option<String>) {
-        self.checks.push(Check { section: self.section, name, state, says, remedy });
+    fn add(&mut self, name: &'static str, state: CheckState, says: String, remedy: Option<String>) {
+        self.checks.push(DoctorCheck { section: self.section, name, state, says, remedy });
     }
 
     /// How many lines are of this state.
-    pub(super) fn count(&self, state: State) -> usize {
+    pub(super) fn count(&self, state: CheckState) -> usize {
         self.checks.iter().filter(|check| check.state == state).count()
     }
 
@@ -145,7 +145,7 @@ impl Report {
     }
 
     /// The stable shape of `--json`.
-    pub(super) fn json(&self, head: &Head) -> Value {
+    pub(super) fn json(&self, head: &ReportHead) -> Value {
         let checks = self.checks.iter().map(|check| {
             json!({
                 "section": check.section,
@@ -159,9 +159,9 @@ impl Report {
             "version": head.version,
             "platform": head.platform,
             "at": head.at,
-            "ok": self.count(State::Problem) == 0,
-            "problems": self.count(State::Problem),
-            "warnings": self.count(State::Warning),
+            "ok": self.count(CheckState::Problem) == 0,
+            "problems": self.count(CheckState::Problem),
+            "warnings": self.count(CheckState::Warning),
             "checks": checks.collect::<Vec<Value>>(),
         })
     }
@@ -169,7 +169,7 @@ impl Report {
     /// Lines for people, at most so wide where the width is known; `paint` gives a text the colour of its meaning.
     pub(super) fn lines(
         &self,
-        head: &Head,
+        head: &ReportHead,
         width: Option<usize>,
         paint: impl Fn(ColorRole, &str) -> String,
     ) -> Vec<String> {
@@ -203,7 +203,7 @@ impl Report {
             1 => format!("1 {one}"),
             n => format!("{n} {one}s"),
         };
-        match (self.count(State::Problem), self.count(State::Warning)) {
+        match (self.count(CheckState::Problem), self.count(CheckState::Warning)) {
             (0, 0) => "Nothing is wrong.".to_owned(),
             (0, warnings) => format!("Nothing is wrong; {} to look at.", some(warnings, "warning")),
             (problems, 0) => format!("{}.", some(problems, "problem")),
@@ -217,7 +217,7 @@ const MARGIN: &str = "                         ";
 
 /// What stands over it all.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(super) struct ReportHead {
     pub(super) version: String,
     pub(super) platform: String,
     /// RFC 3339, UTC.
@@ -247,12 +247,12 @@ fn wrapped(text: &str, width: Option<usize>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn head() -> Head {
-        Head { version: "1.2.3".into(), platform: "linux x86_64".into(), at: "2026-11-20T12:00:00Z".into() }
+    fn head() -> ReportHead {
+        ReportHead { version: "1.2.3".into(), platform: "linux x86_64".into(), at: "2026-11-20T12:00:00Z".into() }
     }
 
-    fn report() -> Report {
-        let mut report = Report::default();
+    fn report() -> DoctorReport {
+        let mut report = DoctorReport::default();
         report.begin("Configuration");
         report.ok("file", "/home/me/.config/docdeck/config.toml");
         report.begin("Service");
@@ -308,7 +308,7 @@ mod tests {
         report.warning("clock", "is off", "set it");
         report.warning("file", "is old", "renew it");
         assert_eq!(report.verdict(), "1 problem, 2 warnings.");
-        assert_eq!(Report::default().verdict(), "Nothing is wrong.");
+        assert_eq!(DoctorReport::default().verdict(), "Nothing is wrong.");
         let shape = report.json(&head());
         assert_eq!((&shape["ok"], &shape["problems"], &shape["warnings"]), (&json!(false), &json!(1), &json!(2)));
         assert_eq!(shape["checks"][1]["state"], "problem");

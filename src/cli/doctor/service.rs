@@ -1,8 +1,8 @@
 //! The way to the service and one request over it. A look at a job is no limited operation (api.md: limits), and tells
 //! whether the key is taken; nothing is sent that could change anything.
 
-use super::report::Report;
-use super::settings::Known;
+use super::report::DoctorReport;
+use super::settings::ResolvedSettings;
 use crate::api::{ApiAnswer, ApiError, Client, ConnectError, Proxy, Route, system_roots};
 use crate::engine::check::no_project;
 use crate::model::endpoint::Scope;
@@ -20,7 +20,7 @@ const CLOCK_OFF: TimeDelta = TimeDelta::seconds(30);
 const CLOCK_WRONG: TimeDelta = TimeDelta::hours(12);
 
 /// Proxy and certificates; asks nothing.
-pub(super) fn check_route(report: &mut Report, known: &Known) {
+pub(super) fn check_route(report: &mut DoctorReport, known: &ResolvedSettings) {
     report.begin("Network");
     // The way is the same for every project.
     let scope = Scope { base_url: known.base_url.clone(), project: "x".to_owned(), organization: None };
@@ -59,7 +59,12 @@ pub(super) fn check_route(report: &mut Report, known: &Known) {
 }
 
 /// Connection, key and clock, by one look at a job.
-pub(super) async fn check_answer(report: &mut Report, known: &Known, job: Option<JobId>, offline: bool) {
+pub(super) async fn check_answer(
+    report: &mut DoctorReport,
+    known: &ResolvedSettings,
+    job: Option<JobId>,
+    offline: bool,
+) {
     report.begin("Service");
     if offline {
         return report.skipped("request", "--offline: the service was not asked");
@@ -81,14 +86,14 @@ pub(super) async fn check_answer(report: &mut Report, known: &Known, job: Option
     clock(report, &answer, before);
 }
 
-fn connection(report: &mut Report, client: &Client, answer: &ApiAnswer<RemoteJob>) {
+fn connection(report: &mut DoctorReport, client: &Client, answer: &ApiAnswer<RemoteJob>) {
     let took = answer.took.as_millis();
     let encrypted = Route::to(client.scope()).is_ok_and(|route| route.encrypted);
     let tls = if encrypted { "TLS agreed on, the certificate is trusted" } else { "without TLS, on this computer" };
     report.ok("connection", format!("{tls}; answered in {took} ms"));
 }
 
-fn key(report: &mut Report, answer: &ApiAnswer<RemoteJob>, is_known: bool) {
+fn key(report: &mut DoctorReport, answer: &ApiAnswer<RemoteJob>, is_known: bool) {
     let write = "write is only known by use: nothing was sent";
     if let Err(ApiError::NotFound { words, is_page: false, .. }) = &answer.result
         && let Some(failure) = no_project(words)
@@ -112,7 +117,7 @@ fn key(report: &mut Report, answer: &ApiAnswer<RemoteJob>, is_known: bool) {
     }
 }
 
-fn clock(report: &mut Report, answer: &ApiAnswer<RemoteJob>, before: crate::model::Time) {
+fn clock(report: &mut DoctorReport, answer: &ApiAnswer<RemoteJob>, before: crate::model::Time) {
     let Some(date) = answer.date else { return report.skipped("clock", "the service tells no time") };
     // The answer was made somewhere between the two moments, and its time has whole seconds.
     let after = Utc::now();

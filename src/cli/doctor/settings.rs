@@ -1,12 +1,12 @@
 //! The configuration: what it is and where each value comes from, by the rules of [`crate::config`], but going on after a
 //! mistake.
 
-use super::super::folder::quoted;
+use super::super::data_folder::quoted;
 use super::modes::permissions;
-use super::report::{Report, masked};
+use super::report::{DoctorReport, masked};
 use crate::api::{Client, ClientOptions, ExtraRoots};
 use crate::app::format::plural;
-use crate::cli::own;
+use crate::cli::customization;
 use crate::config::environment::Environment;
 use crate::config::file::{ConfigFile, LoadedFile, ProfileConfig};
 use crate::config::key::{self, KeySource};
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 /// What was made out of the configuration, as far as it goes.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct ResolvedSettings {
     pub(super) scope: Option<Scope>,
     /// Known also where no project is.
     pub(super) base_url: String,
@@ -35,7 +35,7 @@ pub(super) struct Known {
 const SET_UP: &str = "`docdeck init` asks for what is needed and writes the file";
 
 /// Looks at it all. Reads the key, so a key command is run.
-pub(super) async fn check(report: &mut Report, flags: &Flags, environment: &Environment) -> Known {
+pub(super) async fn check(report: &mut DoctorReport, flags: &Flags, environment: &Environment) -> ResolvedSettings {
     report.begin("Configuration");
     let path = sources::config_path(flags, environment);
     let found = match &path {
@@ -69,7 +69,7 @@ pub(super) async fn check(report: &mut Report, flags: &Flags, environment: &Envi
     if let Err(error) = &data_folder {
         report.problem_said("data folder", error.to_string());
     }
-    Known {
+    ResolvedSettings {
         scope,
         base_url: sources::base_url(flags, environment, profile).value,
         client,
@@ -81,7 +81,7 @@ pub(super) async fn check(report: &mut Report, flags: &Flags, environment: &Envi
     }
 }
 
-fn config_file(report: &mut Report, path: &Sourced<PathBuf>) -> LoadedFile {
+fn config_file(report: &mut DoctorReport, path: &Sourced<PathBuf>) -> LoadedFile {
     let nothing = LoadedFile { file: ConfigFile::default(), readable_by_others: false };
     let shown = path.value.display();
     match (file::read(&path.value), path.from) {
@@ -109,7 +109,7 @@ fn config_file(report: &mut Report, path: &Sourced<PathBuf>) -> LoadedFile {
 }
 
 /// Where the file lies, and who else may read or change it.
-fn file_line(report: &mut Report, path: &Path, from: SettingSource, found: &LoadedFile) {
+fn file_line(report: &mut DoctorReport, path: &Path, from: SettingSource, found: &LoadedFile) {
     let shown = path.display();
     let mode = permissions(path).map_or_else(String::new, |mode| format!(", mode {mode:o}"));
     if !found.readable_by_others {
@@ -130,7 +130,7 @@ fn file_line(report: &mut Report, path: &Path, from: SettingSource, found: &Load
     }
 }
 
-fn profile_line(report: &mut Report, name: &Sourced<String>, file: &ConfigFile) {
+fn profile_line(report: &mut DoctorReport, name: &Sourced<String>, file: &ConfigFile) {
     let from = match (name.from, file.profiles.contains_key(&name.value)) {
         (SettingSource::Default, false) => "no profile is named".to_owned(),
         (from, _) => from.to_string(),
@@ -145,7 +145,7 @@ fn profile_line(report: &mut Report, name: &Sourced<String>, file: &ConfigFile) 
 }
 
 fn scope(
-    report: &mut Report,
+    report: &mut DoctorReport,
     flags: &Flags,
     environment: &Environment,
     profile: &ProfileConfig,
@@ -183,7 +183,7 @@ fn scope(
 }
 
 async fn key_line(
-    report: &mut Report,
+    report: &mut DoctorReport,
     environment: &Environment,
     scope: Option<&Scope>,
     source: Result<Option<KeySource>, ConfigError>,
@@ -223,7 +223,7 @@ async fn key_line(
     Some(key)
 }
 
-fn ca_file(report: &mut Report, profile: &ProfileConfig, config: &Path) -> Option<ExtraRoots> {
+fn ca_file(report: &mut DoctorReport, profile: &ProfileConfig, config: &Path) -> Option<ExtraRoots> {
     let path = key::beside(config, profile.ca_file.as_deref()?);
     match ExtraRoots::read(&path) {
         Ok(roots) => {
@@ -238,7 +238,7 @@ fn ca_file(report: &mut Report, profile: &ProfileConfig, config: &Path) -> Optio
 }
 
 fn client(
-    report: &mut Report,
+    report: &mut DoctorReport,
     scope: Option<&Scope>,
     key: Option<ApiKey>,
     roots: Option<ExtraRoots>,
@@ -258,7 +258,7 @@ fn client(
 }
 
 fn look(
-    report: &mut Report,
+    report: &mut DoctorReport,
     flags: &Flags,
     environment: &Environment,
     file: &ConfigFile,
@@ -284,14 +284,19 @@ fn look(
     }
 }
 
-fn own_lines(report: &mut Report, file: &ConfigFile, path: &Path) {
-    let own = file.own();
-    let read = own::keymap(&own, path).and_then(|keymap| own::commands(&own, &keymap, path));
+fn own_lines(report: &mut DoctorReport, file: &ConfigFile, path: &Path) {
+    let customization = file.own();
+    let read = customization::keymap(&customization, path)
+        .and_then(|keymap| customization::commands(&customization, &keymap, path));
     match read {
         Ok(commands) => {
-            let counts = [(own.keys.len(), "key"), (commands.len(), "command"), (own.filters.len(), "filter")];
+            let counts = [
+                (customization.keys.len(), "key"),
+                (commands.len(), "command"),
+                (customization.filters.len(), "filter"),
+            ];
             let counts: Vec<String> = counts.iter().map(|(n, what)| plural(*n, what)).collect();
-            let hook = if own.on_change.is_empty() { "" } else { ", on_change" };
+            let hook = if customization.on_change.is_empty() { "" } else { ", on_change" };
             report.ok("your own", format!("{}{hook}", counts.join(", ")));
         }
         Err(error) => report.problem_said("your own", error.to_string()),

@@ -1,7 +1,7 @@
 //! What the terminal can do: by its environment, and by what it answers when asked.
 
-use super::report::Report;
-use super::settings::Known;
+use super::report::DoctorReport;
+use super::settings::ResolvedSettings;
 use crate::config::DisplaySettings;
 use crate::config::environment::Environment;
 use crate::model::colors::{Background, Rgb};
@@ -16,7 +16,7 @@ const SMALLEST: (u16, u16) = crate::app::geometry::MIN;
 const COMFORTABLE: (u16, u16) = (80, 24);
 
 /// Looks at the environment, and asks the terminal, where there is one.
-pub(super) async fn check(report: &mut Report, known: &Known, environment: &Environment) {
+pub(super) async fn check(report: &mut DoctorReport, known: &ResolvedSettings, environment: &Environment) {
     let look = &known.look;
     report.begin("Terminal");
     name(report, environment);
@@ -45,7 +45,7 @@ pub(super) async fn check(report: &mut Report, known: &Known, environment: &Envi
     asked(report, answers.unwrap_or(Err(NotAsked::Refused)));
 }
 
-fn name(report: &mut Report, environment: &Environment) {
+fn name(report: &mut DoctorReport, environment: &Environment) {
     let term = environment.term.as_deref().unwrap_or_default();
     match TerminalCaps::of(environment) {
         Err(dumb) => report.warning("TERM", "dumb", dumb.to_string()),
@@ -60,7 +60,7 @@ fn name(report: &mut Report, environment: &Environment) {
     }
 }
 
-fn size(report: &mut Report) {
+fn size(report: &mut DoctorReport) {
     use std::io::IsTerminal as _;
     if !std::io::stdout().is_terminal() {
         return report.skipped("size", "stdout is no terminal");
@@ -83,7 +83,7 @@ fn size(report: &mut Report) {
 }
 
 /// What stands between docdeck and the terminal, and how a copy gets through it.
-fn between(report: &mut Report, environment: &Environment) {
+fn between(report: &mut DoctorReport, environment: &Environment) {
     let ssh = if environment.ssh { "over SSH" } else { "not over SSH" };
     let multiplexer = match Multiplexer::of(environment) {
         Multiplexer::None => "no multiplexer",
@@ -94,7 +94,7 @@ fn between(report: &mut Report, environment: &Environment) {
 }
 
 /// The two ways of a copy: through the terminal, and to a program.
-fn copying(report: &mut Report, program: &[String], environment: &Environment) {
+fn copying(report: &mut DoctorReport, program: &[String], environment: &Environment) {
     let by_terminal = is_modern(environment);
     let through = match Multiplexer::of(environment) {
         _ if !by_terminal => "not through this terminal",
@@ -117,7 +117,7 @@ fn copying(report: &mut Report, program: &[String], environment: &Environment) {
     }
 }
 
-fn mouse(report: &mut Report, look: &DisplaySettings, environment: &Environment) {
+fn mouse(report: &mut DoctorReport, look: &DisplaySettings, environment: &Environment) {
     let says = match (look.mouse, is_modern(environment)) {
         (true, true) => "reported to docdeck (SGR 1006): Shift selects text in most terminals, M hands it back",
         // Sent in any case: a console without one ignores it.
@@ -149,7 +149,7 @@ fn opener(environment: &Environment) -> String {
     }
 }
 
-fn asked(report: &mut Report, answers: Result<ProbeReplies, NotAsked>) {
+fn asked(report: &mut DoctorReport, answers: Result<ProbeReplies, NotAsked>) {
     let ProbeReplies { background, keyboard, device, is_complete } = match answers {
         Ok(answers) => answers,
         Err(why) => {

@@ -1,8 +1,8 @@
 //! Questions and answers as plain lines: asked on stderr, read from stdin. Ctrl-C ends them, and the terminal echoes again
 //! whatever ended them.
 
-use super::super::code::Code;
-use super::super::refusal::Refusal;
+use super::super::error::CliError;
+use super::super::exit_code::Code;
 use crate::model::text::gated;
 use crate::runtime::signals::EndSignals;
 use std::io::{self, Read, Write};
@@ -10,13 +10,13 @@ use zeroize::Zeroizing;
 
 /// What was read and not yet taken; a key may be in it.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct AnswerReader {
     rest: Zeroizing<Vec<u8>>,
 }
 
-impl Lines {
+impl AnswerReader {
     /// Asks, with what holds when nothing is typed.
-    pub(super) async fn ask(&mut self, question: &str, usual: &str) -> Result<String, Refusal> {
+    pub(super) async fn ask(&mut self, question: &str, usual: &str) -> Result<String, CliError> {
         let usual_shown = if usual.is_empty() { String::new() } else { format!(" [{usual}]") };
         let line = self.line(&format!("{question}{usual_shown}: ")).await?;
         let typed = line.trim();
@@ -24,27 +24,28 @@ impl Lines {
     }
 
     /// Asks for a yes; anything else is no.
-    pub(super) async fn is_yes(&mut self, question: &str) -> Result<bool, Refusal> {
+    pub(super) async fn is_yes(&mut self, question: &str) -> Result<bool, CliError> {
         let line = self.line(&format!("{question} [y/N] ")).await?;
         Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
     }
 
     /// Asks for what is not to be seen.
     #[cfg(unix)]
-    pub(super) async fn secret(&mut self, question: &str) -> Result<Zeroizing<String>, Refusal> {
-        let _quiet = quiet::Quiet::begin().map_err(|_| Refusal::unusable("This terminal can't hide what is typed."))?;
+    pub(super) async fn secret(&mut self, question: &str) -> Result<Zeroizing<String>, CliError> {
+        let _quiet =
+            quiet::Quiet::begin().map_err(|_| CliError::unusable("This terminal can't hide what is typed."))?;
         self.line(&format!("{question}: ")).await
     }
 
     /// Asks for what is not to be seen.
     #[cfg(not(unix))]
-    pub(super) async fn secret(&mut self, _: &str) -> Result<Zeroizing<String>, Refusal> {
-        Err(Refusal::unusable(
+    pub(super) async fn secret(&mut self, _: &str) -> Result<Zeroizing<String>, CliError> {
+        Err(CliError::unusable(
             "What is typed can't be hidden here: name a program or a file, or use the page of `docdeck`.",
         ))
     }
 
-    async fn line(&mut self, prompt: &str) -> Result<Zeroizing<String>, Refusal> {
+    async fn line(&mut self, prompt: &str) -> Result<Zeroizing<String>, CliError> {
         say(prompt);
         let rest = std::mem::take(&mut self.rest);
         let reading = tokio::task::spawn_blocking(move || read_line(rest));
@@ -52,10 +53,10 @@ impl Lines {
             read = reading => read,
             () = ended() => {
                 eprintln!();
-                return Err(Refusal::new(Code::Interrupted, "Nothing was written."));
+                return Err(CliError::new(Code::Interrupted, "Nothing was written."));
             }
         };
-        let unread = || Refusal::unusable("The input ended before all was asked. Nothing was written.");
+        let unread = || CliError::unusable("The input ended before all was asked. Nothing was written.");
         let (line, rest) = read.ok().and_then(Result::ok).flatten().ok_or_else(unread)?;
         self.rest = rest;
         Ok(line)
@@ -69,10 +70,10 @@ fn say(text: &str) {
     let _ = err.write_all(gated(text).as_bytes()).and_then(|()| err.flush());
 }
 
-type Line = (Zeroizing<String>, Zeroizing<Vec<u8>>);
+type RawLine = (Zeroizing<String>, Zeroizing<Vec<u8>>);
 
 /// A line, and what came behind it; none at the end of the input.
-fn read_line(mut rest: Zeroizing<Vec<u8>>) -> io::Result<Option<Line>> {
+fn read_line(mut rest: Zeroizing<Vec<u8>>) -> io::Result<Option<RawLine>> {
     let mut input = input()?;
     let mut part = Zeroizing::new([0; 4096]);
     loop {

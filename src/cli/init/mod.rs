@@ -3,9 +3,9 @@
 
 mod lines;
 
-use super::code::Code;
+use super::error::CliError;
+use super::exit_code::Code;
 use super::out::Out;
-use super::refusal::Refusal;
 use crate::api::{Client, ClientOptions, ExtraRoots};
 use crate::config::environment::Environment;
 use crate::config::key::{KeySource, beside};
@@ -17,7 +17,7 @@ use crate::model::endpoint::ApiKey;
 use crate::model::setup::{DEFAULT_BASE_URL, DEFAULT_PROFILE, KeySourceInput, NewProfile, WritePermission, typed};
 use crate::model::text::CleanText;
 use clap::Args;
-use lines::Lines;
+use lines::AnswerReader;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,7 @@ pub(super) async fn run(
     environment: &Environment,
     options: &Options,
     out: &mut Out,
-) -> Result<Code, Refusal> {
+) -> Result<Code, CliError> {
     let path = config::path(flags, environment)?;
     let path = std::path::absolute(&path).unwrap_or(path);
     let given = Given { flags, environment, options, path };
@@ -69,7 +69,7 @@ pub(super) async fn run(
         let profile = given.profile()?;
         let needs = needed(&given.path, &profile.name)?;
         if needs == WritePermission::Change && !options.overwrite {
-            return Err(Refusal::unusable(format!(
+            return Err(CliError::unusable(format!(
                 "{} has the profile {} already, and it was left as it is. --overwrite changes it, --profile names another.",
                 given.path.display(),
                 CleanText::line(&profile.name)
@@ -82,7 +82,7 @@ pub(super) async fn run(
         return given.write(&profile, needs, out);
     }
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(Refusal::unusable(
+        return Err(CliError::unusable(
             "docdeck init asks questions, and there is no terminal to ask them in. Without one: docdeck init --yes \
              --project ID, with the key from DOCDECK_API_KEY, --api-key-command or --api-key-file.",
         ));
@@ -92,8 +92,8 @@ pub(super) async fn run(
 
 impl Given<'_> {
     /// The profile from options and environment alone.
-    fn profile(&self) -> Result<NewProfile, Refusal> {
-        let missing = |what: &str| Refusal::unusable(format!("{what} Nothing was written."));
+    fn profile(&self) -> Result<NewProfile, CliError> {
+        let missing = |what: &str| CliError::unusable(format!("{what} Nothing was written."));
         let project = self.project();
         let project =
             project.ok_or_else(|| missing("There is no project id: give --project or DOCDECK_PROJECT_ID."))?;
@@ -134,11 +134,11 @@ impl Given<'_> {
     }
 
     /// The source of the key that an option names.
-    fn key_option(&self) -> Result<Option<KeySourceInput>, Refusal> {
+    fn key_option(&self) -> Result<Option<KeySourceInput>, CliError> {
         if let Some(command) = &self.options.api_key_command {
             let words = words(command);
             if words.first().is_none_or(String::is_empty) {
-                return Err(Refusal::unusable("--api-key-command names no program. Nothing was written."));
+                return Err(CliError::unusable("--api-key-command names no program. Nothing was written."));
             }
             return Ok(Some(KeySourceInput::Command(words)));
         }
@@ -146,10 +146,10 @@ impl Given<'_> {
     }
 
     /// Asks for what is not given, each answer until docdeck accepts it, and goes on with them.
-    async fn ask(&self, out: &mut Out) -> Result<Code, Refusal> {
+    async fn ask(&self, out: &mut Out) -> Result<Code, CliError> {
         // A file that can't be changed is no surprise after all the answers.
         needed(&self.path, DEFAULT_PROFILE)?;
-        let mut lines = Lines::default();
+        let mut lines = AnswerReader::default();
         out.note(&format!("docdeck keeps its settings in {}. Ctrl-C writes nothing.", self.path.display()));
         out.note("You find the key and the project id on the API keys page of the service's dashboard.");
         let mut before = None;
@@ -166,10 +166,10 @@ impl Given<'_> {
     /// answered `before` is the usual answer.
     async fn answers(
         &self,
-        lines: &mut Lines,
+        lines: &mut AnswerReader,
         out: &mut Out,
         before: Option<&NewProfile>,
-    ) -> Result<(NewProfile, Option<ApiKey>), Refusal> {
+    ) -> Result<(NewProfile, Option<ApiKey>), CliError> {
         let given = |option: Option<&String>| option.filter(|_| before.is_none()).cloned();
         let known =
             |answered: Option<&String>, variable: Option<&String>| answered.or(variable).cloned().unwrap_or_default();
@@ -213,10 +213,10 @@ impl Given<'_> {
     /// wants the source although it fails now.
     async fn ask_key(
         &self,
-        lines: &mut Lines,
+        lines: &mut AnswerReader,
         out: &mut Out,
         with_option: bool,
-    ) -> Result<(KeySourceInput, Option<ApiKey>), Refusal> {
+    ) -> Result<(KeySourceInput, Option<ApiKey>), CliError> {
         let mut given = if with_option { self.key_option()? } else { None };
         loop {
             let source = match given.take() {
@@ -252,7 +252,7 @@ impl Given<'_> {
         }
     }
 
-    async fn ask_source(&self, lines: &mut Lines, out: &mut Out) -> Result<KeySourceInput, Refusal> {
+    async fn ask_source(&self, lines: &mut AnswerReader, out: &mut Out) -> Result<KeySourceInput, CliError> {
         let is_set = matches!(self.environment.api_key, Some(Some(_)));
         let variable = if is_set { "set here" } else { "not set here" };
         for line in [
@@ -287,11 +287,11 @@ impl Given<'_> {
     /// Tries the profile and writes it, asking where something is in the way; none if the user wants to correct answers.
     async fn finish(
         &self,
-        lines: &mut Lines,
+        lines: &mut AnswerReader,
         profile: &NewProfile,
         key: Option<ApiKey>,
         out: &mut Out,
-    ) -> Result<Option<Code>, Refusal> {
+    ) -> Result<Option<Code>, CliError> {
         match key {
             _ if self.options.no_check => {}
             None => out.note("There is no key to try, so the service was not asked."),
@@ -308,7 +308,7 @@ impl Given<'_> {
                         {
                             "y" | "Y" | "yes" => {}
                             "c" | "C" => return Ok(None),
-                            _ => return Err(Refusal::new(refusal.code, "Nothing was written.")),
+                            _ => return Err(CliError::new(refusal.code, "Nothing was written.")),
                         }
                     }
                 }
@@ -326,13 +326,13 @@ impl Given<'_> {
         if let Some(question) = question
             && !lines.is_yes(&question).await?
         {
-            return Err(Refusal::unusable("Nothing was written."));
+            return Err(CliError::unusable("Nothing was written."));
         }
         self.write(profile, needs, out).map(Some)
     }
 
     /// Reads the key and tries the profile.
-    async fn check(&self, profile: &NewProfile) -> Result<CleanText, Refusal> {
+    async fn check(&self, profile: &NewProfile) -> Result<CleanText, CliError> {
         let key = match (KeySource::of_new(&profile.key, &self.path), &self.environment.api_key) {
             (Some(source), _) => source.read().await?,
             (None, Some(Some(key))) => key.clone(),
@@ -342,15 +342,15 @@ impl Given<'_> {
     }
 
     /// One GET; what it shows.
-    async fn try_out(&self, profile: &NewProfile, key: ApiKey) -> Result<CleanText, Refusal> {
+    async fn try_out(&self, profile: &NewProfile, key: ApiKey) -> Result<CleanText, CliError> {
         let roots = profile.ca_file.as_deref().map(|file| ExtraRoots::read(&beside(&self.path, file))).transpose();
         let roots = roots.map_err(ConfigError::from)?;
         let client = Client::new(profile.scope(), key, ClientOptions { roots, ..ClientOptions::default() })?;
         Ok(asked(&client).await?)
     }
 
-    fn write(&self, profile: &NewProfile, allowed: WritePermission, out: &mut Out) -> Result<Code, Refusal> {
-        save(&self.path, profile, allowed).map_err(Refusal::unusable)?;
+    fn write(&self, profile: &NewProfile, allowed: WritePermission, out: &mut Out) -> Result<Code, CliError> {
+        save(&self.path, profile, allowed).map_err(CliError::unusable)?;
         self.written(profile).lines().for_each(|line| out.line(line));
         Ok(Code::Done)
     }
@@ -392,12 +392,12 @@ fn absolute(path: &Path) -> PathBuf {
 
 /// The first answer that is accepted: what is given, or else what is typed. Why another one was not is said.
 async fn ask_until(
-    lines: &mut Lines,
+    lines: &mut AnswerReader,
     out: &mut Out,
     mut given: Option<String>,
     (question, usual): (&str, &str),
     accepts: impl Fn(&str) -> Result<(), String>,
-) -> Result<String, Refusal> {
+) -> Result<String, CliError> {
     loop {
         let answer = match given.take() {
             Some(answer) => answer.trim().to_owned(),

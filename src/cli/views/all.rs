@@ -4,10 +4,10 @@
 use super::{Options, write};
 use crate::app::format::{count, plural, views};
 use crate::app::views::request_cost::{percent, price_words};
-use crate::cli::code::Code;
-use crate::cli::desk::{Desk, Happening};
+use crate::cli::error::CliError;
+use crate::cli::exit_code::Code;
 use crate::cli::out::{Out, rfc3339};
-use crate::cli::refusal::Refusal;
+use crate::cli::session::{Session, WaitEnd};
 use crate::model::engine_event::EngineEvent;
 use crate::model::export::{ExportContent, ExportFormat};
 use crate::model::ledger::RateLimited;
@@ -25,26 +25,26 @@ const ASCII_SIGNS: &str = "#.";
 
 /// Loads and writes them.
 pub(super) async fn answer(
-    desk: &mut Desk,
+    desk: &mut Session,
     range: DateRange,
     options: &Options,
     out: &mut Out,
-) -> Result<Code, Refusal> {
+) -> Result<Code, CliError> {
     if let Some(price) = price(desk, range, options.fresh).await? {
         out.note(&price);
     }
     let order = LoadPlan { range, afresh: options.fresh, at_most: u32::MAX, until: options.until };
-    let mut progress = Progress::begin(out);
+    let mut progress = LoadProgressBar::begin(out);
     let ended = load(desk, order, &mut progress, out).await;
     progress.end();
     let Some(LoadOutcome { report, ended, requests }) = ended else {
-        return Err(Refusal::new(Code::Interrupted, format!("Interrupted. {}", progress.kept(range))));
+        return Err(CliError::new(Code::Interrupted, format!("Interrupted. {}", progress.kept(range))));
     };
     let refusal = match ended {
         LoadEnded::Complete | LoadEnded::Enough => None,
-        LoadEnded::Failed(failure) => Some(Refusal::from(failure)),
-        LoadEnded::Stopped => Some(Refusal::new(Code::Interrupted, "Loading was stopped.")),
-        LoadEnded::AtMost => Some(Refusal::new(Code::Limited, "Loading took all the requests that it may take.")),
+        LoadEnded::Failed(failure) => Some(CliError::from(failure)),
+        LoadEnded::Stopped => Some(CliError::new(Code::Interrupted, "Loading was stopped.")),
+        LoadEnded::AtMost => Some(CliError::new(Code::Limited, "Loading took all the requests that it may take.")),
     };
     let Some(report) = report else {
         return refusal.map_or(Ok(Code::Done), Err);
@@ -73,7 +73,7 @@ pub(super) async fn answer(
 }
 
 /// The rows, and what a reader of the numbers should know; `requests` is what they cost just now.
-pub(super) fn write_whole(report: &Report, requests: u32, options: &Options, out: &mut Out) -> Result<(), Refusal> {
+pub(super) fn write_whole(report: &Report, requests: u32, options: &Options, out: &mut Out) -> Result<(), CliError> {
     let extract = ExportContent::of_pages(report, None, ranked(report).into_iter());
     write(&extract, 0, options.format(), out)?;
     for note in notes(report, requests) {
@@ -83,7 +83,7 @@ pub(super) fn write_whole(report: &Report, requests: u32, options: &Options, out
 }
 
 /// What is known of the price; none where all is known already and fresh.
-async fn price(desk: &Desk, range: DateRange, afresh: bool) -> Result<Option<String>, Refusal> {
+async fn price(desk: &Session, range: DateRange, afresh: bool) -> Result<Option<String>, CliError> {
     let now = desk.engine.service_now();
     let known = desk.engine.recall(range).await?;
     let is_whole = known.report.as_ref().is_some_and(|report| report.complete && range.is_fresh(report.as_of, now));
@@ -101,7 +101,12 @@ async fn price(desk: &Desk, range: DateRange, afresh: bool) -> Result<Option<Str
 }
 
 /// Loads, and shows how far it is; none when somebody asked to end. What was under way then still ends in the record.
-async fn load(desk: &mut Desk, order: LoadPlan, progress: &mut Progress, out: &mut Out) -> Option<LoadOutcome> {
+async fn load(
+    desk: &mut Session,
+    order: LoadPlan,
+    progress: &mut LoadProgressBar,
+    out: &mut Out,
+) -> Option<LoadOutcome> {
     let engine = desk.engine.clone();
     let loading = engine.load_all(order);
     tokio::pin!(loading);
@@ -110,14 +115,14 @@ async fn load(desk: &mut Desk, order: LoadPlan, progress: &mut Progress, out: &m
             // What was told before the end is heard before it.
             biased;
             happening = desk.next(None) => match happening {
-                Happening::News(news) => {
+                WaitEnd::News(news) => {
                     if let EngineEvent::Loading(at) = *news { progress.at(at, out) }
                 }
-                Happening::Interrupted => {
+                WaitEnd::Interrupted => {
                     desk.engine.stop_loading(order.range);
                     return None;
                 }
-                Happening::Late => {}
+                WaitEnd::Late => {}
             },
             end = &mut loading => return Some(end),
         }
@@ -125,12 +130,12 @@ async fn load(desk: &mut Desk, order: LoadPlan, progress: &mut Progress, out: &m
 }
 
 /// How far it is: a bar on a terminal, else a line an answer.
-struct Progress {
+struct LoadProgressBar {
     bar: Option<ProgressBar>,
     last: Option<LoadProgress>,
 }
 
-impl Progress {
+impl LoadProgressBar {
     fn begin(out: &mut Out) -> Self {
         let (template, signs) =
             if out.draws_ascii() { ("[{bar:30}] {msg}", ASCII_SIGNS) } else { ("{bar:30} {msg}", SIGNS) };

@@ -1,8 +1,8 @@
 //! The range of `docdeck views`: `--from`, `--to` and `--last`, read by the rules of the dashboard's range field.
 
-use crate::cli::live;
+use crate::cli::completion_candidates;
+use crate::cli::error::CliError;
 use crate::cli::out::Out;
-use crate::cli::refusal::Refusal;
 use crate::model::period::{DateRange, parse_period};
 use chrono::NaiveDate;
 use clap::Args;
@@ -21,7 +21,7 @@ pub(super) struct Days {
     to: Option<String>,
     /// Days up to today (30d), or yesterday, or the last complete week, month or quarter; "this week" and the like run up
     /// to today [default: 7d]
-    #[arg(long, value_name = "SPAN", conflicts_with_all = ["from", "to"], add = live::spans())]
+    #[arg(long, value_name = "SPAN", conflicts_with_all = ["from", "to"], add = completion_candidates::spans())]
     last: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl Days {
     ///
     /// # Errors
     /// What is wrong with it (2).
-    pub(super) fn range(&self, today: NaiveDate) -> Result<Asked, Refusal> {
+    pub(super) fn range(&self, today: NaiveDate) -> Result<Asked, CliError> {
         let last = self.last.as_deref().map(|last| last.trim().to_lowercase());
         let last = last.as_deref();
         if let Some(days) = last.filter(|last| is_number(last)) {
@@ -76,8 +76,8 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn refused(option: &str, what: &impl std::fmt::Display) -> Refusal {
-    Refusal::unusable(format!("{option}: {what}. Nothing was asked."))
+fn refused(option: &str, what: &impl std::fmt::Display) -> CliError {
+    CliError::unusable(format!("{option}: {what}. Nothing was asked."))
 }
 
 #[cfg(test)]

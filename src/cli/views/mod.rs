@@ -2,15 +2,15 @@
 //! of them; the same engine, cache and ledger as the dashboard's.
 
 mod all;
+mod cached;
 mod days;
-mod kept;
 mod table;
 
 use super::arguments::number;
-use super::code::Code;
-use super::desk::{Desk, Interrupted, Record};
+use super::error::CliError;
+use super::exit_code::Code;
 use super::out::Out;
-use super::refusal::Refusal;
+use super::session::{Interrupted, Session, StoreSession};
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::engine::LeaseRoles;
@@ -94,21 +94,21 @@ pub(super) async fn run(
     environment: &Environment,
     options: &Options,
     out: &mut Out,
-) -> Result<Code, Refusal> {
+) -> Result<Code, CliError> {
     // Before anything else: a range that is none needs no key.
     options.days.range(Utc::now().date_naive())?;
     // What can't be opened here can't be either by the desk, which says so.
-    if let Some(record) = Record::open(flags, environment, out).ok().filter(|_| !options.fresh) {
-        let answered = kept::answer(&record, options, out).await;
+    if let Some(record) = StoreSession::open(flags, environment, out).ok().filter(|_| !options.fresh) {
+        let answered = cached::answer(&record, options, out).await;
         record.close().await;
         if answered? {
             return Ok(Code::Done);
         }
     }
-    Desk::with(flags, environment, LeaseRoles::None, out, async |desk, out| answer(desk, options, out).await).await
+    Session::with(flags, environment, LeaseRoles::None, out, async |desk, out| answer(desk, options, out).await).await
 }
 
-async fn answer(desk: &mut Desk, options: &Options, out: &mut Out) -> Result<Code, Refusal> {
+async fn answer(desk: &mut Session, options: &Options, out: &mut Out) -> Result<Code, CliError> {
     // By the service's clock, as far as it is known.
     let days = options.days.range(desk.engine.service_now().date_naive())?;
     days.say_cut(out);
@@ -121,14 +121,14 @@ async fn answer(desk: &mut Desk, options: &Options, out: &mut Out) -> Result<Cod
     let loaded = desk.drive(engine.load_views(query, options.fresh)).await;
     out.clear_live();
     let loaded = loaded.map_err(|Interrupted| {
-        Refusal::new(Code::Interrupted, "Interrupted. An answer that was under way is kept if it came.")
+        CliError::new(Code::Interrupted, "Interrupted. An answer that was under way is kept if it came.")
     })??;
     write_page(query, &loaded, options, out)?;
     Ok(Code::Done)
 }
 
 /// A page of rows, and what comes after it.
-fn write_page(query: ViewsQuery, loaded: &Timed<ViewsPage>, options: &Options, out: &mut Out) -> Result<(), Refusal> {
+fn write_page(query: ViewsQuery, loaded: &Timed<ViewsPage>, options: &Options, out: &mut Out) -> Result<(), CliError> {
     let is_all = options.page == 1 && !query.has_next(&loaded.value);
     let extract = ExportContent::of_answer(query.range, &loaded.value, is_all, loaded.as_of);
     write(&extract, query.offset(), options.format(), out)?;
@@ -144,7 +144,7 @@ fn write_page(query: ViewsQuery, loaded: &Timed<ViewsPage>, options: &Options, o
 }
 
 /// Writes what is there; `before` rows came before them.
-fn write(extract: &ExportContent<'_>, before: u64, format: As, out: &mut Out) -> Result<(), Refusal> {
+fn write(extract: &ExportContent<'_>, before: u64, format: As, out: &mut Out) -> Result<(), CliError> {
     let format = match format {
         As::Table => {
             table::write(extract, before, out);
@@ -154,7 +154,7 @@ fn write(extract: &ExportContent<'_>, before: u64, format: As, out: &mut Out) ->
         As::Json => ExportFormat::Json,
         As::Md => ExportFormat::Markdown,
     };
-    let text = format.write(extract).map_err(Refusal::unusable)?;
+    let text = format.write(extract).map_err(CliError::unusable)?;
     out.write(&text);
     Ok(())
 }

@@ -17,7 +17,7 @@ const BAR: usize = 12;
 const LONGEST_BAR: usize = 48;
 
 /// A page as it is written.
-struct Row<'a> {
+struct PrintedRow<'a> {
     rank: String,
     path: &'a str,
     /// Human, AI, total, AI share.
@@ -33,9 +33,9 @@ pub(super) fn write(extract: &ExportContent<'_>, before: u64, out: &mut Out) {
         out.lines(&lines);
         return;
     };
-    let rows: Vec<Row<'_>> = (before.saturating_add(1)..)
+    let rows: Vec<PrintedRow<'_>> = (before.saturating_add(1)..)
         .zip(rows())
-        .map(|(rank, (path, counts))| Row { rank: rank.to_string(), path, numbers: numbers(counts), counts })
+        .map(|(rank, (path, counts))| PrintedRow { rank: rank.to_string(), path, numbers: numbers(counts), counts })
         .collect();
     let mut lines = vec![heading(extract, out), totals(extract.totals, out)];
     if rows.is_empty() {
@@ -79,9 +79,10 @@ fn numbers(counts: &Counts) -> [String; 4] {
     [views_or_received(&counts.human), views_or_received(&counts.ai), views_or_received(&counts.total), share]
 }
 
-fn table(rows: &[Row<'_>], width: usize, out: &Out) -> Vec<String> {
+fn table(rows: &[PrintedRow<'_>], width: usize, out: &Out) -> Vec<String> {
     let names = ["human", "AI", "total", "share"];
-    let widest = |cell: &dyn Fn(&Row<'_>) -> usize, name: &str| rows.iter().map(cell).fold(name.len(), usize::max);
+    let widest =
+        |cell: &dyn Fn(&PrintedRow<'_>) -> usize, name: &str| rows.iter().map(cell).fold(name.len(), usize::max);
     let rank = widest(&|row| row.rank.len(), "#");
     let mut cells = [0; 4];
     for (at, (cells, name)) in cells.iter_mut().zip(names).enumerate() {
@@ -106,7 +107,7 @@ fn table(rows: &[Row<'_>], width: usize, out: &Out) -> Vec<String> {
     let blank = " ".repeat(path.saturating_sub(4));
     let scale = if bar >= scale.len() { format!("  {scale}") } else { String::new() };
     let head = format!("{:>rank$}  path{blank}{titles}{scale}", "#");
-    let line = |row: &Row<'_>| {
+    let line = |row: &PrintedRow<'_>| {
         let name = cut(row.path, path);
         let blank = " ".repeat(path.saturating_sub(name.width()));
         let bar = drawn(row.counts, full, bar, out);

@@ -1,7 +1,7 @@
 //! Arguments that clap can't make anything of: said as every other refusal is, with clap's own hints and usage below.
 
 use super::arguments::Arguments;
-use super::code::Code;
+use super::exit_code::Code;
 use super::out::{Out, on_one_line};
 use crate::model::redaction::redacted_setting;
 use crate::model::text::CleanText;

@@ -1,8 +1,8 @@
 //! Lines on stdout from a thread of their own: a reader that is slow, or that stopped reading, must not keep the engine
 //! from its duties for all of this computer.
 
+use super::error::CliError;
 use super::out::Out;
-use super::refusal::Refusal;
 use std::io::{self, ErrorKind, Write as _};
 use std::sync::mpsc;
 use std::thread;
@@ -14,7 +14,7 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// How the writing ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum End {
+enum WriterEnd {
     /// All is written, or nobody reads any more.
     Done,
     Failed(String),
@@ -22,17 +22,17 @@ enum End {
 
 /// The way to the thread.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct LineWriterHandle {
     sender: mpsc::Sender<String>,
-    end: watch::Receiver<Option<End>>,
+    end: watch::Receiver<Option<WriterEnd>>,
 }
 
-impl Lines {
+impl LineWriterHandle {
     /// Starts the thread.
     ///
     /// # Errors
     /// The system gives none.
-    pub(super) fn start() -> Result<Self, Refusal> {
+    pub(super) fn start() -> Result<Self, CliError> {
         let (sender, inbox) = mpsc::channel::<String>();
         let (ended, end) = watch::channel(None);
         thread::Builder::new()
@@ -41,7 +41,7 @@ impl Lines {
                 let end = write_all(&inbox);
                 ended.send_replace(Some(end));
             })
-            .map_err(|error| Refusal::unusable(format!("The system gives no thread to write with: {error}.")))?;
+            .map_err(|error| CliError::unusable(format!("The system gives no thread to write with: {error}.")))?;
         Ok(Self { sender, end })
     }
 
@@ -62,20 +62,20 @@ impl Lines {
         drop(sender);
         let ended = tokio::time::timeout(LAST_LINES, end.wait_for(Option::is_some)).await;
         match ended.ok()?.ok()?.clone() {
-            Some(End::Failed(why)) => Some(why),
-            Some(End::Done) | None => None,
+            Some(WriterEnd::Failed(why)) => Some(why),
+            Some(WriterEnd::Done) | None => None,
         }
     }
 }
 
-fn write_all(inbox: &mpsc::Receiver<String>) -> End {
+fn write_all(inbox: &mpsc::Receiver<String>) -> WriterEnd {
     while let Ok(line) = inbox.recv() {
         let mut stdout = io::stdout().lock();
         match writeln!(stdout, "{line}").and_then(|()| stdout.flush()) {
             Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => return End::Done,
-            Err(error) => return End::Failed(format!("The answer can't be written: {error}.")),
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => return WriterEnd::Done,
+            Err(error) => return WriterEnd::Failed(format!("The answer can't be written: {error}.")),
         }
     }
-    End::Done
+    WriterEnd::Done
 }

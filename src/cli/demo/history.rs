@@ -51,7 +51,7 @@ const ABOUT: [(&str, &[&str]); 5] = [
 
 /// Writes a past into an empty store, as if it had been lived through.
 #[derive(Debug)]
-pub(super) struct Past<'a> {
+pub(super) struct DemoHistory<'a> {
     pub(super) store: &'a Store,
     pub(super) scope: &'a Scope,
     pub(super) now: Time,
@@ -90,12 +90,12 @@ impl Read for Lines {
 
 /// Something in a job's past.
 #[derive(Debug)]
-enum Step<'a> {
+enum HistoryStep<'a> {
     FollowUp(&'a str),
     Change(&'a SeededChange),
 }
 
-impl Past<'_> {
+impl DemoHistory<'_> {
     /// Writes the newest jobs. The rest of them, if there are many, is given back.
     pub(super) async fn fill(&self, mut jobs: Vec<SeededJob>) -> Result<Vec<SeededJob>, ImportError> {
         let first = jobs.split_off(jobs.len().saturating_sub(FIRST));
@@ -183,10 +183,11 @@ impl Past<'_> {
 }
 
 /// What happened to the job after its creation, in order; a follow-up comes before the change that it caused.
-fn steps(seeded: &SeededJob) -> Vec<(Time, Step<'_>)> {
+fn steps(seeded: &SeededJob) -> Vec<(Time, HistoryStep<'_>)> {
     let follow_ups = seeded.follow_up_at.iter().zip(&seeded.follow_ups);
-    let mut steps: Vec<(Time, Step<'_>)> = follow_ups.map(|(at, text)| (*at, Step::FollowUp(text))).collect();
-    steps.extend(seeded.changes.iter().map(|change| (change.at, Step::Change(change))));
+    let mut steps: Vec<(Time, HistoryStep<'_>)> =
+        follow_ups.map(|(at, text)| (*at, HistoryStep::FollowUp(text))).collect();
+    steps.extend(seeded.changes.iter().map(|change| (change.at, HistoryStep::Change(change))));
     steps.sort_by_key(|(at, _)| *at);
     steps
 }
@@ -214,12 +215,14 @@ fn lived(scope: &Scope, job: &SeededJob, now: Time) -> Option<JobRecord> {
     see(&mut record, begun, Status::Active, None);
     for (at, step) in steps(job) {
         match step {
-            Step::FollowUp(text) => {
+            HistoryStep::FollowUp(text) => {
                 record.prompts.push(sent(PromptKind::FollowUp, text, at));
                 see(&mut record, at, Status::Active, None);
                 record.row.started_at = at;
             }
-            Step::Change(change) => see(&mut record, at, Status::parse(&change.status), change.pr_link.as_deref()),
+            HistoryStep::Change(change) => {
+                see(&mut record, at, Status::parse(&change.status), change.pr_link.as_deref())
+            }
         }
     }
     let row = &mut record.row;
@@ -278,7 +281,7 @@ mod tests {
         let sim = Sim::start(SimOptions { pages: 10, ..SimOptions::default() }).await.expect("a simulator");
         let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
         let store = Store::in_memory().expect("a store");
-        Past { store: &store, scope: &scope, now: Utc::now() }.fill(sim.seeded()).await.expect("filled");
+        DemoHistory { store: &store, scope: &scope, now: Utc::now() }.fill(sim.seeded()).await.expect("filled");
         (sim, store, scope)
     }
 
@@ -320,7 +323,7 @@ mod tests {
         let sim = Sim::start(options).await.expect("a simulator");
         let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
         let store = Store::in_memory().expect("a store");
-        let past = Past { store: &store, scope: &scope, now: Utc::now() };
+        let past = DemoHistory { store: &store, scope: &scope, now: Utc::now() };
         let rest = past.fill(sim.seeded()).await.expect("filled");
         assert_eq!(rest.len(), 1_000 - FIRST);
         let before = store.jobs(&scope).await.expect("jobs");

@@ -1,7 +1,7 @@
 //! Why a command did not do what it was asked: a sentence for people, an exit code for scripts, and what is known all
 //! the same.
 
-use super::code::Code;
+use super::exit_code::Code;
 use super::out::Out;
 use crate::config::ConfigError;
 use crate::model::failure::Failure;
@@ -13,14 +13,14 @@ use std::fmt;
 
 /// A command's end in something else than its result.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct CliError {
     pub(super) code: Code,
     pub(super) sentence: String,
     /// What `--json` tells beside the sentence: fields of the command's own shape.
     known: Map<String, Value>,
 }
 
-impl Refusal {
+impl CliError {
     /// With this code and this sentence.
     pub(super) fn new(code: Code, sentence: impl fmt::Display) -> Self {
         Self { code, sentence: redacted(&sentence.to_string()).into_owned(), known: Map::new() }
@@ -54,19 +54,19 @@ impl Refusal {
     }
 }
 
-impl From<ConfigError> for Refusal {
+impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
         Self::unusable(redacted_setting(&error.to_string()))
     }
 }
 
-impl From<Failure> for Refusal {
+impl From<Failure> for CliError {
     fn from(failure: Failure) -> Self {
         Self::new(failure.kind.into(), failure.sentence)
     }
 }
 
-impl From<StoreError> for Refusal {
+impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
         error.failure().into()
     }

@@ -1,8 +1,8 @@
 //! Which job an id on the command line means: the service's id, or the beginning of one that no other job known here has.
 
-use super::code::Code;
+use super::error::CliError;
+use super::exit_code::Code;
 use super::out::clean;
-use super::refusal::Refusal;
 use crate::model::row::Job;
 
 /// Ids that a sentence names before it only counts.
@@ -12,10 +12,10 @@ const NAMED: usize = 5;
 ///
 /// # Errors
 /// None known here has such an id (4), or more than one does (2).
-pub(super) fn find<'a>(rows: &'a [Job], wanted: &str) -> Result<&'a Job, Refusal> {
+pub(super) fn find<'a>(rows: &'a [Job], wanted: &str) -> Result<&'a Job, CliError> {
     let wanted = wanted.trim();
     if wanted.is_empty() {
-        return Err(Refusal::unusable("The id is blank: give the id of a job, as `docdeck jobs` lists it."));
+        return Err(CliError::unusable("The id is blank: give the id of a job, as `docdeck jobs` lists it."));
     }
     let id = |row: &&Job, fits: fn(&str, &str) -> bool| row.id.as_ref().is_some_and(|id| fits(id.as_str(), wanted));
     if let Some(row) = rows.iter().find(|row| id(row, |id, wanted| id == wanted)) {
@@ -29,9 +29,9 @@ pub(super) fn find<'a>(rows: &'a [Job], wanted: &str) -> Result<&'a Job, Refusal
     }
 }
 
-fn unknown(wanted: &str) -> Refusal {
+fn unknown(wanted: &str) -> CliError {
     let wanted = clean(wanted);
-    Refusal::new(
+    CliError::new(
         Code::Service,
         format!(
             "No job {wanted} is known on this computer. `docdeck jobs` lists those that are; `docdeck track {wanted}` \
@@ -40,13 +40,13 @@ fn unknown(wanted: &str) -> Refusal {
     )
 }
 
-fn ambiguous(wanted: &str, found: &[&Job]) -> Refusal {
+fn ambiguous(wanted: &str, found: &[&Job]) -> CliError {
     let ids = found.iter().take(NAMED).filter_map(|row| row.id.as_ref()).map(|id| id.clean().to_string());
     let mut listed = ids.collect::<Vec<_>>().join(", ");
     if found.len() > NAMED {
         listed.push_str(&format!(" and {} more", found.len() - NAMED));
     }
-    Refusal::unusable(format!(
+    CliError::unusable(format!(
         "{} jobs known here have an id that begins with {}: {listed}. Give more of it.",
         found.len(),
         clean(wanted)

@@ -1,14 +1,14 @@
 //! What the record answers by itself: no key is read, and nothing is asked.
 
 use super::{Options, all, write_page};
-use crate::cli::desk::Record;
+use crate::cli::error::CliError;
 use crate::cli::out::Out;
-use crate::cli::refusal::Refusal;
+use crate::cli::session::StoreSession;
 use crate::engine::KeptViews;
 use crate::model::views::ViewsQuery;
 
 /// Writes what is asked for, where it is kept and fresh; false where it has to be asked for.
-pub(super) async fn answer(record: &Record, options: &Options, out: &mut Out) -> Result<bool, Refusal> {
+pub(super) async fn answer(record: &StoreSession, options: &Options, out: &mut Out) -> Result<bool, CliError> {
     let kept = KeptViews::of(&record.store, &record.scope).await?;
     let days = options.days.range(kept.service_now().date_naive())?;
     if options.all {

@@ -1,10 +1,10 @@
 //! What commands work with: the record alone, or the record with an engine on it. Opened from the settings, closed in
 //! order: prompts under way are waited for, then engine, store and log end.
 
-use super::code::Code;
-use super::folder::{can_be_known, is_there, open_store, opened};
+use super::data_folder::{can_be_known, is_there, open_store, opened};
+use super::error::CliError;
+use super::exit_code::Code;
 use super::out::Out;
-use super::refusal::Refusal;
 use crate::api::Client;
 use crate::config::environment::Environment;
 use crate::config::{Flags, SetupState, data_folder, resolve};
@@ -36,17 +36,17 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// What is known on this computer of one service and project, without a way to the service.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct StoreSession {
     pub(super) store: Store,
     pub(super) scope: Scope,
 }
 
-impl Record {
+impl StoreSession {
     /// Opens it; needs a project and no key. Where there is no store yet none is made, and nothing is known.
     ///
     /// # Errors
     /// The configuration, or a store that can't be used.
-    pub(super) fn open(flags: &Flags, environment: &Environment, out: &mut Out) -> Result<Self, Refusal> {
+    pub(super) fn open(flags: &Flags, environment: &Environment, out: &mut Out) -> Result<Self, CliError> {
         Self::open_for(flags, environment, false, out)
     }
 
@@ -59,12 +59,12 @@ impl Record {
         environment: &Environment,
         writing: bool,
         out: &mut Out,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, CliError> {
         let (scope, look) = match resolve(flags, environment)? {
             SetupState::Ready(settings) => (settings.scope, settings.look),
             SetupState::Missing(missing) => match missing.scope.clone() {
                 Some(scope) => (scope, missing.look),
-                None => return Err(Refusal::unusable(missing.how_to_read())),
+                None => return Err(CliError::unusable(missing.how_to_read())),
             },
         };
         out.dress(&look, environment, flags);
@@ -73,7 +73,7 @@ impl Record {
         let store = if writing || Store::is_there(&folder) {
             open_store(&folder, writing, out)?
         } else {
-            Store::in_memory().map_err(Refusal::unusable)?
+            Store::in_memory().map_err(CliError::unusable)?
         };
         Ok(Self { store, scope })
     }
@@ -86,8 +86,8 @@ impl Record {
         flags: &Flags,
         environment: &Environment,
         out: &mut Out,
-        work: impl AsyncFnOnce(&Self, &mut Out) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
+        work: impl AsyncFnOnce(&Self, &mut Out) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
         let record = Self::open(flags, environment, out)?;
         let done = work(&record, out).await;
         record.close().await;
@@ -102,7 +102,7 @@ impl Record {
 
 /// The record with an engine on it, and what happens around.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct Session {
     pub(super) engine: Engine,
     pub(super) store: Store,
     pub(super) scope: Scope,
@@ -123,7 +123,7 @@ pub(super) struct Desk {
 
 /// What ended a wait.
 #[derive(Debug)]
-pub(super) enum Happening {
+pub(super) enum WaitEnd {
     News(Box<EngineEvent>),
     /// Ctrl-C, or another signal that asks to end.
     Interrupted,
@@ -135,7 +135,7 @@ pub(super) enum Happening {
 #[derive(Debug)]
 pub(super) struct Interrupted;
 
-impl Desk {
+impl Session {
     /// Opens settings, key, store, log and engine. The engine takes the duties that are free.
     ///
     /// # Errors
@@ -146,22 +146,22 @@ impl Desk {
         environment: &Environment,
         duties: LeaseRoles,
         out: &mut Out,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, CliError> {
         let settings = match resolve(flags, environment)? {
             SetupState::Ready(settings) => *settings,
-            SetupState::Missing(missing) => return Err(Refusal::unusable(missing.how_to())),
+            SetupState::Missing(missing) => return Err(CliError::unusable(missing.how_to())),
         };
         out.dress(&settings.look, environment, flags);
         // A key command may ask for a password: before signals are taken over, Ctrl-C ends it with all the rest.
         let key = settings.key.read().await?;
         out.protect(&key);
         let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
-            .map_err(|failure| Refusal::unusable(failure.sentence))?;
+            .map_err(|failure| CliError::unusable(failure.sentence))?;
         is_there(&settings.data_folder)?;
         let (store, opened) = opened(&settings.data_folder, out)?;
         if opened.read_only {
             let folder = settings.data_folder.display();
-            return Err(Refusal::unusable(format!(
+            return Err(CliError::unusable(format!(
                 "The data folder {folder} can't be written, so nothing could be kept and no request was made: make it \
                  writable, or choose another one with --data-dir."
             )));
@@ -170,7 +170,7 @@ impl Desk {
         let log = LogGuard::open(&settings.data_folder).ok();
         crash::install_plain(log.as_ref().map(|log| log.path().to_path_buf()));
         let signals = SignalStream::listen()
-            .map_err(|error| Refusal::unusable(format!("No signal can be waited for: {error}.")))?;
+            .map_err(|error| CliError::unusable(format!("No signal can be waited for: {error}.")))?;
         let (sender, news) = mpsc::channel(NEWS_WAITING);
         let setup = EngineSetup {
             client,
@@ -210,8 +210,8 @@ impl Desk {
         environment: &Environment,
         duties: LeaseRoles,
         out: &mut Out,
-        work: impl AsyncFnOnce(&mut Self, &mut Out) -> Result<Code, Refusal>,
-    ) -> Result<Code, Refusal> {
+        work: impl AsyncFnOnce(&mut Self, &mut Out) -> Result<Code, CliError>,
+    ) -> Result<Code, CliError> {
         let mut desk = Self::open(flags, environment, duties, out).await?;
         let done = work(&mut desk, out).await;
         desk.close(out).await;
@@ -219,16 +219,16 @@ impl Desk {
     }
 
     /// The next fact, in order; or what came first. `until` is the moment up to which it is waited for.
-    pub(super) async fn next(&mut self, until: Option<Instant>) -> Happening {
+    pub(super) async fn next(&mut self, until: Option<Instant>) -> WaitEnd {
         loop {
             if let Some(news) = self.waiting.pop_front() {
-                return Happening::News(Box::new(news));
+                return WaitEnd::News(Box::new(news));
             }
             tokio::select! {
                 biased;
-                signal = self.signals.next() => if self.obey(signal) { return Happening::Interrupted },
+                signal = self.signals.next() => if self.obey(signal) { return WaitEnd::Interrupted },
                 Some(news) = self.news.recv() => self.take(news),
-                () = sleep_until(until), if until.is_some() => return Happening::Late,
+                () = sleep_until(until), if until.is_some() => return WaitEnd::Late,
             }
         }
     }

@@ -1,8 +1,8 @@
 //! The data folder as commands find it: whether there is a store in it, whether that can be used, and what is said where
 //! it can't.
 
+use super::error::CliError;
 use super::out::Out;
-use super::refusal::Refusal;
 use crate::api::Route;
 use crate::config::file::plain;
 use crate::model::endpoint::Scope;
@@ -22,8 +22,8 @@ const SYS: u64 = 0x6265_6572;
 ///
 /// # Errors
 /// No service can have this address, or nobody can look into the folder.
-pub(super) fn can_be_known(scope: &Scope, folder: &Path) -> Result<(), Refusal> {
-    Route::to(scope).map_err(Refusal::unusable)?;
+pub(super) fn can_be_known(scope: &Scope, folder: &Path) -> Result<(), CliError> {
+    Route::to(scope).map_err(CliError::unusable)?;
     is_there(folder).map(|_| ())
 }
 
@@ -32,11 +32,11 @@ pub(super) fn can_be_known(scope: &Scope, folder: &Path) -> Result<(), Refusal> 
 ///
 /// # Errors
 /// Nobody can look into it, or no store can be made there.
-pub(super) fn is_there(folder: &Path) -> Result<bool, Refusal> {
+pub(super) fn is_there(folder: &Path) -> Result<bool, CliError> {
     match Store::look_for(folder) {
         Ok(true) => Ok(true),
         Ok(false) => match barred(folder) {
-            Some(sentence) => Err(Refusal::unusable(sentence)),
+            Some(sentence) => Err(CliError::unusable(sentence)),
             None => Ok(false),
         },
         Err(error) => {
@@ -46,7 +46,7 @@ pub(super) fn is_there(folder: &Path) -> Result<bool, Refusal> {
                 "choose".to_owned()
             };
             let (folder, why) = (folder.display(), plain(&error));
-            Err(Refusal::unusable(format!(
+            Err(CliError::unusable(format!(
                 "The data folder {folder} can't be used ({why}): {remedy} another one with --data-dir."
             )))
         }
@@ -55,13 +55,13 @@ pub(super) fn is_there(folder: &Path) -> Result<bool, Refusal> {
 
 /// Why no store can be made in a folder without one.
 #[derive(Debug)]
-pub(super) struct Barred {
+pub(super) struct StoreUnavailable {
     /// The folder itself, or the one above it in which it would have to be made.
     at: PathBuf,
     why: CleanText,
 }
 
-impl Barred {
+impl StoreUnavailable {
     /// Looks only: nothing is made. None where a store could be made.
     pub(super) fn of(folder: &Path) -> Option<Self> {
         // Of a relative path the last one is empty, and means the folder that the shell is in.
@@ -102,7 +102,7 @@ impl Barred {
 
 /// Why nothing can be known or kept in a folder; none where there is a store, or where one could be made.
 pub(super) fn barred(folder: &Path) -> Option<CleanText> {
-    let barred = if Store::is_there(folder) { None } else { Barred::of(folder) };
+    let barred = if Store::is_there(folder) { None } else { StoreUnavailable::of(folder) };
     barred.map(|barred| CleanText::line(&barred.sentence(folder)))
 }
 
@@ -143,7 +143,7 @@ pub(super) fn quoted(path: &Path) -> String {
 ///
 /// # Errors
 /// It can't be used, or with `writing` not be written.
-pub(super) fn open_store(folder: &Path, writing: bool, out: &mut Out) -> Result<Store, Refusal> {
+pub(super) fn open_store(folder: &Path, writing: bool, out: &mut Out) -> Result<Store, CliError> {
     let (store, opened) = opened(folder, out)?;
     if writing && opened.read_only {
         return Err(unusable(folder, &StoreError::ReadOnly));
@@ -155,11 +155,11 @@ pub(super) fn open_store(folder: &Path, writing: bool, out: &mut Out) -> Result<
 ///
 /// # Errors
 /// As [`open_store`]; it was damaged.
-pub(super) async fn open_sound(folder: &Path, writing: bool, out: &mut Out) -> Result<Store, Refusal> {
+pub(super) async fn open_sound(folder: &Path, writing: bool, out: &mut Out) -> Result<Store, CliError> {
     let (store, opened) = opened(folder, out)?;
     if opened.moved_aside.is_some() {
         store.close().await;
-        return Err(Refusal::unusable(
+        return Err(CliError::unusable(
             "Nothing was done: what was recovered may be incomplete. Check it with `docdeck jobs`, then run this again.",
         ));
     }
@@ -173,7 +173,7 @@ pub(super) async fn open_sound(folder: &Path, writing: bool, out: &mut Out) -> R
 ///
 /// # Errors
 /// It can't be used.
-pub(super) fn opened(folder: &Path, out: &mut Out) -> Result<(Store, Opened), Refusal> {
+pub(super) fn opened(folder: &Path, out: &mut Out) -> Result<(Store, Opened), CliError> {
     let (store, opened) = Store::open(folder, chrono::Utc::now()).map_err(|error| unusable(folder, &error))?;
     tell_repaired(&opened, out);
     if let Some(warning) = open_to_others(folder) {
@@ -183,15 +183,15 @@ pub(super) fn opened(folder: &Path, out: &mut Out) -> Result<(Store, Opened), Re
 }
 
 /// What the store of this folder can't do, for commands that send nothing: the store's own sentences are about prompts.
-pub(super) fn unusable(folder: &Path, error: &StoreError) -> Refusal {
+pub(super) fn unusable(folder: &Path, error: &StoreError) -> CliError {
     let file = folder.join(FILE);
     if is_denied(&file) {
         let (shown, file) = (file.display(), quoted(&file));
         let remedy = format!("its owner can mend that with chmod 600 {file}; or choose another folder with --data-dir");
-        return Refusal::unusable(format!("The store {shown} can't be read (permission denied): {remedy}."));
+        return CliError::unusable(format!("The store {shown} can't be read (permission denied): {remedy}."));
     }
     let folder = folder.display();
-    Refusal::unusable(match error {
+    CliError::unusable(match error {
         StoreError::ReadOnly => {
             format!(
                 "The data folder {folder} can't be written, so nothing was changed: make it writable, or choose another \
