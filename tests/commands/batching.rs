@@ -1,6 +1,6 @@
 //! `new --batch`: the price first, all of it on disk, sent at the ledger's pace, and never twice unasked.
 
-use crate::world::World;
+use crate::command_fixture::CommandFixture;
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
@@ -8,22 +8,22 @@ use docdeck::model::row::Job;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-fn batch(world: &World, prompts: &[&str]) -> String {
+fn batch(world: &CommandFixture, prompts: &[&str]) -> String {
     let file = world.home.path().join("prompts.txt");
     std::fs::write(&file, prompts.join("\n\n")).expect("written");
     file.display().to_string()
 }
 
-fn rows(world: &World) -> Vec<Job> {
+fn rows(world: &CommandFixture) -> Vec<Job> {
     world.store(async |store, scope| store.jobs(scope).await.expect("rows"))
 }
 
-fn undelivered(world: &World) -> Vec<Option<DeliveryKind>> {
+fn undelivered(world: &CommandFixture) -> Vec<Option<DeliveryKind>> {
     rows(world).iter().map(|row| row.undelivered).collect()
 }
 
 /// Uses up all places of the hour but so many.
-fn leave(world: &World, places: u32) {
+fn leave(world: &CommandFixture, places: u32) {
     world.store(async |store, scope| {
         let now = chrono::Utc::now();
         for _ in places..100 {
@@ -34,7 +34,7 @@ fn leave(world: &World, places: u32) {
 
 #[test]
 fn the_price_is_said_without_a_key_a_request_or_a_store() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let file = batch(&world, &["one", "two", "three"]);
     let dry = |words: &[&str]| {
         world
@@ -53,7 +53,7 @@ fn the_price_is_said_without_a_key_a_request_or_a_store() {
 
 #[test]
 fn all_prompts_are_sent_in_order_and_their_ids_written() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let file = batch(&world, &["one [sim:seconds=6000]", "two [sim:seconds=6000]", "three [sim:seconds=6000]"]);
     let ran = world.run(&["new", "--batch", &file]).ends(0);
     let mut received: Vec<String> = world.sim.prompts().into_iter().map(|(id, _)| id).collect();
@@ -66,7 +66,7 @@ fn all_prompts_are_sent_in_order_and_their_ids_written() {
 
 #[test]
 fn as_json_from_stdin_and_with_wait_the_exit_code_is_that_of_the_jobs() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let lines = "{\"prompt\":\"one [sim:seconds=60] [sim:pr]\"}\n\"two [sim:seconds=60] [sim:fail]\"\n";
     let ran = world.run_with(&["new", "--batch", "-", "--wait", "--json"], &[], lines).ends(1);
     let json = ran.json();
@@ -77,7 +77,7 @@ fn as_json_from_stdin_and_with_wait_the_exit_code_is_that_of_the_jobs() {
 
 #[test]
 fn the_same_file_again_is_refused_until_it_is_said_what_is_meant() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let file = batch(&world, &["one [sim:seconds=6000]", "two [sim:seconds=6000]"]);
     world.run(&["new", "--batch", &file]).ends(0);
     let ran = world.run(&["new", "--batch", &file]).ends(2);
@@ -103,7 +103,7 @@ fn the_same_file_again_is_refused_until_it_is_said_what_is_meant() {
 
 #[test]
 fn broken_off_by_a_signal_the_rest_is_paused_and_goes_on_when_asked_for() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     leave(&world, 1);
     let file = batch(&world, &["one [sim:seconds=6000]", "two [sim:seconds=6000]", "three [sim:seconds=6000]"]);
     let running = world.start(&["new", "--batch", &file]);
@@ -130,7 +130,7 @@ fn broken_off_by_a_signal_the_rest_is_paused_and_goes_on_when_asked_for() {
 
 #[test]
 fn killed_in_the_middle_everything_is_on_disk_and_nothing_goes_out_twice() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     leave(&world, 1);
     let file = batch(&world, &["one [sim:seconds=6000]", "two [sim:seconds=6000]"]);
     let running = world.start(&["new", "--batch", &file]);
@@ -144,7 +144,7 @@ fn killed_in_the_middle_everything_is_on_disk_and_nothing_goes_out_twice() {
 
 #[test]
 fn beside_another_docdeck_that_sends_it_says_so_and_hears_of_its_own() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     leave(&world, 1);
     let file = batch(&world, &["one [sim:seconds=6000]", "two"]);
     let first = world.start(&["new", "--batch", &file]);
@@ -163,7 +163,7 @@ fn beside_another_docdeck_that_sends_it_says_so_and_hears_of_its_own() {
 
 #[test]
 fn left_to_a_dashboard_they_are_queued_without_a_key_and_nothing_is_sent() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let file = batch(&world, &["one", "two"]);
     let ran = world.run_with(&["new", "--batch", &file, "--queue", "--json"], &[("DOCDECK_API_KEY", "")], "").ends(0);
     assert_eq!(ran.json()["jobs"].as_array().map(Vec::len), Some(2));
@@ -174,7 +174,7 @@ fn left_to_a_dashboard_they_are_queued_without_a_key_and_nothing_is_sent() {
 
 #[test]
 fn a_refused_key_stops_the_batch_with_3_and_pauses_the_rest() {
-    let world = World::new(&["create=401"]);
+    let world = CommandFixture::new(&["create=401"]);
     let texts: Vec<String> = (0..30).map(|n| format!("prompt {n}")).collect();
     let file = batch(&world, &texts.iter().map(String::as_str).collect::<Vec<_>>());
     let ran = world.run(&["new", "--batch", &file, "--json"]).ends(3);
@@ -187,7 +187,7 @@ fn a_refused_key_stops_the_batch_with_3_and_pauses_the_rest() {
 
 #[test]
 fn a_lost_answer_ends_the_batch_with_6_and_the_others_are_sent() {
-    let world = World::new(&["create=lost"]);
+    let world = CommandFixture::new(&["create=lost"]);
     let file = batch(&world, &["one [sim:seconds=6000]", "two [sim:seconds=6000]"]);
     let ran = world.run(&["new", "--batch", &file]).ends(6);
     assert!(ran.err.contains("0 of 2 prompts accepted, 2 unconfirmed"), "{}", ran.err);
@@ -196,7 +196,7 @@ fn a_lost_answer_ends_the_batch_with_6_and_the_others_are_sent() {
 
 #[test]
 fn a_file_that_gives_no_prompts_says_why() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let file = batch(&world, &["", " "]);
     let ran = world.run(&["new", "--batch", &file]).ends(2);
     assert!(ran.err.contains("prompts.txt: There is no prompt in it"), "{}", ran.err);

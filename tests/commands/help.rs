@@ -1,6 +1,6 @@
 //! Every help text, as it is printed.
 
-use crate::world::World;
+use crate::command_fixture::CommandFixture;
 
 /// The long help of a command at the width of a page, whatever the terminal.
 fn help(words: &[&str]) -> String {
@@ -8,7 +8,7 @@ fn help(words: &[&str]) -> String {
 }
 
 fn help_at(words: &[&str], columns: &str) -> String {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let ran = world.run_with(&[words, &["--help"]].concat(), &[("COLUMNS", columns)], "").ends(0);
     assert_eq!(ran.err, "");
     ran.out

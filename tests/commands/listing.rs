@@ -1,6 +1,6 @@
 //! `jobs` and `show`: what is known here, without a key and without a request.
 
-use crate::world::World;
+use crate::command_fixture::CommandFixture;
 use docdeck::model::change::LocalChange;
 use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::log::Operation;
@@ -9,8 +9,8 @@ use docdeck::store::{Fetched, SendOutcome};
 use serde_json::Value;
 
 /// Three jobs: one completed with a pull request, one failed and looked at, one whose answer was lost.
-fn world() -> World {
-    let world = World::new(&[]);
+fn world() -> CommandFixture {
+    let world = CommandFixture::new(&[]);
     world.store(async |store, scope| {
         let now = chrono::Utc::now();
         for (id, status, title) in
@@ -46,7 +46,7 @@ fn world() -> World {
 
 const NO_KEY: [(&str, &str); 1] = [("DOCDECK_API_KEY", "")];
 
-fn requests(world: &World) -> u64 {
+fn requests(world: &CommandFixture) -> u64 {
     Operation::ALL.iter().map(|operation| world.sim.requests(*operation)).sum()
 }
 
@@ -85,7 +85,7 @@ fn a_pull_requests_link_is_the_same_in_every_output_whatever_the_service_wrote()
         ("https://github.com/a b/日本", "https://github.com/a%20b/%E6%97%A5%E6%9C%AC"),
         ("not a link\u{1b}[2J\tat all", "not a link at all"),
     ];
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     world.store(async |store, scope| {
         let now = chrono::Utc::now();
         for (n, (link, _)) in links.iter().enumerate() {
@@ -144,7 +144,7 @@ fn an_unknown_status_is_a_usage_error_that_lists_the_valid_ones() {
         let ran = world.run(&["jobs", "--status", word]).ends(0);
         assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""), "{word}");
     }
-    assert_eq!(World::new(&[]).run(&["jobs", "--status", "failed"]).ends(0).out, "");
+    assert_eq!(CommandFixture::new(&[]).run(&["jobs", "--status", "failed"]).ends(0).out, "");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_status_of_the_services_own_is_valid_while_a_job_has_it() {
 
 #[test]
 fn where_nothing_is_known_the_list_is_empty_and_no_store_is_made() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let ran = world.run_with(&["jobs"], &NO_KEY, "").ends(0);
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""));
     assert_eq!(world.run(&["jobs", "--json"]).ends(0).json()["jobs"], Value::Array(Vec::new()));
@@ -181,7 +181,7 @@ fn where_nothing_is_known_the_list_is_empty_and_no_store_is_made() {
 
 #[test]
 fn without_a_project_it_says_what_to_set_and_ends_with_2_in_json_as_well() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let ran = world.run_with(&["jobs", "--json"], &[("DOCDECK_PROJECT_ID", ""), NO_KEY[0]], "").ends(2);
     assert!(ran.err.contains("The project id is not set yet.") && !ran.err.contains("API_KEY"), "{}", ran.err);
     let json = ran.json();

@@ -5,6 +5,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod batching;
+mod command_fixture;
 mod doctor;
 mod folders;
 mod help;
@@ -19,4 +20,3 @@ mod tracking;
 mod views;
 mod waiting;
 mod watching;
-mod world;

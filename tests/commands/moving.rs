@@ -1,7 +1,7 @@
 //! `docdeck export`, `import` and `prune --jobs`: what goes into the file, what comes out of it on another computer, and
 //! what neither of them ever does.
 
-use crate::world::{Ran, World};
+use crate::command_fixture::{CommandFixture, Ran};
 use docdeck::model::Time;
 use docdeck::model::change::LocalChange;
 use docdeck::model::job::{JobId, RemoteJob, Status};
@@ -27,7 +27,7 @@ fn job(id: &str, status: Status) -> RemoteJob {
 }
 
 /// A record with a tracked job that has a tag, a prompt that waits, and a draft.
-fn fill(world: &World) {
+fn fill(world: &CommandFixture) {
     world.store(async |store, scope| {
         let now: Time = chrono::Utc::now();
         let row = store.track(scope, job("job-1", Status::Completed), now).await.expect("kept");
@@ -38,12 +38,12 @@ fn fill(world: &World) {
 }
 
 /// The program on another computer, with these words and this on its stdin.
-fn elsewhere(world: &World, words: &[&str], stdin: &str) -> Ran {
+fn elsewhere(world: &CommandFixture, words: &[&str], stdin: &str) -> Ran {
     let data = world.home.path().join("elsewhere");
     world.run_with(words, &[("DOCDECK_DATA_DIR", &data.display().to_string())], stdin)
 }
 
-fn file(world: &World, name: &str) -> PathBuf {
+fn file(world: &CommandFixture, name: &str) -> PathBuf {
     world.home.path().join(name)
 }
 
@@ -60,7 +60,7 @@ fn jobs(ran: &Ran) -> Vec<(Value, Value, Value)> {
 
 #[test]
 fn all_that_is_known_goes_to_another_computer_and_twice_is_once() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     fill(&world);
     let ran = world.run(&["export", "all.jsonl"]).ends(0);
     assert_eq!(ran.out, "");
@@ -87,7 +87,7 @@ fn all_that_is_known_goes_to_another_computer_and_twice_is_once() {
 
 #[test]
 fn it_passes_through_a_pipe_and_the_key_is_not_in_it() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     fill(&world);
     for words in [&["export"][..], &["export", "-"]] {
         let ran = world.run(words).ends(0);
@@ -106,7 +106,7 @@ fn it_passes_through_a_pipe_and_the_key_is_not_in_it() {
 
 #[test]
 fn a_reader_that_has_had_enough_ends_it_quietly() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     fill(&world);
     let script = format!("{} export | head -n 1; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_docdeck"));
     let mut shell = assert_cmd::Command::new("bash");
@@ -119,7 +119,7 @@ fn a_reader_that_has_had_enough_ends_it_quietly() {
 
 #[test]
 fn a_file_that_is_there_is_written_over_only_when_that_is_said() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     fill(&world);
     std::fs::write(file(&world, "mine"), "mine").expect("written");
     let ran = world.run(&["export", "mine"]).ends(2);
@@ -137,7 +137,7 @@ fn a_file_that_is_there_is_written_over_only_when_that_is_said() {
 
 #[test]
 fn without_a_store_there_is_nothing_to_export() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let ran = world.run(&["export", "all.jsonl"]).ends(2);
     assert!(ran.err.contains("nothing is known here that could be exported"), "{ran:?}");
     assert!(!file(&world, "all.jsonl").exists() && !world.data().exists());
@@ -145,7 +145,7 @@ fn without_a_store_there_is_nothing_to_export() {
 
 #[test]
 fn a_line_that_is_wrong_is_named_and_nothing_is_imported() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     fill(&world);
     let mut lines = world.run(&["export"]).out;
     lines.push_str("{\"kind\":\"job\",\"project\":7}\n");
@@ -168,7 +168,7 @@ fn a_line_that_is_wrong_is_named_and_nothing_is_imported() {
 
 #[test]
 fn a_file_that_was_cut_off_is_taken_in_and_said() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     fill(&world);
     let lines = world.run(&["export"]).out;
     let cut: String = lines.lines().take(2).map(|line| format!("{line}\n")).collect();
@@ -179,7 +179,7 @@ fn a_file_that_was_cut_off_is_taken_in_and_said() {
 
 #[test]
 fn what_is_here_already_stays_and_what_was_left_out_is_said() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     fill(&world);
     let lines = world.run(&["export"]).out;
     world.store(async |store, scope| {
@@ -199,7 +199,7 @@ fn what_is_here_already_stays_and_what_was_left_out_is_said() {
 
 #[test]
 fn one_project_can_be_exported_and_imported_alone() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     fill(&world);
     let none = world.run(&["export", "--project", "another"]).ends(0);
     assert_eq!(none.out.lines().count(), 2, "a header and an end");
@@ -211,7 +211,7 @@ fn one_project_can_be_exported_and_imported_alone() {
 
 #[test]
 fn jobs_that_are_over_go_only_when_their_age_is_said_and_unseen_ones_never() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let long_ago = chrono::Utc::now() - chrono::TimeDelta::days(100);
     world.store(async |store, scope| {
         for id in ["seen", "unseen"] {

@@ -1,7 +1,7 @@
 //! The commands on a terminal: relative times, tables as wide as it, one line that is drawn over itself, and Ctrl-C as it
 //! is typed.
 
-use crate::world::World;
+use crate::command_fixture::CommandFixture;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::io::{Read as _, Write as _};
 use std::sync::mpsc;
@@ -12,7 +12,7 @@ const TOO_LONG: Duration = Duration::from_secs(30);
 /// Runs the program on a terminal of so many columns; types `keys` once `text` was sent. Gives the exit code and all that
 /// was sent.
 fn on_terminal(
-    world: &World,
+    world: &CommandFixture,
     words: &[&str],
     variables: &[(&str, &str)],
     columns: u16,
@@ -62,7 +62,7 @@ fn on_terminal(
 
 #[test]
 fn a_table_has_headings_and_ages_and_is_never_wider_than_the_terminal() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let title =
         format!("A title that has far more words than a terminal has room for [sim:seconds=60000] {}", "x".repeat(200));
     world.run(&["new", &title]).ends(0);
@@ -82,7 +82,7 @@ fn a_table_has_headings_and_ages_and_is_never_wider_than_the_terminal() {
 
 #[test]
 fn a_live_line_is_drawn_over_itself_and_gone_at_the_end() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let words = ["new", "Do [sim:seconds=150] [sim:fail]", "--wait"];
     let (code, sent) = on_terminal(&world, &words, &[], 80, None);
     assert_eq!(code, 1);
@@ -100,7 +100,7 @@ fn a_live_line_is_drawn_over_itself_and_gone_at_the_end() {
 
 #[test]
 fn with_reduced_motion_nothing_is_drawn_over_itself() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let words = ["new", "Do [sim:seconds=150] [sim:fail]", "--wait"];
     let (code, sent) = on_terminal(&world, &words, &[("DOCDECK_REDUCED_MOTION", "1"), ("NO_COLOR", "1")], 80, None);
     assert_eq!(code, 1);
@@ -109,7 +109,7 @@ fn with_reduced_motion_nothing_is_drawn_over_itself() {
 
 #[test]
 fn a_typed_ctrl_c_leaves_the_job_alone_and_says_so() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let words = ["new", "Long [sim:seconds=60000]", "--wait"];
     let (code, sent) = on_terminal(&world, &words, &[], 80, Some(("waiting for the job", "\x03")));
     assert_eq!(code, 130);
@@ -119,7 +119,7 @@ fn a_typed_ctrl_c_leaves_the_job_alone_and_says_so() {
 
 #[test]
 fn a_prompt_can_be_typed_and_ended_with_ctrl_d() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let typed = "Typed [sim:seconds=60000]\n\x04";
     let (code, _) = on_terminal(&world, &["new", "-"], &[], 80, Some(("Ctrl-D", typed)));
     assert_eq!(code, 0);

@@ -1,13 +1,13 @@
 //! `new` and `follow`: on disk before it is sent, sent once, and an exit code for every way in which it can end.
 
+use crate::command_fixture::{CommandFixture, Ran};
 use crate::http;
-use crate::world::{Ran, World};
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{DeliveryKind, Prompt};
 use rustix::process::Signal;
 
 /// All prompts of the record, oldest first.
-fn prompts(world: &World) -> Vec<Prompt> {
+fn prompts(world: &CommandFixture) -> Vec<Prompt> {
     world.store(async |store, scope| {
         let mut all = Vec::new();
         for row in store.jobs(scope).await.expect("rows") {
@@ -17,17 +17,17 @@ fn prompts(world: &World) -> Vec<Prompt> {
     })
 }
 
-fn deliveries(world: &World) -> Vec<DeliveryKind> {
+fn deliveries(world: &CommandFixture) -> Vec<DeliveryKind> {
     prompts(world).iter().map(|prompt| prompt.delivery.kind()).collect()
 }
 
-fn new(world: &World, words: &[&str]) -> Ran {
+fn new(world: &CommandFixture, words: &[&str]) -> Ran {
     world.run(&[&["new"], words].concat())
 }
 
 #[test]
 fn a_prompt_becomes_a_job_and_piped_its_id_is_all_that_is_written() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let ran = new(&world, &["Fix the links [sim:seconds=6000]"]).ends(0);
     let (id, text) = world.sim.prompts().into_iter().next().expect("received");
     assert_eq!((ran.out.trim_end(), text.as_str()), (id.as_str(), "Fix the links [sim:seconds=6000]"));
@@ -40,7 +40,7 @@ fn a_prompt_becomes_a_job_and_piped_its_id_is_all_that_is_written() {
 
 #[test]
 fn a_prompt_is_read_from_stdin_or_a_file_as_it_stands_there() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     world.run_with(&["new", "-"], &[], "\u{feff}One\r\ntwo\n\n").ends(0);
     let file = world.home.path().join("prompt.md");
     std::fs::write(&file, "From a file\n").expect("written");
@@ -51,7 +51,7 @@ fn a_prompt_is_read_from_stdin_or_a_file_as_it_stands_there() {
 
 #[test]
 fn what_is_no_prompt_is_said_and_ends_with_2_before_anything_is_sent() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let large = "x".repeat((1 << 20) + 1);
     let cases: [(&[&str], &[u8], &str); 7] = [
         (&["new"], b"", "There is no prompt: give it as an argument, with --file, or as `-`"),
@@ -72,7 +72,7 @@ fn what_is_no_prompt_is_said_and_ends_with_2_before_anything_is_sent() {
 
 #[test]
 fn with_wait_the_exit_code_is_the_jobs() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let ran = new(&world, &["Do [sim:seconds=60] [sim:pr]", "--wait", "--json"]).ends(0);
     let json = ran.json();
     assert_eq!(json["status"], "completed");
@@ -89,7 +89,7 @@ fn with_wait_the_exit_code_is_the_jobs() {
 #[test]
 fn a_lost_answer_is_unconfirmed_ends_with_6_and_is_not_sent_again() {
     for fault in ["create=lost", "create=500-done", "create=malformed"] {
-        let world = World::new(&[fault]);
+        let world = CommandFixture::new(&[fault]);
         let ran = new(&world, &["Once only", "--json"]).ends(6);
         assert!(ran.err.contains("A script must not either") && ran.err.contains("`!` on the prompt"), "{}", ran.err);
         assert_eq!(ran.err.matches("send it again by itself").count(), 1, "{}", ran.err);
@@ -103,7 +103,7 @@ fn a_lost_answer_is_unconfirmed_ends_with_6_and_is_not_sent_again() {
 
 #[test]
 fn a_refused_key_ends_with_3_and_a_refused_prompt_with_4() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let ran = world.run_with(&["new", "Fix"], &[("DOCDECK_API_KEY", world.sim.read_only_key())], "").ends(3);
     assert!(ran.err.contains("The key may not do this (403") && !ran.err.contains("mint_"), "{}", ran.err);
     world.run_with(&["new", "Fix"], &[("DOCDECK_API_KEY", "mint_wrong")], "").ends(3);
@@ -115,7 +115,7 @@ fn a_refused_key_ends_with_3_and_a_refused_prompt_with_4() {
 
 #[test]
 fn a_service_that_is_not_there_ends_with_4_and_the_prompt_is_kept_as_not_sent() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     // A port that nobody listens on any more.
     let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()).expect("a port").port();
     let url = format!("http://127.0.0.1:{port}");
@@ -126,7 +126,7 @@ fn a_service_that_is_not_there_ends_with_4_and_the_prompt_is_kept_as_not_sent() 
 
 #[test]
 fn when_the_limit_is_used_up_it_ends_with_5_and_the_prompt_waits_paused() {
-    let world = World::new(&["create=429-1"]);
+    let world = CommandFixture::new(&["create=429-1"]);
     let ran = new(&world, &["Later", "--json"]).ends(5);
     for part in ["Hourly limit reached; the next request is free at", "kept in the queue, paused", "With --wait"] {
         assert!(ran.err.contains(part), "{part:?} in {}", ran.err);
@@ -142,7 +142,7 @@ fn when_the_limit_is_used_up_it_ends_with_5_and_the_prompt_waits_paused() {
 
 #[test]
 fn with_wait_it_waits_for_the_limit() {
-    let world = World::new(&["create=429-2"]);
+    let world = CommandFixture::new(&["create=429-2"]);
     let running = world.start(&["new", "Later [sim:seconds=60] [sim:fail]", "--wait"]);
     running.err_line("hourly limit reached; sending at");
     world.faults(&[]);
@@ -152,7 +152,7 @@ fn with_wait_it_waits_for_the_limit() {
 
 #[test]
 fn a_wait_for_the_limit_that_times_out_ends_with_124_and_leaves_the_prompt_paused() {
-    let world = World::new(&["create=429-3600"]);
+    let world = CommandFixture::new(&["create=429-3600"]);
     let ran = new(&world, &["Later", "--wait", "--timeout", "1", "--json"]).ends(124);
     assert!(ran.err.contains("Timed out. Hourly limit reached") && ran.err.contains("paused"), "{}", ran.err);
     assert_eq!((ran.json()["delivery"].as_str(), ran.json()["exitCode"].as_i64()), (Some("paused"), Some(124)));
@@ -161,7 +161,7 @@ fn a_wait_for_the_limit_that_times_out_ends_with_124_and_leaves_the_prompt_pause
 
 #[test]
 fn a_wait_for_the_job_that_times_out_ends_with_124_and_the_job_goes_on() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let ran = new(&world, &["Long [sim:seconds=60000]", "--wait", "--timeout", "1", "--json"]).ends(124);
     assert!(ran.err.contains("`docdeck wait "), "{}", ran.err);
     assert_eq!((ran.json()["status"].as_str(), ran.json()["exitCode"].as_i64()), (Some("active"), Some(124)));
@@ -169,7 +169,7 @@ fn a_wait_for_the_job_that_times_out_ends_with_124_and_the_job_goes_on() {
 
 #[test]
 fn a_signal_while_the_job_works_leaves_it_alone() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let running = world.start(&["new", "Long [sim:seconds=60000]", "--wait"]);
     running.err_line("accepted: Long");
     running.signal(Signal::INT);
@@ -179,7 +179,7 @@ fn a_signal_while_the_job_works_leaves_it_alone() {
 
 #[test]
 fn a_signal_while_the_limit_is_waited_for_pauses_the_prompt() {
-    let world = World::new(&["create=429-3600"]);
+    let world = CommandFixture::new(&["create=429-3600"]);
     let running = world.start(&["new", "Later", "--wait"]);
     running.err_line("sending at");
     running.signal(Signal::TERM);
@@ -189,7 +189,7 @@ fn a_signal_while_the_limit_is_waited_for_pauses_the_prompt() {
 }
 
 /// Waits until the service has got the prompt, whose answer is late.
-fn is_there(world: &World, operation: Operation) {
+fn is_there(world: &CommandFixture, operation: Operation) {
     let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while world.sim.requests(operation) == 0 {
         assert!(std::time::Instant::now() < end, "no request came");
@@ -199,7 +199,7 @@ fn is_there(world: &World, operation: Operation) {
 
 #[test]
 fn a_signal_while_the_answer_is_awaited_takes_the_answer_in_when_it_comes() {
-    let world = World::new(&["create=latency-700"]);
+    let world = CommandFixture::new(&["create=latency-700"]);
     let running = world.start(&["new", "Slowly [sim:seconds=6000]"]);
     is_there(&world, Operation::Create);
     running.signal(Signal::INT);
@@ -210,7 +210,7 @@ fn a_signal_while_the_answer_is_awaited_takes_the_answer_in_when_it_comes() {
 
 #[test]
 fn a_second_signal_leaves_it_unconfirmed_and_the_record_says_so_at_once() {
-    let world = World::new(&["create=latency-60000"]);
+    let world = CommandFixture::new(&["create=latency-60000"]);
     let running = world.start(&["new", "Never"]);
     is_there(&world, Operation::Create);
     running.signal(Signal::INT);
@@ -223,7 +223,7 @@ fn a_second_signal_leaves_it_unconfirmed_and_the_record_says_so_at_once() {
 
 #[test]
 fn a_store_that_can_not_be_written_refuses_before_anything_is_sent() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     new(&world, &["First [sim:seconds=6000]"]).ends(0);
     // A journal that can't be made, as in a folder that can't be written; works for root as well.
     let journal = world.data().join("docdeck.db-journal");
@@ -237,7 +237,7 @@ fn a_store_that_can_not_be_written_refuses_before_anything_is_sent() {
 
 #[test]
 fn a_follow_up_goes_to_the_job_that_the_beginning_of_an_id_means() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let id = new(&world, &["Do [sim:seconds=60] [sim:pr]", "--wait"]).ends(0).out.trim_end().to_owned();
     let beginning: String = id.chars().take(id.len() - 2).collect();
     let ran = world.run(&["follow", &beginning, "And [sim:seconds=60] [sim:fail]", "--wait", "--json"]).ends(1);
@@ -250,14 +250,14 @@ fn a_follow_up_goes_to_the_job_that_the_beginning_of_an_id_means() {
 
 #[test]
 fn a_follow_up_to_an_unknown_job_names_track_and_ends_with_4() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let ran = world.run(&["follow", "nope", "And"]).ends(4);
     assert!(ran.err.contains("`docdeck track nope`"), "{}", ran.err);
 }
 
 #[test]
 fn a_follow_up_behind_one_that_holds_is_not_sent_and_says_which() {
-    let world = World::new(&["message=lost"]);
+    let world = CommandFixture::new(&["message=lost"]);
     let id = new(&world, &["Do [sim:seconds=6000]"]).ends(0).out.trim_end().to_owned();
     let ran = world.run(&["follow", &id, "First", "--json"]).ends(6);
     assert_eq!(ran.json()["followUp"]["delivery"], "unconfirmed");
@@ -270,7 +270,7 @@ fn a_follow_up_behind_one_that_holds_is_not_sent_and_says_which() {
 
 #[test]
 fn a_rejected_follow_up_is_discarded_for_the_next_one_and_stays_in_the_thread() {
-    let world = World::new(&["message=400"]);
+    let world = CommandFixture::new(&["message=400"]);
     let id = new(&world, &["Do [sim:seconds=6000]"]).ends(0).out.trim_end().to_owned();
     world.run(&["follow", &id, "Bad wording"]).ends(4);
     assert_eq!(deliveries(&world), [DeliveryKind::Accepted, DeliveryKind::Rejected]);
@@ -290,7 +290,7 @@ fn a_rejected_follow_up_is_discarded_for_the_next_one_and_stays_in_the_thread() 
 
 #[test]
 fn two_new_jobs_with_the_same_id_are_reported_and_show_both_prompts() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let url = http::answering(r#"{"id":"job-7","status":"completed"}"#);
     let service = [("DOCDECK_BASE_URL", url.as_str())];
     let first = world.run_with(&["new", "Fix the links", "--json"], &service, "").ends(0);
@@ -306,7 +306,7 @@ fn two_new_jobs_with_the_same_id_are_reported_and_show_both_prompts() {
 
 #[test]
 fn a_follow_up_beyond_the_limit_is_paused_alone() {
-    let world = World::new(&["message=429-3600"]);
+    let world = CommandFixture::new(&["message=429-3600"]);
     let id = new(&world, &["Do [sim:seconds=6000]"]).ends(0).out.trim_end().to_owned();
     let ran = world.run(&["follow", &id, "Later"]).ends(5);
     assert!(ran.err.contains("The follow-up is kept in the queue, paused"), "{}", ran.err);
@@ -315,7 +315,7 @@ fn a_follow_up_beyond_the_limit_is_paused_alone() {
 
 #[test]
 fn the_users_program_for_changes_is_run_to_its_end() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let (config, told) = (world.home.path().join("config.toml"), world.home.path().join("told"));
     let script = format!("cat >{}.new && mv {0}.new {0}", told.display());
     std::fs::write(&config, format!("on_change = [\"sh\", \"-c\", \"{script}\"]\n")).expect("written");
@@ -327,7 +327,7 @@ fn the_users_program_for_changes_is_run_to_its_end() {
 
 #[test]
 fn the_recipe_for_all_that_failed_follows_up_on_each_of_them_and_on_no_other() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     new(&world, &["Well [sim:seconds=60] [sim:pr]", "--wait"]).ends(0);
     for name in ["One", "Two"] {
         new(&world, &[&format!("{name} [sim:seconds=60] [sim:fail]"), "--wait"]).ends(1);
@@ -344,7 +344,7 @@ fn the_recipe_for_all_that_failed_follows_up_on_each_of_them_and_on_no_other() {
 
 #[test]
 fn an_accepted_prompt_whose_id_can_not_be_written_is_said_with_its_id_and_not_to_be_sent_again() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let on_a_full_disk = |words: &[&str]| {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_docdeck"));

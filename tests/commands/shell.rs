@@ -1,12 +1,12 @@
 //! What makes docdeck at home in a shell: `--version`, `completions` with ids of jobs, `man`.
 
-use crate::world::{Ran, World};
+use crate::command_fixture::{CommandFixture, Ran};
 use docdeck::model::change::LocalChange;
 use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::log::Operation;
 use std::path::Path;
 
-fn track(world: &World, ids: &[&str]) {
+fn track(world: &CommandFixture, ids: &[&str]) {
     world.store(async |store, scope| {
         for id in ids {
             let id = JobId::new(id).expect("an id");
@@ -27,7 +27,7 @@ fn track(world: &World, ids: &[&str]) {
 }
 
 /// What the program offers a shell for these words, the last of which is being typed.
-fn offered(world: &World, shell: &str, words: &[&str]) -> Ran {
+fn offered(world: &CommandFixture, shell: &str, words: &[&str]) -> Ran {
     let index = (words.len() - 1).to_string();
     let variables = [("DOCDECK_COMPLETE", shell), ("_CLAP_COMPLETE_INDEX", &index), ("_CLAP_IFS", "\n")];
     world.run_with(&[&["--"], words].concat(), &variables, "").ends(0)
@@ -41,7 +41,7 @@ fn path() -> String {
 
 #[test]
 fn the_version_names_the_build() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     for word in ["--version", "-V"] {
         let ran = world.run(&[word]).ends(0);
         let rest =
@@ -59,7 +59,7 @@ fn the_version_names_the_build() {
 
 #[test]
 fn each_shell_gets_a_script_that_asks_docdeck() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     for (shell, part) in [
         ("bash", "complete -o nospace -o bashdefault -o nosort -F _clap_complete_docdeck docdeck"),
         ("zsh", "#compdef docdeck"),
@@ -78,7 +78,7 @@ fn each_shell_gets_a_script_that_asks_docdeck() {
 
 #[test]
 fn in_bash_ids_of_jobs_are_completed_without_a_request() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     track(&world, &["job-1", "job-2", "other"]);
     let script = r#"
         source <(docdeck completions bash)
@@ -104,7 +104,7 @@ fn in_bash_ids_of_jobs_are_completed_without_a_request() {
 
 #[test]
 fn words_of_docdecks_own_and_names_of_profiles_are_offered() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let config = world.home.path().join("config.toml");
     let text = "[profiles.docs]\nproject_id = \"p\"\n[profiles.blog]\n[profiles.\"two words\"]\n";
     std::fs::write(&config, text).expect("written");
@@ -124,7 +124,7 @@ fn words_of_docdecks_own_and_names_of_profiles_are_offered() {
 
 #[test]
 fn titles_stand_beside_the_ids_and_what_was_put_away_is_not_offered() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     track(&world, &["job-1", "job-2"]);
     world.store(async |store, scope| {
         let rows = store.jobs(scope).await.expect("rows");
@@ -138,7 +138,7 @@ fn titles_stand_beside_the_ids_and_what_was_put_away_is_not_offered() {
 
 #[test]
 fn an_id_that_a_shell_would_carry_out_is_not_offered() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     track(&world, &["$(touch owned)", "a;b", "job-1"]);
     assert_eq!(offered(&world, "bash", &["docdeck", "show", ""]).out.lines().next(), Some("job-1"));
     assert!(!offered(&world, "bash", &["docdeck", "show", ""]).out.contains("touch"));
@@ -146,7 +146,7 @@ fn an_id_that_a_shell_would_carry_out_is_not_offered() {
 
 #[test]
 fn where_nothing_is_known_or_set_nothing_is_offered_and_nothing_is_made() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     assert_eq!(offered(&world, "bash", &["docdeck", "show", "x"]).out, "");
     let unset = [("DOCDECK_COMPLETE", "bash"), ("_CLAP_COMPLETE_INDEX", "2"), ("DOCDECK_PROJECT_ID", "")];
     let ran = world.run_with(&["--", "docdeck", "show", "x"], &unset, "").ends(0);
@@ -161,7 +161,7 @@ fn where_nothing_is_known_or_set_nothing_is_offered_and_nothing_is_made() {
 
 #[test]
 fn the_manual_has_every_command_and_every_exit_code() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let page = world.run(&["man"]).ends(0).out;
     assert!(page.starts_with(".ie") || page.contains(".TH docdeck 1"), "{page}");
     let help = world.run(&["--help"]).ends(0).out;

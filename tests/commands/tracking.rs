@@ -1,16 +1,16 @@
 //! `track`: jobs made elsewhere, one request each.
 
-use crate::world::World;
+use crate::command_fixture::CommandFixture;
 use docdeck::model::log::Operation;
 
 /// A job that the service has and this computer does not know.
-fn made_elsewhere(world: &World) -> String {
+fn made_elsewhere(world: &CommandFixture) -> String {
     world.made_elsewhere("From elsewhere [sim:seconds=6000]")
 }
 
 #[test]
 fn a_job_made_elsewhere_is_known_from_then_on() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let id = made_elsewhere(&world);
     let json = world.run(&["track", &id, &id, "--json"]).ends(0).json();
     assert_eq!(json["jobs"][0]["id"], id.as_str());
@@ -23,7 +23,7 @@ fn a_job_made_elsewhere_is_known_from_then_on() {
 
 #[test]
 fn an_id_that_the_service_does_not_know_fails_with_4_and_the_others_are_tracked() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let id = made_elsewhere(&world);
     let ran = world.run(&["track", "nope", &id, "--json"]).ends(4);
     let json = ran.json();
@@ -34,7 +34,7 @@ fn an_id_that_the_service_does_not_know_fails_with_4_and_the_others_are_tracked(
 
 #[test]
 fn a_refused_key_ends_with_3_and_asks_no_further() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let ran = world.run_with(&["track", "a", "b", "c"], &[("DOCDECK_API_KEY", "mint_wrong")], "").ends(3);
     assert_eq!(world.sim.requests(Operation::Get), 1);
     assert!(
@@ -47,7 +47,7 @@ fn a_refused_key_ends_with_3_and_asks_no_further() {
 
 #[test]
 fn a_limit_ends_with_5_and_a_missing_key_with_2() {
-    let world = World::new(&["get=429-30"]);
+    let world = CommandFixture::new(&["get=429-30"]);
     let ran = world.run(&["track", "a"]).ends(5);
     assert!(ran.err.contains("Limit reached (429"), "{}", ran.err);
     let ran = world.run_with(&["track", "a"], &[("DOCDECK_API_KEY", "")], "").ends(2);
@@ -56,7 +56,7 @@ fn a_limit_ends_with_5_and_a_missing_key_with_2() {
 
 #[test]
 fn requests_and_changes_are_in_the_log_file_without_the_key() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let id = made_elsewhere(&world);
     world.run(&["track", &id]).ends(0);
     let log = std::fs::read_to_string(world.data().join("docdeck.log")).expect("a log");

@@ -1,14 +1,14 @@
 //! `docdeck views`: what it costs, what it writes in each format, and how it ends when not all came.
 
-use crate::world::World;
+use crate::command_fixture::CommandFixture;
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 /// A site of which more than 500 pages were viewed in a week, and at most 750: three requests for all.
-fn world(faults: &[&str]) -> World {
-    World::with_pages(640, faults)
+fn world(faults: &[&str]) -> CommandFixture {
+    CommandFixture::with_pages(640, faults)
 }
 
 /// Rows of all pages, when they came by three requests.
@@ -16,7 +16,7 @@ fn is_all(rows: usize) -> bool {
     (501..=750).contains(&rows)
 }
 
-fn asked(world: &World) -> u64 {
+fn asked(world: &CommandFixture) -> u64 {
     world.sim.requests(Operation::Views)
 }
 

@@ -1,10 +1,10 @@
 //! `wait`: until every job is finished, and every way in which it ends before.
 
-use crate::world::World;
+use crate::command_fixture::CommandFixture;
 use rustix::process::Signal;
 
 /// A job that does what the words in brackets say (see the simulator's directives), made elsewhere and known here.
-fn tracked(world: &World, words: &str) -> String {
+fn tracked(world: &CommandFixture, words: &str) -> String {
     let id = world.made_elsewhere(&format!("Do it {words}"));
     world.run(&["track", &id]).ends(0);
     id
@@ -12,7 +12,7 @@ fn tracked(world: &World, words: &str) -> String {
 
 #[test]
 fn it_waits_until_every_job_is_finished_and_tells_each_change_on_stderr() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let (one, two) = (tracked(&world, "[sim:seconds=60] [sim:pr]"), tracked(&world, "[sim:seconds=150] [sim:pr]"));
     let ran = world.run(&["wait", &one, &two, "--json"]).ends(0);
     let json = ran.json();
@@ -25,7 +25,7 @@ fn it_waits_until_every_job_is_finished_and_tells_each_change_on_stderr() {
 
 #[test]
 fn a_failed_job_ends_it_with_1() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let id = tracked(&world, "[sim:seconds=100] [sim:fail]");
     let ran = world.run(&["wait", &id]).ends(1);
     assert!(ran.out.starts_with(&format!("{id}\tfailed\t")), "{ran:?}");
@@ -33,7 +33,7 @@ fn a_failed_job_ends_it_with_1() {
 
 #[test]
 fn an_archived_job_counts_as_done() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let id = tracked(&world, "[sim:seconds=100] [sim:archive]");
     let ran = world.run(&["wait", &id, "--json"]).ends(0);
     assert_eq!(ran.json()["jobs"][0]["status"], "archived");
@@ -41,7 +41,7 @@ fn an_archived_job_counts_as_done() {
 
 #[test]
 fn when_the_time_is_up_it_says_where_the_jobs_stand_and_ends_with_124() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let id = tracked(&world, "[sim:seconds=60000]");
     let ran = world.run(&["wait", &id, "--timeout", "1", "--json"]).ends(124);
     assert!(ran.err.contains("Timed out after 1s: the job is not finished and goes on"), "{}", ran.err);
@@ -54,7 +54,7 @@ fn when_the_time_is_up_it_says_where_the_jobs_stand_and_ends_with_124() {
 fn a_signal_leaves_the_jobs_alone_and_says_so() {
     let others = [Signal::QUIT, Signal::USR1, Signal::USR2, Signal::ALARM, Signal::ABORT];
     for signal in [Signal::INT, Signal::TERM, Signal::HUP].into_iter().chain(others) {
-        let world = World::new(&["get=503"]);
+        let world = CommandFixture::new(&["get=503"]);
         world.faults(&[]);
         let id = tracked(&world, "[sim:seconds=60000]");
         world.faults(&["get=503"]);
@@ -70,7 +70,7 @@ fn a_signal_leaves_the_jobs_alone_and_says_so() {
 
 #[test]
 fn an_id_that_is_not_known_here_ends_it_with_4_before_any_request() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let ran = world.run(&["wait", "nope"]).ends(4);
     assert!(ran.err.contains("`docdeck track nope`"), "{}", ran.err);
     assert_eq!(world.sim.requests(docdeck::model::log::Operation::Get), 0);
@@ -78,7 +78,7 @@ fn an_id_that_is_not_known_here_ends_it_with_4_before_any_request() {
 
 #[test]
 fn a_job_that_the_service_no_longer_knows_ends_it_with_4() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let id = tracked(&world, "[sim:seconds=60000]");
     world.faults(&["get=404"]);
     let ran = world.run(&["wait", &id]).ends(4);
@@ -87,7 +87,7 @@ fn a_job_that_the_service_no_longer_knows_ends_it_with_4() {
 
 #[test]
 fn a_key_that_is_refused_meanwhile_ends_it_with_3() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let id = tracked(&world, "[sim:seconds=60000]");
     world.faults(&["get=401"]);
     let ran = world.run(&["wait", &id]).ends(3);
@@ -96,7 +96,7 @@ fn a_key_that_is_refused_meanwhile_ends_it_with_3() {
 
 #[test]
 fn a_finished_job_is_not_asked_for() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let id = tracked(&world, "[sim:seconds=100] [sim:fail]");
     world.run(&["wait", &id]).ends(1);
     let asked = world.sim.requests(docdeck::model::log::Operation::Get);
@@ -106,7 +106,7 @@ fn a_finished_job_is_not_asked_for() {
 
 #[test]
 fn behind_one_that_looks_it_hears_that_the_service_is_away_and_that_a_key_is_refused() {
-    let world = World::new(&["get=503"]);
+    let world = CommandFixture::new(&["get=503"]);
     world.faults(&[]);
     let id = tracked(&world, "[sim:seconds=60000]");
     world.faults(&["get=503"]);

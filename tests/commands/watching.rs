@@ -1,13 +1,13 @@
 //! `watch` and `status`.
 
-use crate::world::World;
+use crate::command_fixture::CommandFixture;
 use docdeck::model::log::Operation;
 use rustix::process::Signal;
 use serde_json::Value;
 
 #[test]
 fn changes_are_told_a_line_each_until_ctrl_c() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     world.run(&["new", "Known [sim:seconds=60000]"]).ends(0);
     let running = world.start(&["watch"]);
     let first = running.out_line("watching");
@@ -25,7 +25,7 @@ fn changes_are_told_a_line_each_until_ctrl_c() {
 
 #[test]
 fn as_json_it_is_one_object_a_change() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let running = world.start(&["watch", "--json"]);
     running.err_line("watching 0 jobs known here");
     world.run(&["new", "Fresh [sim:seconds=100] [sim:fail]"]).ends(0);
@@ -43,7 +43,7 @@ fn as_json_it_is_one_object_a_change() {
 
 #[test]
 fn beside_another_one_that_polls_it_hears_the_same() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let (one, two) = (world.start(&["watch"]), world.start(&["watch"]));
     one.out_line("watching");
     two.out_line("watching");
@@ -58,7 +58,7 @@ fn beside_another_one_that_polls_it_hears_the_same() {
 
 #[test]
 fn nobody_reading_ends_it_quietly() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_docdeck"));
@@ -75,7 +75,7 @@ fn nobody_reading_ends_it_quietly() {
 
 #[test]
 fn a_refused_key_ends_the_watch_with_3() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     world.run(&["new", "Known [sim:seconds=60000]"]).ends(0);
     world.faults(&["get=401"]);
     let ran = world.run(&["watch", "--json"]).ends(3);
@@ -84,7 +84,7 @@ fn a_refused_key_ends_the_watch_with_3() {
 
 #[test]
 fn the_status_counts_what_needs_the_user_and_what_works_without_a_request() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let status =
         |words: &[&str]| world.run_with(&[&["status"], words].concat(), &[("DOCDECK_API_KEY", "")], "").ends(0);
     assert_eq!(status(&[]).out, "no jobs known here\n");
@@ -105,7 +105,7 @@ fn the_status_counts_what_needs_the_user_and_what_works_without_a_request() {
 
 #[test]
 fn a_status_without_a_project_is_quiet() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let ran = world.run_with(&["status"], &[("DOCDECK_PROJECT_ID", "")], "").ends(0);
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("not set up\n", ""));
     let json = world.run_with(&["status", "--json"], &[("DOCDECK_PROJECT_ID", "")], "").ends(0).json();
@@ -114,7 +114,7 @@ fn a_status_without_a_project_is_quiet() {
 
 #[test]
 fn a_status_leaves_a_store_that_is_newer_or_damaged_as_it_is() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     world.run(&["new", "Known [sim:seconds=60000]"]).ends(0);
     let file = world.data().join("docdeck.db");
     let db = rusqlite::Connection::open(&file).expect("a file");

@@ -1,6 +1,6 @@
 //! Batches: on disk at once, paced to the ledger, each prompt once, whatever happens in between.
 
-use crate::desk::{Desk, open, scope_of, sim};
+use crate::engine_fixture::{EngineFixture, open, scope_of, sim};
 use docdeck::model::change::QueueChange;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::Operation;
@@ -24,7 +24,7 @@ fn sorted(mut texts: Vec<String>) -> Vec<String> {
 }
 
 /// Waits until every job of the record is as `wanted` says.
-async fn until_all(desk: &mut Desk, what: &str, wanted: impl Fn(&Job) -> bool) {
+async fn until_all(desk: &mut EngineFixture, what: &str, wanted: impl Fn(&Job) -> bool) {
     loop {
         let rows = desk.store.jobs(&desk.scope).await.expect("rows");
         if rows.iter().all(&wanted) {
@@ -37,7 +37,7 @@ async fn until_all(desk: &mut Desk, what: &str, wanted: impl Fn(&Job) -> bool) {
 #[tokio::test]
 async fn a_batch_is_on_disk_at_once_and_goes_out_in_its_order() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let rows = desk.engine.submit_batch(&texts(12)).await.expect("on disk");
     assert_eq!(rows.len(), 12);
     until_all(&mut desk, "the batch", |row| row.id.is_some()).await;
@@ -52,7 +52,7 @@ async fn a_batch_is_on_disk_at_once_and_goes_out_in_its_order() {
 #[tokio::test]
 async fn an_empty_batch_and_one_with_a_blank_prompt_are_refused_whole() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     assert!(desk.engine.submit_batch(&[]).await.is_err());
     assert!(desk.engine.submit_batch(&["a".to_owned(), " \n".to_owned()]).await.is_err());
     assert!(desk.store.jobs(&desk.scope).await.expect("rows").is_empty());
@@ -61,7 +61,7 @@ async fn an_empty_batch_and_one_with_a_blank_prompt_are_refused_whole() {
 #[tokio::test]
 async fn a_429_in_the_middle_of_a_batch_stops_it_until_the_service_says_and_nothing_goes_out_twice() {
     let (sim, folder) = (sim(&["create=latency-20"]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     desk.engine.submit_batch(&texts(16)).await.expect("on disk");
     desk.until("the first one accepted", |news| {
         matches!(news, EngineEvent::Prompt { delivery: Delivery::Accepted, .. }).then_some(())
@@ -83,7 +83,7 @@ async fn a_429_in_the_middle_of_a_batch_stops_it_until_the_service_says_and_noth
 #[tokio::test]
 async fn a_full_ledger_holds_the_rest_of_a_batch_without_a_request_and_says_until_when() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let now = desk.engine.service_now();
     for _ in 0..97 {
         let limited = docdeck::model::ledger::RateLimited::Create;
@@ -112,7 +112,7 @@ async fn a_local_clock_that_was_set_back_frees_nothing_and_blocks_for_an_hour_at
         let limited = docdeck::model::ledger::RateLimited::Create;
         store.spend(&scope, limited, ahead).await.expect("written").expect("a place");
     }
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let (prompt, _) = desk.engine.submit_new_job("Too early").await.expect("on disk");
     let Delivery::Queued { until: Some(until) } = desk.outcome(prompt).await.0 else { panic!("it went out") };
     assert!((until - chrono::Utc::now() - hour).abs() < chrono::TimeDelta::seconds(30), "{until}");
@@ -122,7 +122,7 @@ async fn a_local_clock_that_was_set_back_frees_nothing_and_blocks_for_an_hour_at
 #[tokio::test]
 async fn a_paused_prompt_never_goes_and_a_released_one_goes_at_once() {
     let (sim, folder) = (sim(&["create=429-1"]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let rows = desk.engine.submit_batch(&texts(8)).await.expect("on disk");
     let last: Vec<_> = rows[6..].iter().map(|row| row.key).collect();
     let paused = desk.engine.change_queue(&last, QueueChange::Pause).await.expect("paused");
@@ -146,8 +146,8 @@ async fn a_paused_prompt_never_goes_and_a_released_one_goes_at_once() {
 #[tokio::test]
 async fn two_instances_send_each_entry_of_a_batch_once() {
     let (sim, folder) = (sim(&["create=latency-10"]).await, tempfile::tempdir().expect("a folder"));
-    let mut one = Desk::begin(&sim, folder.path()).await;
-    let two = Desk::begin(&sim, folder.path()).await;
+    let mut one = EngineFixture::begin(&sim, folder.path()).await;
+    let two = EngineFixture::begin(&sim, folder.path()).await;
     // The one without the lease takes it in.
     two.engine.submit_batch(&texts(20)).await.expect("on disk");
     one.until("the batch", |news| matches!(news, EngineEvent::Job(_)).then_some(())).await;
@@ -164,7 +164,7 @@ async fn a_batch_goes_on_after_its_docdeck_was_killed_and_no_entry_goes_out_twic
     let killed = tokio::task::spawn_blocking(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
-            let mut desk = Desk::begin_with(scope, &key, &path).await;
+            let mut desk = EngineFixture::begin_with(scope, &key, &path).await;
             desk.engine.submit_batch(&texts(20)).await.expect("on disk");
             for _ in 0..3 {
                 desk.until("some of it", |news| {
@@ -175,7 +175,7 @@ async fn a_batch_goes_on_after_its_docdeck_was_killed_and_no_entry_goes_out_twic
         });
     });
     killed.await.expect("dropped");
-    let mut next = Desk::begin(&sim, folder.path()).await;
+    let mut next = EngineFixture::begin(&sim, folder.path()).await;
     let settled = |row: &Job| row.id.is_some() || row.undelivered == Some(DeliveryKind::Unconfirmed);
     until_all(&mut next, "the rest of the batch", settled).await;
     let mut times: HashMap<String, u32> = HashMap::new();
@@ -200,7 +200,7 @@ async fn ten_thousand_jobs_in_the_store_do_not_keep_a_prompt_waiting() {
     let keys: Vec<_> = rows.iter().map(|row| row.key).collect();
     store.change_queue(&keys, QueueChange::Pause, now).await.expect("paused");
     let begun = std::time::Instant::now();
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     desk.accepted("New").await;
     // Far above what it takes unoptimized on a busy machine.
     assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());

@@ -1,6 +1,6 @@
 //! What comes of changes beside the list: the user's own program, and two rows that turn out to be one job.
 
-use crate::desk::{Desk, open, scope_of, sim};
+use crate::engine_fixture::{EngineFixture, open, scope_of, sim};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
 use docdeck::model::job::{JobId, Status};
@@ -15,8 +15,8 @@ async fn a_program_of_ones_own_gets_each_change_once_as_json_whoever_polls() {
     let file = out.path().join("changes");
     let program: Vec<String> = ["tee", "-a"].map(str::to_owned).into();
     let program = [program, vec![file.to_str().expect("a path").to_owned()]].concat();
-    let mut one = Desk::begin_with_program(&sim, folder.path(), program.clone()).await;
-    let _two = Desk::begin_with_program(&sim, folder.path(), program).await;
+    let mut one = EngineFixture::begin_with_program(&sim, folder.path(), program.clone()).await;
+    let _two = EngineFixture::begin_with_program(&sim, folder.path(), program).await;
     let (_, row) = one.accepted("Fix it\nplease [sim:seconds=30] [sim:pr]").await;
     one.row(row.key, "the end of the job", |row| row.status == Some(Status::Completed)).await;
     // The engine's next look comes after the run; the file is what it left.
@@ -47,8 +47,8 @@ async fn a_follow_up_that_wakes_a_job_is_a_change_that_the_program_gets_once() {
     let out = tempfile::tempdir().expect("a folder");
     let file = out.path().join("changes");
     let program = vec!["tee".to_owned(), "-a".to_owned(), file.to_str().expect("a path").to_owned()];
-    let mut desk = Desk::begin_with_program(&sim, folder.path(), program.clone()).await;
-    let _other = Desk::begin_with_program(&sim, folder.path(), program).await;
+    let mut desk = EngineFixture::begin_with_program(&sim, folder.path(), program.clone()).await;
+    let _other = EngineFixture::begin_with_program(&sim, folder.path(), program).await;
     let (_, row) = desk.accepted("Fix it [sim:seconds=30] [sim:pr]").await;
     desk.row(row.key, "the end of the job", |row| row.status == Some(Status::Completed)).await;
     let (prompt, _) = desk.engine.submit_follow_up(row.key, "More [sim:seconds=30] [sim:fail]").await.expect("on disk");
@@ -75,7 +75,7 @@ async fn a_follow_up_that_wakes_a_job_is_a_change_that_the_program_gets_once() {
 async fn a_program_that_cannot_be_run_is_said_in_the_log_and_polling_goes_on() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let program = vec!["docdeck-no-such-program".to_owned()];
-    let mut desk = Desk::begin_with_program(&sim, folder.path(), program).await;
+    let mut desk = EngineFixture::begin_with_program(&sim, folder.path(), program).await;
     desk.accepted("Fix it [sim:seconds=30] [sim:fail]").await;
     let note = desk.until("the note", |news| match news {
         EngineEvent::Logged(entry) => match &entry.what {
@@ -93,8 +93,8 @@ async fn a_program_that_cannot_be_run_is_said_in_the_log_and_polling_goes_on() {
 #[tokio::test]
 async fn the_row_of_a_tracked_job_goes_when_a_prompt_turns_out_to_have_made_it() {
     let (sim, folder) = (sim(&["create=lost"]).await, tempfile::tempdir().expect("a folder"));
-    let mut one = Desk::begin(&sim, folder.path()).await;
-    let mut two = Desk::begin(&sim, folder.path()).await;
+    let mut one = EngineFixture::begin(&sim, folder.path()).await;
+    let mut two = EngineFixture::begin(&sim, folder.path()).await;
     let (prompt, row) = one.engine.submit_new_job("Translate [sim:seconds=6000]").await.expect("on disk");
     one.outcome(prompt).await;
     let id = JobId::new(&sim.prompts()[0].0).expect("an id");
@@ -113,14 +113,14 @@ async fn the_row_of_a_tracked_job_goes_when_a_prompt_turns_out_to_have_made_it()
 async fn a_list_of_ids_is_tracked_at_once_and_each_unknown_one_is_said() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let elsewhere = tempfile::tempdir().expect("a folder");
-    let mut maker = Desk::begin(&sim, elsewhere.path()).await;
+    let mut maker = EngineFixture::begin(&sim, elsewhere.path()).await;
     let mut ids = Vec::new();
     for n in 0..5 {
         ids.push(maker.accepted(&format!("Elsewhere {n} [sim:seconds=6000]")).await.1.id.expect("an id"));
     }
     maker.engine.stop().await;
     let gets = sim.requests(Operation::Get);
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     let (unknown, twice) = (JobId::new("no-such-job").expect("an id"), ids[0].clone());
     let asked: Vec<JobId> = [ids.clone(), vec![unknown.clone(), twice]].concat();
     let mut tasks = tokio::task::JoinSet::new();

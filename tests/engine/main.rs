@@ -5,7 +5,7 @@
 
 mod batch;
 mod changes;
-mod desk;
+mod engine_fixture;
 mod moving;
 mod polling;
 mod reports;

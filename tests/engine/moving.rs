@@ -1,6 +1,6 @@
 //! What came from another computer: an engine sends nothing of it by itself.
 
-use crate::desk::{Desk, open, scope_of, sim};
+use crate::engine_fixture::{EngineFixture, open, scope_of, sim};
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind};
 use docdeck::store::ExportFilter;
@@ -20,7 +20,7 @@ async fn a_prompt_that_waits_on_another_computer_is_sent_by_that_one_alone() {
     other.import(BufReader::new(lines), ExportFilter::default(), false, chrono::Utc::now()).await.expect("taken in");
     other.close().await;
     // An engine that polls and sends what is queued; its own prompt goes out behind whatever else it would send.
-    let mut desk = Desk::begin(&sim, there.path()).await;
+    let mut desk = EngineFixture::begin(&sim, there.path()).await;
     let (_, own) = desk.accepted("Mine").await;
     assert_eq!(sim.requests(Operation::Create), 1);
     let rows = desk.store.jobs(&desk.scope).await.expect("rows");
@@ -28,7 +28,7 @@ async fn a_prompt_that_waits_on_another_computer_is_sent_by_that_one_alone() {
     assert_eq!(theirs.undelivered, Some(DeliveryKind::Unconfirmed));
     desk.engine.stop().await;
     // Where it was written it goes out as ever.
-    let mut desk = Desk::begin(&sim, here.path()).await;
+    let mut desk = EngineFixture::begin(&sim, here.path()).await;
     assert_eq!(desk.outcome(waiting).await.0, Delivery::Accepted);
     assert_eq!(sim.requests(Operation::Create), 2);
 }

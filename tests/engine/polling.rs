@@ -1,6 +1,6 @@
 //! Looking at jobs: by themselves, on request, and how the service's bad days go.
 
-use crate::desk::{Desk, open, scope_of, sim};
+use crate::engine_fixture::{EngineFixture, open, scope_of, sim};
 use docdeck::model::connection::Connection;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
@@ -25,7 +25,7 @@ fn faults(sim: &Sim, faults: &[&str]) {
 #[tokio::test]
 async fn a_service_that_fails_is_offline_until_one_probe_succeeds() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let mut last = None;
     for text in ["One", "Two", "Three"] {
         last = Some(desk.accepted(&format!("{text} [sim:seconds=6000]")).await.1.key);
@@ -47,7 +47,7 @@ async fn a_service_that_fails_is_offline_until_one_probe_succeeds() {
 #[tokio::test]
 async fn a_connection_is_coming_about_only_while_the_first_request_is_on_its_way() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let any = |news: &EngineEvent| match news {
         EngineEvent::Connection(connection) => Some(connection.clone()),
         _ => None,
@@ -69,7 +69,7 @@ async fn a_connection_is_coming_about_only_while_the_first_request_is_on_its_way
 async fn a_job_that_is_overdue_at_the_start_is_asked_for_once() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let row = {
-        let mut desk = Desk::begin(&sim, folder.path()).await;
+        let mut desk = EngineFixture::begin(&sim, folder.path()).await;
         let (_, row) = desk.accepted("One [sim:seconds=6000]").await;
         desk.engine.stop().await;
         row
@@ -91,7 +91,7 @@ async fn a_job_that_is_overdue_at_the_start_is_asked_for_once() {
     let long_ago = chrono::Utc::now() - chrono::TimeDelta::days(1);
     store.apply_fetched(row.key, docdeck::store::Fetched::Job(seen), long_ago).await.expect("written");
     store.close().await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     desk.look().await;
     assert!(desk.within(Duration::from_millis(400), |_| None::<()>).await.is_none());
     assert_eq!(sim.requests(Operation::Get), 1);
@@ -100,7 +100,7 @@ async fn a_job_that_is_overdue_at_the_start_is_asked_for_once() {
 #[tokio::test]
 async fn each_failure_in_a_row_doubles_the_pause_before_the_next_try() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let (_, row) = desk.accepted("One [sim:seconds=6000]").await;
     faults(&sim, &["get=503"]);
     let mut pauses = Vec::new();
@@ -116,7 +116,7 @@ async fn each_failure_in_a_row_doubles_the_pause_before_the_next_try() {
 #[tokio::test]
 async fn a_refused_key_stops_polling_until_the_user_asks_again() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let (_, row) = desk.accepted("One [sim:seconds=6000]").await;
     faults(&sim, &["get=401"]);
     assert_eq!(desk.engine.refresh(row.key).await.expect_err("refused").kind, FailureKind::KeyRefused);
@@ -132,7 +132,7 @@ async fn a_refused_key_stops_polling_until_the_user_asks_again() {
 #[tokio::test]
 async fn a_429_lets_polling_rest_until_the_service_says() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let (_, row) = desk.accepted("One [sim:seconds=6000]").await;
     faults(&sim, &["get=429-3"]);
     desk.engine.refresh(row.key).await.expect_err("limited");
@@ -147,7 +147,7 @@ async fn a_429_lets_polling_rest_until_the_service_says() {
 #[tokio::test]
 async fn a_job_that_the_service_no_longer_knows_stays_as_gone() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let (_, row) = desk.accepted("One [sim:seconds=6000]").await;
     faults(&sim, &["get=404"]);
     assert!(desk.engine.refresh(row.key).await.expect("a row").gone);
@@ -159,8 +159,8 @@ async fn a_job_that_the_service_no_longer_knows_stays_as_gone() {
 async fn a_job_made_elsewhere_is_tracked_by_its_id() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let elsewhere = tempfile::tempdir().expect("a folder");
-    let (_, made) = Desk::begin(&sim, elsewhere.path()).await.accepted("Elsewhere [sim:seconds=6000]").await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let (_, made) = EngineFixture::begin(&sim, elsewhere.path()).await.accepted("Elsewhere [sim:seconds=6000]").await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let id = made.id.expect("an id");
     let row = desk.engine.track(&id).await.expect("a row");
     assert_eq!((row.id, row.status), (Some(id), Some(Status::Active)));
@@ -173,7 +173,7 @@ async fn a_job_made_elsewhere_is_tracked_by_its_id() {
 #[tokio::test]
 async fn a_job_without_an_id_cannot_be_looked_at_and_costs_no_request() {
     let (sim, folder) = (sim(&["create=400"]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let (prompt, row) = desk.engine.submit_new_job("Refused").await.expect("on disk");
     desk.outcome(prompt).await;
     assert_eq!(desk.engine.refresh(row.key).await.expect_err("no id").kind, FailureKind::Local);
@@ -184,18 +184,18 @@ async fn a_job_without_an_id_cannot_be_looked_at_and_costs_no_request() {
 async fn the_services_clock_is_kept_for_the_next_start() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     sim.advance(chrono::TimeDelta::hours(5));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     desk.accepted("One [sim:seconds=6000]").await;
     assert!((desk.engine.service_now() - sim.now()).abs() < chrono::TimeDelta::seconds(3));
     desk.engine.stop().await;
-    let next = Desk::begin(&sim, folder.path()).await;
+    let next = EngineFixture::begin(&sim, folder.path()).await;
     assert!((next.engine.service_now() - sim.now()).abs() < chrono::TimeDelta::seconds(3));
 }
 
 #[tokio::test]
 async fn after_its_leases_are_released_an_engine_asks_for_nothing_until_it_resumes() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     desk.accepted("One [sim:seconds=6000]").await;
     desk.engine.release_leases();
     let seen = desk.within(Duration::from_millis(2500), |news| matches!(news, EngineEvent::Job(_)).then_some(())).await;
@@ -207,7 +207,7 @@ async fn after_its_leases_are_released_an_engine_asks_for_nothing_until_it_resum
 #[tokio::test]
 async fn an_answer_from_before_a_follow_up_does_not_end_the_polling_of_its_job() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let (_, row) = desk.accepted("One [sim:seconds=0] [sim:no-pr]").await;
     let first = desk.engine.refresh(row.key).await.expect("a row");
     assert_eq!(first.status, Some(Status::Completed));

@@ -1,6 +1,6 @@
 //! All pages of a range and the totals of many: what it costs, what ends it, and where it goes on.
 
-use crate::desk::Desk;
+use crate::engine_fixture::EngineFixture;
 use chrono::{Days, TimeDelta};
 use docdeck::model::connection::Connection;
 use docdeck::model::engine_event::EngineEvent;
@@ -52,7 +52,7 @@ fn failed(end: &LoadOutcome) -> (FailureKind, &str) {
     }
 }
 
-impl Desk {
+impl EngineFixture {
     async fn loads(&self, range: DateRange) -> LoadOutcome {
         self.engine.load_all(order(range)).await
     }
@@ -79,7 +79,7 @@ async fn site_with_rows(rows: u32) -> Sim {
     let mut pages = rows;
     loop {
         let sim = site(pages).await;
-        let desk = Desk::begin_alone(&sim).await;
+        let desk = EngineFixture::begin_alone(&sim).await;
         let end = desk.loads(past(&sim)).await;
         desk.engine.stop().await;
         let found = u32::try_from(report(&end).rows.len()).expect("few");
@@ -95,7 +95,7 @@ async fn site_with_rows(rows: u32) -> Sim {
 async fn a_site_of_any_size_is_loaded_to_its_end_and_not_a_request_further() {
     for (rows, requests) in [(0_u32, 1), (1, 1), (50, 1), (51, 1), (249, 1), (250, 1), (251, 2)] {
         let sim = site_with_rows(rows).await;
-        let desk = Desk::begin_alone(&sim).await;
+        let desk = EngineFixture::begin_alone(&sim).await;
         let end = desk.loads(past(&sim)).await;
         assert_eq!((&end.ended, end.requests, asked(&sim)), (&LoadEnded::Complete, requests, u64::from(requests)));
         let report = report(&end);
@@ -108,7 +108,7 @@ async fn a_site_of_any_size_is_loaded_to_its_end_and_not_a_request_further() {
 #[tokio::test]
 async fn progress_is_told_after_each_answer_and_ends_with_all_views_loaded() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let end = desk.loads(past(&sim)).await;
     let mut last = 0.0;
     for answers in 1..=ALL {
@@ -128,7 +128,7 @@ async fn progress_is_told_after_each_answer_and_ends_with_all_views_loaded() {
     assert_eq!(recalled.totals.map(|totals| totals.value), Some(end_totals(&desk, &sim).await));
 }
 
-async fn end_totals(desk: &Desk, sim: &Sim) -> docdeck::model::views::Counts {
+async fn end_totals(desk: &EngineFixture, sim: &Sim) -> docdeck::model::views::Counts {
     let query = ViewsQuery { range: past(sim), limit: LIMIT_MAX, page: 1 };
     desk.engine.cached_views(query).await.expect("kept").value.totals
 }
@@ -136,7 +136,7 @@ async fn end_totals(desk: &Desk, sim: &Sim) -> docdeck::model::views::Counts {
 #[tokio::test]
 async fn rows_that_move_while_it_loads_are_merged_and_counted() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     let today = sim.now().date_naive();
     let day = |days: i64| today.checked_add_signed(TimeDelta::days(days)).expect("a day");
     // Days that have not been yet bring new views, and with them another order.
@@ -158,7 +158,7 @@ async fn rows_that_move_while_it_loads_are_merged_and_counted() {
 #[tokio::test]
 async fn a_429_half_way_keeps_what_came_and_the_next_load_costs_only_the_rest() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     faults(&sim, &["views=latency-50"]);
     let load = desk.half_way(past(&sim), 2).await;
     faults(&sim, &["views=429-1"]);
@@ -181,7 +181,7 @@ async fn a_429_half_way_keeps_what_came_and_the_next_load_costs_only_the_rest() 
 #[tokio::test]
 async fn a_load_that_is_stopped_goes_on_where_it_was() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     faults(&sim, &["views=latency-50"]);
     let load = desk.half_way(past(&sim), 2).await;
     desk.engine.stop_loading(past(&sim));
@@ -198,7 +198,7 @@ async fn a_load_that_is_stopped_goes_on_where_it_was() {
 #[tokio::test]
 async fn who_asks_for_a_load_that_was_just_told_to_stop_has_it_go_on() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     faults(&sim, &["views=latency-200"]);
     let load = desk.half_way(past(&sim), 1).await;
     desk.engine.stop_loading(past(&sim));
@@ -210,14 +210,14 @@ async fn who_asks_for_a_load_that_was_just_told_to_stop_has_it_go_on() {
 #[tokio::test]
 async fn a_new_process_goes_on_where_the_last_one_ended() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     faults(&sim, &["views=latency-50"]);
     let load = desk.half_way(past(&sim), 2).await;
     desk.engine.stop().await;
     assert_eq!(failed(&load.await.expect("an end")).0, FailureKind::Local);
     desk.store.close().await;
     faults(&sim, &[]);
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     let recalled = desk.engine.recall(past(&sim)).await.expect("read");
     let kept = recalled.broken_off.expect("a load that was broken off");
     assert!((2..ALL).contains(&kept), "{kept}");
@@ -232,7 +232,7 @@ async fn a_new_process_goes_on_where_the_last_one_ended() {
 #[tokio::test]
 async fn an_answer_that_comes_after_the_engine_ended_is_in_the_report_that_the_next_load_goes_on_with() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     // A range with today in it: its answers in the cache are soon not fresh any more, its report goes on however old it is.
     let range = DateRange::last_days(7, sim.now().date_naive());
     faults(&sim, &["views=latency-200"]);
@@ -260,7 +260,7 @@ fn transactions(folder: &std::path::Path) -> u32 {
 #[tokio::test]
 async fn an_answer_costs_two_transactions_one_before_its_request_and_one_for_all_that_came() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     desk.engine.load_all(LoadPlan { at_most: 2, ..order(past(&sim)) }).await;
     // What the first answer of all says of the service is written down as well.
     desk.until("live", |news| matches!(news, EngineEvent::Connection(Connection::Ready)).then_some(())).await;
@@ -273,7 +273,7 @@ async fn an_answer_costs_two_transactions_one_before_its_request_and_one_for_all
 #[tokio::test]
 async fn answers_that_are_there_already_cost_no_request() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     for page in [1, 3] {
         let query = ViewsQuery { range: past(&sim), limit: LIMIT_MAX, page };
         desk.engine.load_views(query, false).await.expect("views");
@@ -288,7 +288,7 @@ async fn answers_that_are_there_already_cost_no_request() {
 #[tokio::test]
 async fn a_load_that_begins_anew_asks_for_every_page_and_leaves_the_whole_report_until_it_is_whole() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     let first = desk.loads(past(&sim)).await;
     let anew = LoadPlan { afresh: true, ..order(past(&sim)) };
     let part = desk.engine.load_all(LoadPlan { at_most: 2, ..anew }).await;
@@ -308,7 +308,7 @@ async fn a_load_that_begins_anew_asks_for_every_page_and_leaves_the_whole_report
 #[tokio::test]
 async fn a_load_stops_at_the_requests_that_it_may_cost() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     let at_most = async |at_most| desk.engine.load_all(LoadPlan { at_most, ..order(past(&sim)) }).await;
     let none = at_most(0).await;
     assert_eq!((none.report, none.ended, none.requests), (None, LoadEnded::AtMost, 0));
@@ -321,7 +321,7 @@ async fn a_load_stops_at_the_requests_that_it_may_cost() {
 #[tokio::test]
 async fn the_same_range_asked_for_twice_at_once_is_one_load() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     let (one, two) = tokio::join!(desk.loads(past(&sim)), desk.loads(past(&sim)));
     assert_eq!((one.ended.clone(), asked(&sim)), (LoadEnded::Complete, u64::from(ALL)));
     assert_eq!(one, two);
@@ -330,7 +330,7 @@ async fn the_same_range_asked_for_twice_at_once_is_one_load() {
 #[tokio::test]
 async fn two_instances_that_load_the_same_range_leave_one_whole_report() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
-    let (one, two) = (Desk::begin(&sim, folder.path()).await, Desk::begin(&sim, folder.path()).await);
+    let (one, two) = (EngineFixture::begin(&sim, folder.path()).await, EngineFixture::begin(&sim, folder.path()).await);
     one.engine.load_all(LoadPlan { at_most: 2, ..order(past(&sim)) }).await;
     let (first, second) = tokio::join!(one.loads(past(&sim)), two.loads(past(&sim)));
     for end in [&first, &second] {
@@ -347,7 +347,7 @@ async fn two_instances_that_load_the_same_range_leave_one_whole_report() {
 #[tokio::test]
 async fn what_ends_a_load_is_said_and_what_came_is_kept() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     desk.engine.load_all(LoadPlan { at_most: 1, ..order(past(&sim)) }).await;
     let ends = [
         ("views=503", FailureKind::Offline),
@@ -368,7 +368,7 @@ async fn what_ends_a_load_is_said_and_what_came_is_kept() {
 async fn a_service_that_never_comes_to_an_end_is_asked_once_too_often_and_no_more() {
     for (fault, said) in [("views=stuck", "sent only pages that it had sent before"), ("views=endless", "sent none")] {
         let (sim, folder) = (site(120).await, tempfile::tempdir().expect("a folder"));
-        let desk = Desk::begin(&sim, folder.path()).await;
+        let desk = EngineFixture::begin(&sim, folder.path()).await;
         faults(&sim, &[fault]);
         let end = desk.loads(past(&sim)).await;
         let (kind, sentence) = failed(&end);
@@ -385,7 +385,7 @@ async fn a_service_that_never_comes_to_an_end_is_asked_once_too_often_and_no_mor
 #[tokio::test]
 async fn a_service_without_a_single_row_that_says_there_is_more_leaves_nothing() {
     let (sim, folder) = (site(0).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     faults(&sim, &["views=endless"]);
     let end = desk.loads(past(&sim)).await;
     assert_eq!((failed(&end).0, &end.report, asked(&sim)), (FailureKind::Service, &None, 1));
@@ -394,7 +394,7 @@ async fn a_service_without_a_single_row_that_says_there_is_more_leaves_nothing()
 #[tokio::test]
 async fn counts_with_a_fraction_are_loaded_summed_and_kept() {
     let (sim, folder) = (site(1_200).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     faults(&sim, &["views=tenths"]);
     let end = desk.loads(past(&sim)).await;
     let loaded = report(&end);
@@ -410,7 +410,7 @@ async fn counts_with_a_fraction_are_loaded_summed_and_kept() {
 #[tokio::test]
 async fn odd_numbers_are_kept_as_they_came() {
     let (sim, folder) = (site(300).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     faults(&sim, &["views=odd"]);
     let end = desk.loads(past(&sim)).await;
     let rows = &report(&end).rows;
@@ -420,7 +420,7 @@ async fn odd_numbers_are_kept_as_they_came() {
     assert_eq!(rows[4].counts.human, Count::Known(-3));
     desk.engine.stop().await;
     desk.store.close().await;
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     assert_eq!(desk.engine.recall(past(&sim)).await.expect("read").report, end.report);
 }
 
@@ -428,7 +428,7 @@ async fn odd_numbers_are_kept_as_they_came() {
 #[tokio::test]
 async fn a_store_that_can_not_be_written_half_way_costs_no_answer_and_is_said() {
     let (sim, folder) = (site(1200).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     desk.engine.load_all(LoadPlan { at_most: 2, ..order(past(&sim)) }).await;
     // A journal that can't be made, as in a folder that can't be written; works for root as well.
     let journal = folder.path().join("docdeck.db-journal");
@@ -455,7 +455,7 @@ fn days(sim: &Sim) -> Vec<DateRange> {
 #[tokio::test]
 async fn each_days_totals_cost_one_request_and_then_none() {
     let (sim, folder) = (site(120).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let days = days(&sim);
     assert_eq!(desk.engine.recall_totals(&days).await.expect("read"), []);
     desk.engine.load_totals(&days[..2]).await.expect("totals");
@@ -480,7 +480,7 @@ async fn each_days_totals_cost_one_request_and_then_none() {
 #[tokio::test]
 async fn any_answer_about_a_range_tells_its_totals() {
     let (sim, folder) = (site(120).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     let query = ViewsQuery { range: days(&sim)[0], limit: 50, page: 2 };
     let page = desk.engine.load_views(query, false).await.expect("views");
     desk.engine.load_totals(&[query.range]).await.expect("totals");
@@ -493,7 +493,7 @@ async fn any_answer_about_a_range_tells_its_totals() {
 #[tokio::test]
 async fn several_who_want_the_same_totals_ask_once_and_stop_at_the_first_failure() {
     let (sim, folder) = (site(120).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     let days = days(&sim);
     faults(&sim, &["views=503"]);
     let failure = desk.engine.load_totals(&days).await.expect_err("down");
@@ -507,7 +507,7 @@ async fn several_who_want_the_same_totals_ask_once_and_stop_at_the_first_failure
 #[tokio::test]
 async fn a_report_is_shared_and_not_copied_for_each_who_waits() {
     let (sim, folder) = (site(120).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     let (one, two) = tokio::join!(desk.loads(past(&sim)), desk.loads(past(&sim)));
     let (one, two) = (one.report.expect("a report"), two.report.expect("a report"));
     assert!(Arc::ptr_eq(&one, &two));

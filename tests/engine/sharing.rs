@@ -1,6 +1,6 @@
 //! Two instances on one store: one polls, both know, nothing goes out twice.
 
-use crate::desk::{Desk, open, scope_of, sim};
+use crate::engine_fixture::{EngineFixture, open, scope_of, sim};
 use docdeck::model::change::LocalChange;
 use docdeck::model::connection::Connection;
 use docdeck::model::engine_event::EngineEvent;
@@ -14,8 +14,8 @@ use std::time::Duration;
 #[tokio::test]
 async fn one_of_two_instances_polls_and_the_other_hears_of_every_change() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut one = Desk::begin(&sim, folder.path()).await;
-    let mut two = Desk::begin(&sim, folder.path()).await;
+    let mut one = EngineFixture::begin(&sim, folder.path()).await;
+    let mut two = EngineFixture::begin(&sim, folder.path()).await;
     let (_, row) = one.accepted("Shared [sim:seconds=60] [sim:pr]").await;
     two.row(row.key, "the new job", |_| true).await;
     two.row(row.key, "the end of the job", |row| row.pr_link.is_some()).await;
@@ -30,8 +30,8 @@ async fn one_of_two_instances_polls_and_the_other_hears_of_every_change() {
 #[tokio::test]
 async fn what_one_instance_spends_is_told_to_the_other() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut one = Desk::begin(&sim, folder.path()).await;
-    let mut two = Desk::begin(&sim, folder.path()).await;
+    let mut one = EngineFixture::begin(&sim, folder.path()).await;
+    let mut two = EngineFixture::begin(&sim, folder.path()).await;
     one.accepted("Spent by one [sim:seconds=6000]").await;
     let spent = |news: &EngineEvent| match news {
         EngineEvent::Budget(RateLimited::Create, budget) if budget.used == 1 => Some(()),
@@ -44,8 +44,8 @@ async fn what_one_instance_spends_is_told_to_the_other() {
 #[tokio::test]
 async fn no_prompt_goes_out_twice_whoever_submits_it() {
     let (sim, folder) = (sim(&["create=latency-100"]).await, tempfile::tempdir().expect("a folder"));
-    let mut one = Desk::begin(&sim, folder.path()).await;
-    let two = Desk::begin(&sim, folder.path()).await;
+    let mut one = EngineFixture::begin(&sim, folder.path()).await;
+    let two = EngineFixture::begin(&sim, folder.path()).await;
     for n in 0..4 {
         one.engine.submit_new_job(&format!("one {n}")).await.expect("on disk");
         two.engine.submit_new_job(&format!("two {n}")).await.expect("on disk");
@@ -68,8 +68,8 @@ async fn no_prompt_goes_out_twice_whoever_submits_it() {
 #[tokio::test]
 async fn the_other_instance_takes_over_when_the_one_that_polls_ends() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut one = Desk::begin(&sim, folder.path()).await;
-    let mut two = Desk::begin(&sim, folder.path()).await;
+    let mut one = EngineFixture::begin(&sim, folder.path()).await;
+    let mut two = EngineFixture::begin(&sim, folder.path()).await;
     let (_, row) = one.accepted("Shared [sim:seconds=6000]").await;
     one.engine.stop().await;
     assert_eq!(two.requests_of(Operation::Get), 0);
@@ -80,9 +80,9 @@ async fn the_other_instance_takes_over_when_the_one_that_polls_ends() {
 #[tokio::test]
 async fn what_an_instance_without_the_lease_queued_is_sent_after_its_end() {
     let (sim, folder) = (sim(&["create=429-3"]).await, tempfile::tempdir().expect("a folder"));
-    let mut one = Desk::begin(&sim, folder.path()).await;
+    let mut one = EngineFixture::begin(&sim, folder.path()).await;
     let left = {
-        let mut two = Desk::begin(&sim, folder.path()).await;
+        let mut two = EngineFixture::begin(&sim, folder.path()).await;
         let (prompt, row) = two.engine.submit_new_job("Mine").await.expect("on disk");
         assert!(matches!(two.outcome(prompt).await.0, Delivery::Queued { until: Some(_) }));
         two.engine.stop().await;
@@ -100,7 +100,7 @@ async fn what_an_instance_without_the_lease_queued_is_sent_after_its_end() {
 #[tokio::test]
 async fn jobs_that_another_process_lets_go_of_are_told_as_what_is_left() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let (_, kept) = desk.accepted("Stays [sim:seconds=6000]").await;
     let (_, over) = desk.accepted("Over [sim:seconds=0] [sim:no-pr]").await;
     desk.engine.refresh(over.key).await.expect("a row");
@@ -135,15 +135,15 @@ fn faults(sim: &Sim, faults: &[&str]) {
 #[tokio::test]
 async fn an_instance_that_does_not_poll_is_told_that_the_service_is_away_and_when_it_is_back() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut one = Desk::begin(&sim, folder.path()).await;
+    let mut one = EngineFixture::begin(&sim, folder.path()).await;
     let (_, row) = one.accepted("One [sim:seconds=6000]").await;
-    let mut two = Desk::begin(&sim, folder.path()).await;
+    let mut two = EngineFixture::begin(&sim, folder.path()).await;
     faults(&sim, &["get=503"]);
     one.engine.refresh(row.key).await.expect_err("down");
     let state = two.until("word of it", trouble).await;
     assert!(matches!(state, Connection::Offline { next_try: Some(_), .. }), "{state:?}");
     // Who comes later hears it as well.
-    let mut three = Desk::begin(&sim, folder.path()).await;
+    let mut three = EngineFixture::begin(&sim, folder.path()).await;
     assert!(matches!(three.until("word of it", trouble).await, Connection::Offline { .. }));
     faults(&sim, &[]);
     for desk in [&mut two, &mut three] {
@@ -156,7 +156,7 @@ async fn an_instance_that_does_not_poll_is_told_that_the_service_is_away_and_whe
 #[tokio::test]
 async fn what_was_said_of_the_service_is_forgotten_by_whoever_polls_next() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut one = Desk::begin(&sim, folder.path()).await;
+    let mut one = EngineFixture::begin(&sim, folder.path()).await;
     let (_, row) = one.accepted("One [sim:seconds=6000]").await;
     faults(&sim, &["get=503"]);
     one.engine.refresh(row.key).await.expect_err("down");
@@ -166,7 +166,7 @@ async fn what_was_said_of_the_service_is_forgotten_by_whoever_polls_next() {
     assert!(store.recall(&key).await.expect("read").is_some_and(|words| words.starts_with("offline ")));
     // No answer of its own has come yet.
     faults(&sim, &["get=latency-9000"]);
-    let _polls = Desk::begin(&sim, folder.path()).await;
+    let _polls = EngineFixture::begin(&sim, folder.path()).await;
     let taken_back = async {
         while store.recall(&key).await.expect("read").as_deref() != Some("unknown") {
             tokio::task::yield_now().await;
@@ -179,17 +179,17 @@ async fn what_was_said_of_the_service_is_forgotten_by_whoever_polls_next() {
 async fn an_instance_whose_key_is_refused_leaves_polling_to_one_with_another_key() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     {
-        let mut desk = Desk::begin(&sim, folder.path()).await;
+        let mut desk = EngineFixture::begin(&sim, folder.path()).await;
         desk.accepted("One [sim:seconds=6000]").await;
         desk.engine.stop().await;
     }
-    let mut refused = Desk::begin_with(scope_of(&sim), "mint_wrong", folder.path()).await;
+    let mut refused = EngineFixture::begin_with(scope_of(&sim), "mint_wrong", folder.path()).await;
     let state = refused.until("refused", trouble).await;
     assert!(matches!(state, Connection::Refused { .. }), "{state:?}");
-    let mut same = Desk::begin_with(scope_of(&sim), "mint_wrong", folder.path()).await;
+    let mut same = EngineFixture::begin_with(scope_of(&sim), "mint_wrong", folder.path()).await;
     let state = same.until("found out by itself", trouble).await;
     assert!(matches!(state, Connection::Refused { .. }), "{state:?}");
-    let mut good = Desk::begin(&sim, folder.path()).await;
+    let mut good = EngineFixture::begin(&sim, folder.path()).await;
     good.look().await;
     good.look().await;
     let seen = |news: &EngineEvent| matches!(news, EngineEvent::Connection(Connection::Ready)).then_some(());
@@ -203,7 +203,7 @@ async fn that_no_lock_can_be_had_is_told_where_something_could_be_sent_and_nowhe
     // Whoever runs it: nothing can be made there.
     let (sim, folder) = (sim(&[]).await, std::path::Path::new("/proc/docdeck"));
     for (store, is_told) in [(Store::in_memory().expect("a store"), true), (open(folder), false)] {
-        let mut desk = Desk::on(store, scope_of(&sim), sim.api_key(), Some(folder)).await;
+        let mut desk = EngineFixture::on(store, scope_of(&sim), sim.api_key(), Some(folder)).await;
         let first = desk.until("news", |news| match news {
             EngineEvent::Trouble(failure) => Some(failure.sentence.to_string()),
             EngineEvent::Budget(..) => Some(String::new()),

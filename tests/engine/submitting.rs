@@ -1,6 +1,6 @@
 //! Prompts on their way: accepted, lost, limited, never sent; nothing twice.
 
-use crate::desk::{Desk, open, scope_of, sim};
+use crate::engine_fixture::{EngineFixture, open, scope_of, sim};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
 use docdeck::model::job::Status;
@@ -13,7 +13,7 @@ use std::time::Duration;
 #[tokio::test]
 async fn a_new_job_is_sent_accepted_and_followed_until_it_is_finished() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let (_, row) = desk.accepted("Fix the links [sim:seconds=60] [sim:pr]").await;
     assert!(row.id.is_some());
     let done =
@@ -33,7 +33,7 @@ async fn a_new_job_is_sent_accepted_and_followed_until_it_is_finished() {
 #[tokio::test]
 async fn alone_and_in_memory_everything_goes_on_as_well() {
     let sim = sim(&[]).await;
-    let mut desk = Desk::begin_alone(&sim).await;
+    let mut desk = EngineFixture::begin_alone(&sim).await;
     let (_, row) = desk.accepted("Fix the links [sim:seconds=60] [sim:fail]").await;
     desk.row(row.key, "the end of the job", |row| row.status == Some(Status::Failed)).await;
     desk.engine.stop().await;
@@ -42,7 +42,7 @@ async fn alone_and_in_memory_everything_goes_on_as_well() {
 #[tokio::test]
 async fn the_log_names_a_new_job_without_its_text() {
     let (sim, folder) = (sim(&["create=400"]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let (prompt, _) = desk.engine.submit_new_job("a secret plan").await.expect("on disk");
     let (delivery, _) = desk.outcome(prompt).await;
     assert_eq!(delivery.kind(), DeliveryKind::Rejected);
@@ -54,7 +54,7 @@ async fn the_log_names_a_new_job_without_its_text() {
 #[tokio::test]
 async fn a_lost_answer_leaves_the_prompt_unconfirmed_and_sends_it_once() {
     let (sim, folder) = (sim(&["create=lost"]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let (prompt, _) = desk.engine.submit_new_job("Translate").await.expect("on disk");
     let (delivery, row) = desk.outcome(prompt).await;
     assert_eq!(delivery.kind(), DeliveryKind::Unconfirmed);
@@ -73,7 +73,7 @@ async fn a_lost_answer_leaves_the_prompt_unconfirmed_and_sends_it_once() {
 #[tokio::test]
 async fn an_unconfirmed_new_job_is_linked_to_the_job_that_came_of_it() {
     let (sim, folder) = (sim(&["create=lost"]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let (prompt, row) = desk.engine.submit_new_job("Translate [sim:seconds=6000]").await.expect("on disk");
     desk.outcome(prompt).await;
     let (id, _) = sim.prompts().first().cloned().expect("carried out");
@@ -90,7 +90,7 @@ async fn an_unconfirmed_new_job_is_linked_to_the_job_that_came_of_it() {
 #[tokio::test]
 async fn a_429_is_the_one_answer_after_which_a_prompt_goes_out_again_by_itself() {
     let (sim, folder) = (sim(&["create=429-1"]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let (prompt, _) = desk.engine.submit_new_job("Wait for me").await.expect("on disk");
     // The ledger comes first: whoever hears that the prompt waits knows then whether the wait is an estimate.
     let blocked = desk.until("the ledger marked full", |news| match news {
@@ -112,7 +112,7 @@ async fn what_never_reached_the_service_is_not_sent_and_can_be_edited() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     // Port 9 of this computer: nobody listens.
     let scope = docdeck::model::endpoint::Scope { base_url: "http://127.0.0.1:9".to_owned(), ..scope_of(&sim) };
-    let mut desk = Desk::begin_with(scope, "mint_x", folder.path()).await;
+    let mut desk = EngineFixture::begin_with(scope, "mint_x", folder.path()).await;
     let (prompt, row) = desk.engine.submit_new_job("Offline").await.expect("on disk");
     assert_eq!(desk.outcome(prompt).await.0.kind(), DeliveryKind::NotSent);
     assert!(!desk.engine.has_sending());
@@ -130,7 +130,7 @@ async fn what_never_reached_the_service_is_not_sent_and_can_be_edited() {
 #[tokio::test]
 async fn a_blank_prompt_is_refused_before_anything_is_written() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     assert!(desk.engine.submit_new_job(" \n\t ").await.is_err());
     assert!(desk.store.jobs(&desk.scope).await.expect("rows").is_empty());
 }
@@ -138,7 +138,7 @@ async fn a_blank_prompt_is_refused_before_anything_is_written() {
 #[tokio::test]
 async fn follow_ups_go_out_in_their_order_and_a_rejected_one_holds_the_rest() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let (_, row) = desk.accepted("First [sim:seconds=6000]").await;
     sim.set_faults(vec!["message=400".parse().expect("a fault")]);
     let (second, _) = desk.engine.submit_follow_up(row.key, "Second").await.expect("on disk");
@@ -160,7 +160,7 @@ async fn what_a_killed_docdeck_left_half_sent_is_unconfirmed_at_the_next_start()
     let (prompt, row) = store.add_new_job(&scope, "Half sent", now).await.expect("written");
     let turn = store.take_turn(prompt, "4242-dead", now, now).await.expect("a turn");
     assert!(matches!(turn, SendPermit::Go { .. }));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let row = desk.row(row.key, "the abandoned prompt", |_| true).await;
     assert_eq!(row.undelivered, Some(DeliveryKind::Unconfirmed));
     desk.accepted("Something else").await;
@@ -172,14 +172,14 @@ async fn what_was_queued_when_docdeck_ended_is_sent_by_the_next_one() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let (prompt, _) =
         open(folder.path()).add_new_job(&scope_of(&sim), "Later", chrono::Utc::now()).await.expect("written");
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     assert_eq!(desk.outcome(prompt).await.0, Delivery::Accepted);
 }
 
 #[tokio::test]
 async fn stopping_is_quick_while_a_prompt_is_on_its_way_and_the_record_says_that_it_is_unconfirmed() {
     let (sim, folder) = (sim(&["create=latency-60000"]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let (prompt, row) = desk.engine.submit_new_job("Slow").await.expect("on disk");
     desk.until("sending", |news| matches!(news, EngineEvent::Prompt { delivery: Delivery::Sending, .. }).then_some(()))
         .await;
@@ -192,7 +192,7 @@ async fn stopping_is_quick_while_a_prompt_is_on_its_way_and_the_record_says_that
     let thread = desk.store.thread(row.key).await.expect("a thread");
     assert_eq!(thread.prompts.first().map(|p| (p.id, p.delivery.kind())), Some((prompt, DeliveryKind::Unconfirmed)));
     sim.set_faults(Vec::new());
-    let mut next = Desk::begin(&sim, folder.path()).await;
+    let mut next = EngineFixture::begin(&sim, folder.path()).await;
     next.accepted("Another").await;
     assert_eq!(next.requests_of(Operation::Create), 1, "the one that was cut off is not sent again");
 }

@@ -1,6 +1,6 @@
 //! Page views: cache, ledger, one request for one question.
 
-use crate::desk::{Desk, scope_of, sim};
+use crate::engine_fixture::{EngineFixture, scope_of, sim};
 use docdeck::model::connection::Connection;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
@@ -17,7 +17,7 @@ fn week(sim: &Sim, page: u32) -> ViewsQuery {
 #[tokio::test]
 async fn a_fresh_answer_in_the_cache_costs_no_request_and_force_asks_again() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     let query = week(&sim, 1);
     let first = desk.engine.load_views(query, false).await.expect("views");
     assert_eq!(first.value.rows.len(), 50);
@@ -32,7 +32,7 @@ async fn a_fresh_answer_in_the_cache_costs_no_request_and_force_asks_again() {
 #[tokio::test]
 async fn the_same_question_asked_twice_at_once_is_one_request() {
     let (sim, folder) = (sim(&["views=latency-100"]).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     let query = week(&sim, 1);
     let (one, two, three) = tokio::join!(
         desk.engine.load_views(query, false),
@@ -46,7 +46,7 @@ async fn the_same_question_asked_twice_at_once_is_one_request() {
 #[tokio::test]
 async fn a_full_ledger_refuses_without_a_request_and_says_until_when() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     let start = desk.engine.service_now();
     for _ in 0..100 {
         desk.store.spend(&desk.scope, RateLimited::Views, start).await.expect("written").expect("a place");
@@ -61,7 +61,7 @@ async fn a_full_ledger_refuses_without_a_request_and_says_until_when() {
 #[tokio::test]
 async fn a_429_marks_the_ledger_full_whatever_its_count() {
     let (sim, folder) = (sim(&["views=429-600"]).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     let limited = |failure: docdeck::model::failure::Failure| matches!(failure.kind, FailureKind::Limited { .. });
     assert!(limited(desk.engine.load_views(week(&sim, 1), true).await.expect_err("limited")));
     sim.set_faults(Vec::new());
@@ -72,7 +72,7 @@ async fn a_429_marks_the_ledger_full_whatever_its_count() {
 #[tokio::test]
 async fn a_load_that_nobody_waits_for_any_more_is_paid_for_and_kept() {
     let (sim, folder) = (sim(&["views=latency-200"]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     let query = week(&sim, 1);
     let engine = desk.engine.clone();
     let waiting = tokio::spawn(async move { engine.load_views(query, false).await });
@@ -90,7 +90,7 @@ async fn a_load_that_nobody_waits_for_any_more_is_paid_for_and_kept() {
 #[tokio::test]
 async fn a_failed_load_gives_the_error_and_the_older_answer_stays_in_the_cache() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = EngineFixture::begin(&sim, folder.path()).await;
     let query = week(&sim, 1);
     let good = desk.engine.load_views(query, false).await.expect("views");
     sim.set_faults(vec!["views=503".parse().expect("a fault")]);
@@ -104,7 +104,7 @@ async fn a_load_that_never_reached_the_service_is_not_counted_as_used() {
     let query = week(&sim, 1);
     // Port 9 of this computer: nobody listens.
     let scope = docdeck::model::endpoint::Scope { base_url: "http://127.0.0.1:9".to_owned(), ..scope_of(&sim) };
-    let mut desk = Desk::begin_with(scope, "mint_x", folder.path()).await;
+    let mut desk = EngineFixture::begin_with(scope, "mint_x", folder.path()).await;
     desk.engine.load_views(query, false).await.expect_err("nobody there");
     for (used, what) in [(1, "the spend"), (0, "the place given back")] {
         desk.until(what, |news| match news {
@@ -121,7 +121,7 @@ async fn a_load_that_never_reached_the_service_is_not_counted_as_used() {
 async fn a_load_that_never_reached_the_service_says_offline_until_one_does() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let scope = docdeck::model::endpoint::Scope { base_url: "http://127.0.0.1:9".to_owned(), ..scope_of(&sim) };
-    let mut desk = Desk::begin_with(scope, "mint_x", folder.path()).await;
+    let mut desk = EngineFixture::begin_with(scope, "mint_x", folder.path()).await;
     desk.engine.load_views(week(&sim, 1), false).await.expect_err("nobody there");
     let told = desk.until("offline", |news| match news {
         EngineEvent::Connection(Connection::Offline { next_try, .. }) => Some(*next_try),
@@ -129,7 +129,7 @@ async fn a_load_that_never_reached_the_service_says_offline_until_one_does() {
     });
     assert_eq!(told.await, None, "no job is there to probe with, so no next try is promised");
     let folder = tempfile::tempdir().expect("a folder");
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     desk.engine.load_views(week(&sim, 1), false).await.expect("views");
     desk.until("live", |news| matches!(news, EngineEvent::Connection(Connection::Ready)).then_some(())).await;
 }
@@ -137,7 +137,7 @@ async fn a_load_that_never_reached_the_service_says_offline_until_one_does() {
 #[tokio::test]
 async fn the_three_budgets_are_told_at_the_start() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
     for expected in RateLimited::ALL {
         let told = desk.until("a budget", |news| match news {
             EngineEvent::Budget(limited, budget) => Some((*limited, budget.used)),

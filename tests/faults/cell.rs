@@ -41,7 +41,7 @@ pub(crate) fn check(holds: bool, wrong: impl FnOnce() -> String) -> Result<(), W
 }
 
 /// The engine with its record, and the record as it was before.
-struct Desk {
+struct FaultFixture {
     engine: Engine,
     store: Store,
     scope: Scope,
@@ -106,7 +106,7 @@ pub(crate) async fn seed(
     (store, row)
 }
 
-impl Desk {
+impl FaultFixture {
     async fn begin(server: &Server, fault: &Fault, operation: Operation, folder: &Path) -> Self {
         let scope = service(server);
         let now: Time = chrono::SubsecRound::trunc_subsecs(chrono::Utc::now(), 3);
@@ -273,7 +273,7 @@ fn pause(before: Time, until: Time, after: Time) -> Result<i64, Wrong> {
 pub(crate) async fn run(fault: &Fault, operation: Operation) -> Result<Outcome, Wrong> {
     let wire = if operation == Operation::Views { &fault.views } else { &fault.job };
     let (server, folder) = (Server::start(wire.clone()).await, folder());
-    let mut desk = Desk::begin(&server, fault, operation, folder.path()).await;
+    let mut desk = FaultFixture::begin(&server, fault, operation, folder.path()).await;
     let outcome = match operation {
         Operation::Create | Operation::FollowUp => desk.prompt(operation).await?,
         Operation::Get => desk.get().await?,

@@ -1,8 +1,8 @@
 //! The built program, killed: inside and between its transactions, and at any moment. After each the record is sound, what
 //! was sent is in it, and the service has received nothing twice. What the other rooms of this kind need is here as well.
 
+use crate::command_fixture::{CommandFixture, Ran, Running};
 use crate::room::dashboard;
-use crate::world::{Ran, Running, World};
 use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use docdeck::model::endpoint::ApiKey;
@@ -26,7 +26,7 @@ pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-pub(crate) fn file(world: &World) -> PathBuf {
+pub(crate) fn file(world: &CommandFixture) -> PathBuf {
     world.data().join("docdeck.db")
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn journal(folder: &Path) -> PathBuf {
 }
 
 /// Whether a transaction is under way: between two of them the journal is empty.
-fn has_journal(world: &World) -> bool {
+fn has_journal(world: &CommandFixture) -> bool {
     std::fs::metadata(journal(&world.data())).is_ok_and(|found| found.len() > 0)
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn integrity(folder: &Path) -> String {
 }
 
 /// Every prompt of the record with where it stands.
-pub(crate) fn kept(world: &World) -> BTreeMap<String, DeliveryKind> {
+pub(crate) fn kept(world: &CommandFixture) -> BTreeMap<String, DeliveryKind> {
     world.store(async |store, scope| {
         let mut all = BTreeMap::new();
         for row in store.jobs(scope).await.expect("rows") {
@@ -59,7 +59,7 @@ pub(crate) fn kept(world: &World) -> BTreeMap<String, DeliveryKind> {
 }
 
 /// What the service took in, each text once.
-pub(crate) fn received(world: &World) -> BTreeSet<String> {
+pub(crate) fn received(world: &CommandFixture) -> BTreeSet<String> {
     let prompts = world.sim.prompts();
     let texts: BTreeSet<String> = prompts.iter().map(|(_, text)| text.clone()).collect();
     assert_eq!(texts.len(), prompts.len(), "something went out twice: {prompts:?}");
@@ -67,7 +67,7 @@ pub(crate) fn received(world: &World) -> BTreeSet<String> {
 }
 
 /// What must hold whatever happened: a sound file, and all that the service has is in the record.
-pub(crate) fn assert_sound(world: &World) -> BTreeMap<String, DeliveryKind> {
+pub(crate) fn assert_sound(world: &CommandFixture) -> BTreeMap<String, DeliveryKind> {
     let kept = kept(world);
     assert_eq!(integrity(&world.data()), "ok");
     let left_out: Vec<String> = received(world).into_iter().filter(|text| !kept.contains_key(text)).collect();
@@ -76,14 +76,14 @@ pub(crate) fn assert_sound(world: &World) -> BTreeMap<String, DeliveryKind> {
 }
 
 /// The program, where only its end is of interest.
-pub(crate) fn spawn(world: &World, words: &[&str]) -> Child {
+pub(crate) fn spawn(world: &CommandFixture, words: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_docdeck"));
     command.env_clear().envs(world.variables()).args(words).current_dir(world.home.path());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
 }
 
 /// Kills the program as soon as it writes its n-th journal. False when it has ended well before.
-fn killed_at(n: usize, world: &World, words: &[&str]) -> bool {
+fn killed_at(n: usize, world: &CommandFixture, words: &[&str]) -> bool {
     let mut child = spawn(world, words);
     let (mut seen, mut is_there) = (0, false);
     let end = Instant::now() + TOO_LONG;
@@ -110,7 +110,7 @@ pub(crate) fn kill(running: Running) -> Ran {
 }
 
 /// An engine of a dashboard on the record, until nothing of it waits any more.
-pub(crate) fn dispatch_all(world: &World) {
+pub(crate) fn dispatch_all(world: &CommandFixture) {
     world.store(async |store, scope| {
         let client =
             Client::new(scope.clone(), ApiKey::new(world.sim.api_key()).expect("a key"), ClientOptions::default());
@@ -139,7 +139,7 @@ pub(crate) fn dispatch_all(world: &World) {
 }
 
 /// Somebody who reads: nobody can commit until that is over, so that a transaction stands still with its journal on disk.
-pub(crate) fn reader(world: &World) -> Connection {
+pub(crate) fn reader(world: &CommandFixture) -> Connection {
     let reader = Connection::open(file(world)).expect("opened");
     reader.busy_timeout(TOO_LONG).expect("set");
     reader.execute_batch("BEGIN").expect("begun");
@@ -147,7 +147,7 @@ pub(crate) fn reader(world: &World) -> Connection {
     reader
 }
 
-pub(crate) fn kill_at_the_commit(world: &World, mut child: Child, reader: Connection) {
+pub(crate) fn kill_at_the_commit(world: &CommandFixture, mut child: Child, reader: Connection) {
     wait_until("the journal", || has_journal(world));
     child.kill().expect("killed");
     child.wait().expect("a status");
@@ -156,7 +156,7 @@ pub(crate) fn kill_at_the_commit(world: &World, mut child: Child, reader: Connec
 
 #[test]
 fn killed_at_the_commit_before_a_prompt_is_sent_nothing_went_out() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     world.run(&["new", "first [sim:seconds=6000]"]).ends(0);
     let reader = reader(&world);
     let child = spawn(&world, &["new", "second"]);
@@ -167,7 +167,7 @@ fn killed_at_the_commit_before_a_prompt_is_sent_nothing_went_out() {
 
 #[test]
 fn killed_at_the_commit_of_an_answer_the_prompt_is_unconfirmed_and_not_sent_again() {
-    let world = World::new(&["create=latency-3000"]);
+    let world = CommandFixture::new(&["create=latency-3000"]);
     world.run(&["new", "first [sim:seconds=6000]"]).ends(0);
     let child = spawn(&world, &["new", "second [sim:seconds=6000]"]);
     wait_until("the request", || world.sim.requests(Operation::Create) == 2);
@@ -182,7 +182,7 @@ fn killed_at_the_commit_of_an_answer_the_prompt_is_unconfirmed_and_not_sent_agai
 
 #[test]
 fn killed_whenever_a_journal_is_seen_nothing_goes_out_twice() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     world.run(&["new", "first [sim:seconds=6000]"]).ends(0);
     let mut cut = 0;
     // Of journals that are there for a moment only some are seen: how many differs from run to run.
@@ -206,7 +206,7 @@ fn killed_whenever_a_journal_is_seen_nothing_goes_out_twice() {
 
 #[test]
 fn a_command_that_is_killed_before_it_sent_its_prompt_leaves_it_paused() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let id = world.run(&["new", "first [sim:seconds=1]"]).ends(0).out.trim().to_owned();
     world.faults(&["create=429", "message=429"]);
     let new = world.start(&["new", "--wait", "a new job"]);
@@ -237,7 +237,7 @@ fn a_command_that_is_killed_before_it_sent_its_prompt_leaves_it_paused() {
 
 #[test]
 fn killed_while_sending_a_prompt_it_is_unconfirmed_and_after_the_answer_it_is_not_sent_again() {
-    let world = World::new(&["create=latency-60000"]);
+    let world = CommandFixture::new(&["create=latency-60000"]);
     let running = world.start(&["new", "on its way"]);
     wait_until("the request", || world.sim.requests(Operation::Create) == 1);
     kill(running);
@@ -255,7 +255,7 @@ fn killed_while_sending_a_prompt_it_is_unconfirmed_and_after_the_answer_it_is_no
 
 #[test]
 fn killed_while_all_views_are_loaded_the_next_load_goes_on_from_there() {
-    let world = World::with_pages(1_200, &["views=latency-200"]);
+    let world = CommandFixture::with_pages(1_200, &["views=latency-200"]);
     let running = world.start(&["views", "--all", "--format", "json"]);
     wait_until("the third request", || world.sim.requests(Operation::Views) == 3);
     kill(running);
@@ -271,7 +271,7 @@ fn killed_while_all_views_are_loaded_the_next_load_goes_on_from_there() {
 
 #[test]
 fn killed_at_the_commit_of_an_answer_of_all_views_the_next_load_asks_for_that_answer_and_no_other_again() {
-    let world = World::with_pages(1_200, &["views=latency-1000"]);
+    let world = CommandFixture::with_pages(1_200, &["views=latency-1000"]);
     let child = spawn(&world, &["views", "--all", "--format", "json"]);
     wait_until("the third request", || world.sim.requests(Operation::Views) == 3);
     let reader = reader(&world);
@@ -291,7 +291,7 @@ fn killed_at_the_commit_of_an_answer_of_all_views_the_next_load_asks_for_that_an
 
 #[test]
 fn an_import_that_is_killed_takes_in_all_or_nothing() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let texts: Vec<String> = (0..400).map(|n| format!("prompt {n} {}", "x".repeat(2_000))).collect();
     world.store(async |store, scope| {
         store.add_batch(scope, &texts, chrono::Utc::now()).await.expect("written");
@@ -337,7 +337,7 @@ pub(crate) fn kill_after(mut child: Child, millis: usize) -> bool {
 
 #[test]
 fn killed_at_any_moment_of_sending_nothing_is_lost_and_nothing_goes_out_twice() {
-    let world = World::new(&["create=latency-20"]);
+    let world = CommandFixture::new(&["create=latency-20"]);
     world.run(&["new", "first [sim:seconds=6000]"]).ends(0);
     let begin = Instant::now();
     world.run(&["new", "second [sim:seconds=6000]"]).ends(0);
@@ -361,7 +361,7 @@ fn killed_at_any_moment_of_sending_nothing_is_lost_and_nothing_goes_out_twice() 
 #[test]
 fn killed_at_any_moment_of_a_batch_all_of_it_is_kept_and_nothing_goes_out_twice() {
     const PROMPTS: usize = 60;
-    let world = World::new(&["create=latency-60"]);
+    let world = CommandFixture::new(&["create=latency-60"]);
     let texts: Vec<String> = (0..PROMPTS).map(|n| format!("batch {n:02} [sim:seconds=6000]")).collect();
     std::fs::write(world.home.path().join("batch.txt"), texts.join("\n\n")).expect("written");
     let (mut dice, mut killed) = (Dice(11), 0);
@@ -385,7 +385,7 @@ fn killed_at_any_moment_of_a_batch_all_of_it_is_kept_and_nothing_goes_out_twice(
 
 #[test]
 fn killed_while_a_draft_is_typed_what_was_on_disk_is_back_in_the_editor() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
     let mut typed = String::new();
     for n in 0..3 {
@@ -414,7 +414,7 @@ fn killed_while_a_draft_is_typed_what_was_on_disk_is_back_in_the_editor() {
 
 #[test]
 fn killed_right_after_sending_the_text_is_either_a_draft_or_a_prompt() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
     let (mut dice, mut prompts) = (Dice(5), 0);
     for n in 0..8 {
@@ -444,7 +444,7 @@ fn killed_right_after_sending_the_text_is_either_a_draft_or_a_prompt() {
 
 #[test]
 fn ended_by_any_signal_that_can_be_caught_a_draft_younger_than_a_second_is_on_disk() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
     let mut typed = String::new();
     let signals = [Signal::TERM, Signal::QUIT, Signal::USR1, Signal::USR2, Signal::ALARM, Signal::ABORT, Signal::HUP];

@@ -30,10 +30,14 @@ mod together;
 #[path = "../client/tls.rs"]
 mod tls;
 
-#[path = "../flows/desk.rs"]
+#[path = "../flows/dashboard_fixture.rs"]
 #[expect(dead_code, reason = "made for the flows, which use all of it")]
-mod desk;
+mod dashboard_fixture;
 
+#[cfg(unix)]
+#[path = "../commands/command_fixture.rs"]
+#[expect(dead_code, reason = "made for the commands' tests, which use all of it")]
+mod command_fixture;
 #[cfg(unix)]
 #[path = "../commands/http.rs"]
 #[expect(dead_code, reason = "made for the commands' tests, which use all of it")]
@@ -42,7 +46,3 @@ mod http;
 #[path = "../terminal/pty.rs"]
 #[expect(dead_code, reason = "made for the terminal's tests, which use all of it")]
 mod pty;
-#[cfg(unix)]
-#[path = "../commands/world.rs"]
-#[expect(dead_code, reason = "made for the commands' tests, which use all of it")]
-mod world;

@@ -1,8 +1,8 @@
 //! A record of an older docdeck, and a docdeck that is killed while it brings it up to date: it is of the old schema or of the
 //! new one, all of it is there, and the next start goes on.
 
+use crate::command_fixture::CommandFixture;
 use crate::crash::{Dice, file, integrity, kept, kill_after, kill_at_the_commit, reader, spawn};
-use crate::world::World;
 use docdeck::model::prompt::DeliveryKind;
 use rusqlite::Connection;
 
@@ -22,7 +22,7 @@ const SCHEMAS: [&str; 10] = [
 const JOBS: i64 = 600;
 
 /// A record of this schema, large enough that bringing it up to date takes a while.
-fn old(world: &World, schema: usize) {
+fn old(world: &CommandFixture, schema: usize) {
     std::fs::create_dir_all(world.data()).expect("a folder");
     let _ = std::fs::remove_file(file(world));
     let mut db = Connection::open(file(world)).expect("opened");
@@ -57,7 +57,7 @@ fn old(world: &World, schema: usize) {
 }
 
 /// The schema, and what nobody may lose: how many prompts of how many characters, and the draft.
-fn content(world: &World) -> (usize, (i64, i64, String)) {
+fn content(world: &CommandFixture) -> (usize, (i64, i64, String)) {
     let db = Connection::open(file(world)).expect("opened");
     let schema: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0)).expect("read");
     let sums = "SELECT count(*), sum(length(text)), (SELECT text FROM draft) FROM prompt";
@@ -68,7 +68,7 @@ fn content(world: &World) -> (usize, (i64, i64, String)) {
 }
 
 /// Nothing is in the line that the dispatcher would send, and all of the prompts are read.
-fn assert_whole(world: &World) {
+fn assert_whole(world: &CommandFixture) {
     let kept = kept(world);
     assert_eq!(kept.len(), usize::try_from(JOBS).expect("few"));
     assert_eq!(kept.values().filter(|kind| **kind == DeliveryKind::Queued).count(), kept.len() / 3);
@@ -77,7 +77,7 @@ fn assert_whole(world: &World) {
 
 #[test]
 fn killed_at_the_commit_of_a_migration_the_record_is_the_old_one_and_the_next_start_goes_on() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     for schema in 1..SCHEMAS.len() {
         old(&world, schema);
         let before = content(&world);
@@ -91,7 +91,7 @@ fn killed_at_the_commit_of_a_migration_the_record_is_the_old_one_and_the_next_st
 
 #[test]
 fn killed_at_any_moment_of_a_migration_nothing_is_lost() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let (mut dice, mut killed, mut gone_on) = (Dice(3), 0, 0);
     old(&world, 1);
     let begin = std::time::Instant::now();

@@ -1,8 +1,8 @@
 //! A power failure in the middle of a transaction: whatever part of the journal and of the pages had reached the disk, the
 //! record is as it was before; a journal that is lost with pages half written ends in a sound record all the same.
 
+use crate::command_fixture::CommandFixture;
 use crate::crash::{Dice, file, integrity, journal, kept, received};
-use crate::world::World;
 use docdeck::model::change::QueueChange;
 use docdeck::model::prompt::DraftSlot;
 use rusqlite::Connection;
@@ -15,7 +15,7 @@ const RECORD: usize = 8;
 
 /// A record with some prompts, and its file as it is in the middle of a large transaction that rewrites them: the pages
 /// are on disk, and the journal that takes them back.
-fn torn(world: &World) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
+fn torn(world: &CommandFixture) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     world.store(async |store, scope| {
         let texts: Vec<String> = (0..200).map(|n| format!("prompt {n:03} {}", "y".repeat(1_000))).collect();
         let rows = store.add_batch(scope, &texts, chrono::Utc::now()).await.expect("written");
@@ -43,7 +43,7 @@ fn cuts(length: usize) -> Vec<usize> {
 
 #[test]
 fn a_power_failure_in_the_middle_of_a_transaction_leaves_the_record_as_it_was_before() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let (whole, half, undo) = torn(&world);
     let prompts = kept(&world);
     let mut tried = 0;
@@ -66,7 +66,7 @@ fn a_power_failure_in_the_middle_of_a_transaction_leaves_the_record_as_it_was_be
 
 #[test]
 fn a_journal_that_is_lost_with_pages_half_written_ends_in_a_sound_record_and_keeps_the_damaged_one() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let (_, half, undo) = torn(&world);
     for cut in cuts(undo.len() - 1) {
         std::fs::write(file(&world), &half).expect("written");
@@ -94,7 +94,7 @@ fn content(folder: &Path) -> (Vec<String>, Vec<String>) {
 
 #[test]
 fn whatever_part_of_a_transaction_had_reached_the_disk_the_record_is_as_it_was_before() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let (whole, half, undo) = torn(&world);
     let before = content(&world.data());
     assert_eq!((before.0.len(), before.1.len()), (200, 1));

@@ -1,9 +1,9 @@
 //! A record that can't be written: a disk that is full, a folder or a file system for reading, a lock that somebody else
 //! holds. Nothing is sent that can't be written down; an answer is written down once it can be.
 
+use crate::command_fixture::CommandFixture;
 use crate::crash::{TOO_LONG, assert_sound, dispatch_all, file, journal, received, wait_until};
 use crate::pty::{Pty, Setup};
-use crate::world::World;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
 use rusqlite::Connection;
@@ -11,7 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 #[test]
 fn on_a_full_disk_nothing_is_sent_what_was_there_stays_and_later_it_goes_on() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
     let size = std::fs::metadata(file(&world)).expect("a file").len();
     let large = world.home.path().join("large.md");
@@ -34,7 +34,7 @@ fn on_a_full_disk_nothing_is_sent_what_was_there_stays_and_later_it_goes_on() {
 
 #[test]
 fn on_a_full_disk_an_export_goes_to_stdout() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let texts: Vec<String> = (0..50).map(|n| format!("prompt {n} {}", "x".repeat(2_000))).collect();
     world.store(async |store, scope| {
         store.add_batch(scope, &texts, chrono::Utc::now()).await.expect("written");
@@ -53,7 +53,7 @@ fn on_a_full_disk_an_export_goes_to_stdout() {
 
 #[test]
 fn in_a_folder_that_cannot_be_written_nothing_is_sent_and_the_record_is_read() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
     // A journal that can't be made, for root as well, in place of the empty one of the last transaction.
     std::fs::remove_file(journal(&world.data())).expect("removed");
@@ -67,7 +67,7 @@ fn in_a_folder_that_cannot_be_written_nothing_is_sent_and_the_record_is_read() {
 
 #[test]
 fn a_record_that_is_locked_before_a_prompt_is_written_refuses_it_and_nothing_is_sent() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
     let other = Connection::open(file(&world)).expect("opened");
     other.execute_batch("BEGIN EXCLUSIVE").expect("locked");
@@ -79,7 +79,7 @@ fn a_record_that_is_locked_before_a_prompt_is_written_refuses_it_and_nothing_is_
 
 #[test]
 fn an_answer_that_comes_while_the_record_is_locked_is_written_down_once_it_is_free() {
-    let world = World::new(&["create=latency-500"]);
+    let world = CommandFixture::new(&["create=latency-500"]);
     world.run(&["jobs"]);
     let running = world.start(&["new", "answered in vain? [sim:seconds=6000]"]);
     wait_until("the request", || world.sim.requests(Operation::Create) == 1);
@@ -99,7 +99,7 @@ fn an_answer_that_comes_while_the_record_is_locked_is_written_down_once_it_is_fr
 /// Runs a script with a small file system of its own at `$SMALL`, which nobody else sees and which goes with it; the record
 /// is in there, and is put back at the end. `full` fills it, but for so many KiB.
 #[cfg(target_os = "linux")]
-fn on_a_small_disk(world: &World, script: &str) -> Child {
+fn on_a_small_disk(world: &CommandFixture, script: &str) -> Child {
     let small = world.home.path().join("small");
     std::fs::create_dir(&small).expect("a folder");
     // Shells of all kinds read this.
@@ -123,7 +123,7 @@ fn on_a_small_disk(world: &World, script: &str) -> Child {
 
 /// An export that has much in it.
 #[cfg(target_os = "linux")]
-fn many(world: &World) {
+fn many(world: &CommandFixture) {
     world.run(&["export", "all.jsonl"]).ends(0);
     let all = std::fs::read_to_string(world.home.path().join("all.jsonl")).expect("read");
     let (head, job) = (all.lines().next().expect("a head"), all.lines().find(|line| line.contains("\"prompts\"")));
@@ -139,7 +139,7 @@ fn many(world: &World) {
 
 /// Whether this process may mount something; where not, it is said what stands in.
 #[cfg(target_os = "linux")]
-fn may_mount(world: &World) -> bool {
+fn may_mount(world: &CommandFixture) -> bool {
     let tried = Command::new("unshare").args(["-m", "mount", "-t", "tmpfs", "tmpfs"]).arg(world.home.path()).output();
     let may = tried.as_ref().is_ok_and(|output| output.status.success());
     if !may {
@@ -160,7 +160,7 @@ fn ended(script: Child) -> Output {
 #[test]
 #[cfg(target_os = "linux")]
 fn on_a_disk_that_is_really_full_nothing_is_sent_and_reading_goes_on() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     if !may_mount(&world) {
         return;
     }
@@ -194,7 +194,7 @@ fn on_a_disk_that_is_really_full_nothing_is_sent_and_reading_goes_on() {
 #[test]
 #[cfg(target_os = "linux")]
 fn with_room_to_queue_a_prompt_but_not_to_mark_it_as_sent_the_store_is_what_is_refused() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     if !may_mount(&world) {
         return;
     }
@@ -216,7 +216,7 @@ fn with_room_to_queue_a_prompt_but_not_to_mark_it_as_sent_the_store_is_what_is_r
 #[test]
 #[cfg(target_os = "linux")]
 fn an_answer_that_comes_while_the_disk_is_full_is_written_down_once_there_is_room() {
-    let world = World::new(&["create=latency-300"]);
+    let world = CommandFixture::new(&["create=latency-300"]);
     if !may_mount(&world) {
         return;
     }
@@ -250,14 +250,14 @@ fn an_answer_that_comes_while_the_disk_is_full_is_written_down_once_there_is_roo
 }
 
 /// The dashboard on the record of that world.
-pub(crate) fn dashboard(world: &World) -> Pty {
+pub(crate) fn dashboard(world: &CommandFixture) -> Pty {
     let setup = world.variables().iter().fold(Setup::dashboard(), |setup, (name, value)| setup.with(name, value));
     Pty::spawn(setup)
 }
 
 #[test]
 fn while_somebody_else_has_the_record_the_dashboard_takes_keys_and_nothing_typed_is_lost() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     world.run(&["new", "before [sim:seconds=6000]"]).ends(0);
     let mut pty = dashboard(&world);
     pty.wait_for_text("before");
@@ -289,7 +289,7 @@ fn while_somebody_else_has_the_record_the_dashboard_takes_keys_and_nothing_typed
 
 /// Makes the service wait with its answer until the disk is full; gives what the script printed.
 #[cfg(target_os = "linux")]
-fn answered_on_a_full_disk(world: &World, operation: Operation, script: &str) -> Output {
+fn answered_on_a_full_disk(world: &CommandFixture, operation: Operation, script: &str) -> Output {
     let (sent, answered) = (world.sim.requests(operation) + 1, world.sim.carried_out(operation) + 1);
     let script = on_a_small_disk(world, script);
     let tell = |name: &str| std::fs::write(world.home.path().join(name), "").expect("written");
@@ -303,7 +303,7 @@ fn answered_on_a_full_disk(world: &World, operation: Operation, script: &str) ->
 #[test]
 #[cfg(target_os = "linux")]
 fn an_accepted_prompt_that_the_full_disk_cannot_record_ends_at_the_timeout_with_6_and_its_id() {
-    let world = World::new(&["create=latency-700", "message=latency-700"]);
+    let world = CommandFixture::new(&["create=latency-700", "message=latency-700"]);
     if !may_mount(&world) {
         return;
     }
@@ -329,7 +329,7 @@ fn an_accepted_prompt_that_the_full_disk_cannot_record_ends_at_the_timeout_with_
 #[test]
 #[cfg(target_os = "linux")]
 fn the_first_ctrl_c_goes_on_recording_and_the_second_one_ends_with_6() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     if !may_mount(&world) {
         return;
     }
@@ -354,7 +354,7 @@ fn the_first_ctrl_c_goes_on_recording_and_the_second_one_ends_with_6() {
 #[cfg(target_os = "linux")]
 fn a_sigterm_ends_it_at_once_with_6_while_the_answer_cannot_be_recorded_or_is_awaited() {
     for is_answered in [true, false] {
-        let world = World::new(&["create=latency-700"]);
+        let world = CommandFixture::new(&["create=latency-700"]);
         if !may_mount(&world) {
             return;
         }
@@ -376,7 +376,7 @@ fn a_sigterm_ends_it_at_once_with_6_while_the_answer_cannot_be_recorded_or_is_aw
 
 /// The dashboard on a small disk of its own, and a file that fills it for the dashboard alone.
 #[cfg(target_os = "linux")]
-fn dashboard_on_a_small_disk(world: &World) -> (Pty, std::path::PathBuf) {
+fn dashboard_on_a_small_disk(world: &CommandFixture) -> (Pty, std::path::PathBuf) {
     let small = world.home.path().join("small");
     std::fs::create_dir(&small).expect("a folder");
     let mount = "mount -t tmpfs -o size=600k,mode=700 tmpfs \"$DOCDECK_DATA_DIR\" || exit 99; exec \"$0\" \"$@\"";
@@ -397,7 +397,7 @@ fn fill(file: &std::path::Path) {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_dashboard_shows_an_accepted_prompt_until_the_full_disk_has_recorded_it() {
-    let world = World::new(&["create=latency-1000"]);
+    let world = CommandFixture::new(&["create=latency-1000"]);
     if !may_mount(&world) {
         return;
     }
@@ -430,7 +430,7 @@ fn the_dashboard_shows_an_accepted_prompt_until_the_full_disk_has_recorded_it() 
 #[test]
 #[cfg(target_os = "linux")]
 fn quitting_before_it_is_recorded_leaves_the_id_in_the_shell_and_ends_with_6() {
-    let world = World::new(&["create=latency-1000"]);
+    let world = CommandFixture::new(&["create=latency-1000"]);
     if !may_mount(&world) {
         return;
     }

@@ -2,7 +2,7 @@
 //! at three sizes.
 
 use crate::cell::{Wrong, check, folder, options, query, seed, service};
-use crate::desk::Desk;
+use crate::dashboard_fixture::DashboardFixture;
 use crate::list::{Fault, KEY, Outcome};
 use crate::server::Server;
 use crossterm::event::{Event, KeyCode};
@@ -37,7 +37,7 @@ async fn run_once(fault: &Fault, operation: Operation, expected: &Outcome) -> Re
     let scope = service(&server);
     let hours_ago = chrono::Utc::now() - chrono::TimeDelta::hours(3);
     seed(&scope, operation, folder.path(), query(), hours_ago).await;
-    let mut desk = Desk::begin_by(options(fault.hasty), scope, KEY, folder.path()).await;
+    let mut desk = DashboardFixture::begin_by(options(fault.hasty), scope, KEY, folder.path()).await;
     desk.input(Event::Resize(SIZES[0].0, SIZES[0].1));
     act(&mut desk, operation);
     let settled = desk.within(PATIENCE, |desk| has_settled(desk, operation, expected)).await;
@@ -53,7 +53,7 @@ async fn run_once(fault: &Fault, operation: Operation, expected: &Outcome) -> Re
     Ok(said)
 }
 
-fn act(desk: &mut Desk, operation: Operation) {
+fn act(desk: &mut DashboardFixture, operation: Operation) {
     match operation {
         Operation::Create | Operation::FollowUp => {
             desk.keys(if operation == Operation::Create { "n" } else { "f" });
@@ -66,7 +66,7 @@ fn act(desk: &mut Desk, operation: Operation) {
 }
 
 /// Whether the outcome has reached the screen; whether it is shown as it should is another matter.
-fn has_settled(desk: &Desk, operation: Operation, expected: &Outcome) -> bool {
+fn has_settled(desk: &DashboardFixture, operation: Operation, expected: &Outcome) -> bool {
     let Some(row) = desk.app.jobs.selected() else { return false };
     let is_read = matches!(desk.app.detail.thread(), Load::Ready(_));
     let stands = |kind| row.undelivered == Some(kind) && is_read;
@@ -108,7 +108,7 @@ fn undelivered(expected: &Outcome) -> DeliveryKind {
 }
 
 /// Looks at every size; gives the sentence that was said.
-async fn judge(desk: &mut Desk, operation: Operation, expected: &Outcome) -> Result<String, Wrong> {
+async fn judge(desk: &mut DashboardFixture, operation: Operation, expected: &Outcome) -> Result<String, Wrong> {
     let is_prompt = matches!(operation, Operation::Create | Operation::FollowUp);
     let (store, key) = (desk.store.clone(), desk.selected().key);
     let thread = store.thread(key).await.expect("read");
@@ -205,7 +205,7 @@ const REFUSED: [&str; 6] = [
 ];
 
 /// The page that `!` opens says what happened, and has the whole prompt; what was not carried out can be edited.
-fn resolve(desk: &mut Desk, reason: &str, operation: Operation, expected: &Outcome) -> Result<(), Wrong> {
+fn resolve(desk: &mut DashboardFixture, reason: &str, operation: Operation, expected: &Outcome) -> Result<(), Wrong> {
     desk.keys("!");
     for size in SIZES {
         desk.input(Event::Resize(size.0, size.1));
@@ -247,7 +247,7 @@ fn resolve(desk: &mut Desk, reason: &str, operation: Operation, expected: &Outco
 }
 
 /// The log names the request.
-async fn log(desk: &mut Desk, operation: Operation) -> Result<(), Wrong> {
+async fn log(desk: &mut DashboardFixture, operation: Operation) -> Result<(), Wrong> {
     while !desk.app.dialogs.is_empty() {
         desk.key(KeyCode::Esc);
     }
@@ -263,7 +263,7 @@ async fn log(desk: &mut Desk, operation: Operation) -> Result<(), Wrong> {
 struct Look(String);
 
 impl Look {
-    fn at(desk: &Desk) -> Result<Self, Wrong> {
+    fn at(desk: &DashboardFixture) -> Result<Self, Wrong> {
         let screen = desk.screen();
         let is_plain = |c: char| {
             c == '\n'

@@ -1,8 +1,8 @@
 //! Many at once on one record: commands and dashboards. Each prompt goes out once, and the ledger counts each once.
 
+use crate::command_fixture::{CommandFixture, Running};
 use crate::crash::{assert_sound, dispatch_all, received};
 use crate::room::dashboard;
-use crate::world::{Running, World};
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 #[test]
 fn ten_at_once_on_one_record_all_get_through_and_each_once() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     let texts: Vec<String> = (0..10).map(|n| format!("prompt {n} [sim:seconds=6000]")).collect();
     let running: Vec<Running> = texts.iter().map(|text| world.start(&["new", text])).collect();
     for running in running {
@@ -24,7 +24,7 @@ fn ten_at_once_on_one_record_all_get_through_and_each_once() {
 
 #[test]
 fn ten_engines_on_one_queue_send_each_prompt_once() {
-    let world = World::new(&["create=latency-20"]);
+    let world = CommandFixture::new(&["create=latency-20"]);
     let texts: Vec<String> = (0..24).map(|n| format!("prompt {n} [sim:seconds=6000]")).collect();
     world.store(async |store, scope| {
         store.add_batch(scope, &texts, chrono::Utc::now()).await.expect("written");
@@ -41,7 +41,7 @@ fn ten_engines_on_one_queue_send_each_prompt_once() {
 
 #[test]
 fn two_dashboards_and_ten_commands_on_one_record_send_each_prompt_once_and_count_it_once() {
-    let world = World::new(&["create=latency-50"]);
+    let world = CommandFixture::new(&["create=latency-50"]);
     world.run(&["new", "before [sim:seconds=60000]"]).ends(0);
     let mut dashboards = [dashboard(&world), dashboard(&world)];
     dashboards.iter_mut().for_each(|pty| pty.wait_for_text("before"));
@@ -67,14 +67,14 @@ fn two_dashboards_and_ten_commands_on_one_record_send_each_prompt_once_and_count
 }
 
 /// Creates that the ledger counts.
-fn used(world: &World) -> u32 {
+fn used(world: &CommandFixture) -> u32 {
     world
         .store(async |store, scope| store.budget(scope, RateLimited::Create, world.sim.now()).await.expect("read").used)
 }
 
 #[test]
 fn ten_at_once_for_the_last_four_places_of_the_ledger_send_four() {
-    let world = World::new(&[]);
+    let world = CommandFixture::new(&[]);
     world.store(async |store, scope| {
         for _ in 0..96 {
             store.spend(scope, RateLimited::Create, world.sim.now()).await.expect("written").expect("a place");

@@ -1,6 +1,6 @@
 //! Many new jobs at once, while the service has its bad moments.
 
-use crate::desk::{Desk, faults, folder, scope_of, sim};
+use crate::dashboard_fixture::{DashboardFixture, faults, folder, scope_of, sim};
 use chrono::TimeDelta;
 use docdeck::api::{Client, ClientOptions};
 use docdeck::model::endpoint::ApiKey;
@@ -13,7 +13,7 @@ use docdeck::store::{SendOutcome, SendPermit, Store};
 use std::time::Duration;
 
 /// Queues so many new jobs as a user does.
-async fn queue(desk: &mut Desk, count: usize) {
+async fn queue(desk: &mut DashboardFixture, count: usize) {
     desk.until_shown("new jobs 0/100").await;
     let texts: Vec<String> = (0..count).map(|n| format!("Page {n:02} [sim:seconds=6000]")).collect();
     desk.keys("b");
@@ -33,7 +33,7 @@ fn assert_each_once(sim: &Sim, count: usize) {
 #[tokio::test]
 async fn a_lost_answer_in_a_batch_is_one_unconfirmed_prompt_and_the_rest_goes_on() {
     let (sim, folder) = (sim(&["create=lost"]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     queue(&mut desk, 12).await;
     // Four are sent at a time.
     desk.until("a lost answer", |_| sim.carried_out(Operation::Create) > 0).await;
@@ -58,7 +58,7 @@ async fn a_lost_answer_in_a_batch_is_one_unconfirmed_prompt_and_the_rest_goes_on
 #[tokio::test]
 async fn a_429_in_the_middle_of_a_batch_is_said_and_the_rest_goes_out_once_when_it_is_over() {
     let (sim, folder) = (sim(&["create=latency-20"]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     queue(&mut desk, 12).await;
     desk.until("some of it", |_| sim.carried_out(Operation::Create) >= 2).await;
     faults(&sim, &["create=429-1"]);
@@ -92,7 +92,7 @@ async fn with_a_clock_set_back_an_hour_nothing_is_freed_sent_twice_or_missed() {
     store.settle(prompt, SendOutcome::Accepted(job), ahead).await.expect("written");
     store.close().await;
 
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.until_shown("new jobs 100/100").await;
     desk.send_new("Too early");
     desk.until("the prompt in the line", |desk| desk.app.dialogs.is_empty() && desk.shows("QUEUED 1")).await;

@@ -1,12 +1,12 @@
 //! What is typed and not sent yet: on disk in time, back after a restart.
 
-use crate::desk::{Desk, folder, sim};
+use crate::dashboard_fixture::{DashboardFixture, folder, sim};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DraftSlot;
 
-async fn draft(desk: &Desk) -> Option<String> {
+async fn draft(desk: &DashboardFixture) -> Option<String> {
     let drafts = desk.store.drafts(&desk.scope).await.expect("drafts");
     drafts.into_iter().find(|draft| draft.slot == DraftSlot::NewJob).map(|draft| draft.text)
 }
@@ -14,7 +14,7 @@ async fn draft(desk: &Desk) -> Option<String> {
 #[tokio::test]
 async fn a_draft_is_on_disk_a_second_after_the_last_key_and_survives_a_crash() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("nHalf a thou");
     desk.assert_shows("draft not on disk yet");
     let typed = chrono::Utc::now();
@@ -22,7 +22,7 @@ async fn a_draft_is_on_disk_a_second_after_the_last_key_and_survives_a_crash() {
     assert!(chrono::Utc::now() - typed < chrono::TimeDelta::seconds(3));
     assert_eq!(draft(&desk).await.as_deref(), Some("Half a thou"));
     desk.crash().await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("n");
     desk.assert_shows("Half a thou");
     desk.assert_shows("Your draft is back.");
@@ -37,13 +37,13 @@ async fn a_draft_is_on_disk_a_second_after_the_last_key_and_survives_a_crash() {
 #[tokio::test]
 async fn esc_keeps_the_draft_and_it_is_there_after_a_restart() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("nNot yet");
     desk.key(KeyCode::Esc);
     desk.assert_shows("Draft kept; n opens it again.");
     assert_eq!(desk.asked.last(), Some(&Effect::SaveDraft(DraftSlot::NewJob, "Not yet".to_owned())));
     desk.terminate().await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     assert_eq!(desk.app.draft(DraftSlot::NewJob), Some("Not yet"));
     desk.keys("n");
     desk.assert_shows("Not yet");
@@ -53,15 +53,15 @@ async fn esc_keeps_the_draft_and_it_is_there_after_a_restart() {
 #[tokio::test]
 async fn what_is_being_typed_when_docdeck_is_ended_is_kept() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("nCut off here");
     desk.terminate().await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("n");
     desk.assert_shows("Cut off here");
 }
 
-async fn batch_draft(desk: &Desk) -> Option<String> {
+async fn batch_draft(desk: &DashboardFixture) -> Option<String> {
     let drafts = desk.store.drafts(&desk.scope).await.expect("drafts");
     drafts.into_iter().find(|draft| draft.slot == DraftSlot::Batch).map(|draft| draft.text)
 }
@@ -69,13 +69,13 @@ async fn batch_draft(desk: &Desk) -> Option<String> {
 #[tokio::test]
 async fn a_batch_that_was_not_queued_survives_a_crash_is_listed_and_is_a_draft_until_it_is_queued() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("b");
     desk.paste("One [sim:seconds=6000]\n\nTwo [sim:seconds=6000]");
     desk.assert_shows("draft not on disk yet");
     desk.until_shown("draft on disk since").await;
     desk.crash().await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("D");
     desk.assert_shows("Many new jobs");
     desk.key(KeyCode::Enter);
@@ -87,7 +87,7 @@ async fn a_batch_that_was_not_queued_survives_a_crash_is_listed_and_is_a_draft_u
     desk.assert_shows("Draft kept; b opens it again.");
     let text = "One [sim:seconds=6000]\n\nTwo [sim:seconds=6000].";
     desk.terminate().await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     assert_eq!(batch_draft(&desk).await.as_deref(), Some(text));
     desk.keys("b");
     desk.ctrl('s');
@@ -100,7 +100,7 @@ async fn a_batch_that_was_not_queued_survives_a_crash_is_listed_and_is_a_draft_u
 #[tokio::test]
 async fn a_blank_prompt_is_not_sent_and_says_so_in_the_editor() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("n  ");
     desk.key(KeyCode::Enter);
     desk.ctrl('s');
@@ -119,7 +119,7 @@ async fn where_nothing_can_be_written_sending_is_refused_the_text_can_be_copied_
     let (sim, folder) = (sim(&[]).await, folder());
     let file = folder.path().join("a-file");
     std::fs::write(&file, "not a folder").expect("written");
-    let mut desk = Desk::begin(&sim, &file.join("data")).await;
+    let mut desk = DashboardFixture::begin(&sim, &file.join("data")).await;
     desk.send_new("Nowhere to keep it");
     desk.assert_shows("Not sent: the data folder can't be written");
     desk.assert_shows("Nowhere to keep it");
@@ -136,7 +136,7 @@ async fn where_nothing_can_be_written_sending_is_refused_the_text_can_be_copied_
 #[tokio::test]
 async fn a_prompt_that_can_not_be_saved_is_not_sent_and_is_back_in_its_editor() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("nKeep me");
     desk.store.clone().close().await;
     desk.ctrl('s');

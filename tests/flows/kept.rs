@@ -1,6 +1,6 @@
 //! What was loaded is kept: listed, shown and compared again without a request, and exported whole.
 
-use crate::desk::{Desk, exports_in, folder};
+use crate::dashboard_fixture::{DashboardFixture, exports_in, folder};
 use crossterm::event::KeyCode;
 use docdeck::app::dialog::Dialog;
 use docdeck::model::log::Operation;
@@ -12,17 +12,17 @@ async fn site() -> Sim {
     Sim::start(options).await.expect("a simulator")
 }
 
-fn at_rest(desk: &Desk) -> bool {
+fn at_rest(desk: &DashboardFixture) -> bool {
     desk.app.views.is_current() && !desk.app.views.load().is_loading() && desk.app.views.all.under_way().is_none()
 }
 
-fn is_whole(desk: &Desk) -> bool {
+fn is_whole(desk: &DashboardFixture) -> bool {
     at_rest(desk) && desk.app.views.table.report().is_some_and(|report| report.complete)
 }
 
 /// A dashboard that has loaded all pages of the week before the last.
-async fn with_a_whole_week(sim: &Sim, folder: &tempfile::TempDir) -> Desk {
-    let mut desk = Desk::begin(sim, folder.path()).await;
+async fn with_a_whole_week(sim: &Sim, folder: &tempfile::TempDir) -> DashboardFixture {
+    let mut desk = DashboardFixture::begin(sim, folder.path()).await;
     desk.keys("2[[");
     desk.until("the week before the last", |desk| at_rest(desk) && desk.shows("as of")).await;
     desk.keys("a");
@@ -32,7 +32,7 @@ async fn with_a_whole_week(sim: &Sim, folder: &tempfile::TempDir) -> Desk {
     desk
 }
 
-fn kept(desk: &Desk) -> Option<Vec<KnownRange>> {
+fn kept(desk: &DashboardFixture) -> Option<Vec<KnownRange>> {
     match desk.app.dialogs.last() {
         Some(Dialog::Kept(open)) => open.kept.shown().map(|kept| kept.value.ranges.clone()),
         _ => None,
@@ -57,7 +57,7 @@ async fn a_range_that_is_kept_is_listed_and_shown_again_at_no_cost() {
     desk.key(KeyCode::Enter);
     desk.until("the week", |desk| desk.app.views.query().range == week && is_whole(desk)).await;
     desk.terminate().await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("2");
     desk.until("the first look", at_rest).await;
     desk.keys(&format!("D{} {}", week.from(), week.to()));

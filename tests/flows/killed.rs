@@ -1,6 +1,6 @@
 //! The built program, killed: while prompts are on their way, in the middle of a batch, before a prompt was sent.
 
-use crate::desk::{Desk, faults, folder, scope_of, sim};
+use crate::dashboard_fixture::{DashboardFixture, faults, folder, scope_of, sim};
 use crate::pty::{Pty, Setup};
 use chrono::TimeDelta;
 use docdeck::model::ledger::RateLimited;
@@ -57,7 +57,7 @@ async fn what_a_killed_docdeck_was_sending_is_unconfirmed_at_the_next_start_and_
     }
     kill(pty);
     faults(&sim, &[]);
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.until_shown("! unconfirmed: ! decides").await;
     // The thread may have been read before the news of its job came.
     desk.until_shown("NEEDS YOU 1").await;
@@ -98,7 +98,7 @@ async fn a_batch_cut_off_in_its_middle_goes_on_at_the_next_start_and_only_what_w
     let done = carried_out(&sim);
     assert!((2..=12).contains(&done.len()), "{done:?}");
     faults(&sim, &[]);
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.until("the rest", |_| sim.carried_out(Operation::Create) == 12).await;
     desk.until_shown("NEEDS YOU 4").await;
     desk.until_shown("WORKING 12").await;
@@ -132,7 +132,7 @@ async fn a_prompt_that_waited_for_the_limit_when_docdeck_was_killed_is_sent_once
     };
     let pty = typed(&sim, folder.path(), keys).await;
     kill(pty);
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.until_shown("QUEUED 1").await;
     assert_eq!(desk.only_prompt().await.delivery.kind(), DeliveryKind::Queued);
     assert_eq!(sim.requests(Operation::Create), 0);

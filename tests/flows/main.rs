@@ -4,7 +4,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "clippy excuses test functions only, not what they share")]
 
 mod batch;
-mod desk;
+mod dashboard_fixture;
 mod drafts;
 mod health;
 #[cfg(unix)]

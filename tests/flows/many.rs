@@ -1,6 +1,6 @@
 //! A record of ten thousand jobs.
 
-use crate::desk::{Desk, folder, scope_of, sim};
+use crate::dashboard_fixture::{DashboardFixture, folder, scope_of, sim};
 use crossterm::event::KeyCode;
 use docdeck::model::change::QueueChange;
 use docdeck::model::log::Operation;
@@ -21,10 +21,10 @@ async fn with_ten_thousand_jobs_the_dashboard_opens_and_its_keys_and_filter_show
     store.close().await;
 
     let begun = Instant::now();
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.until_shown("10,000 known here").await;
     desk.assert_shows("QUEUED 10,000");
-    let drawn = |desk: &Desk| desk.screen().lines().filter(|line| line.contains("Page ")).count();
+    let drawn = |desk: &DashboardFixture| desk.screen().lines().filter(|line| line.contains("Page ")).count();
     assert!((20..40).contains(&drawn(&desk)), "one screenful:\n{}", desk.screen());
     assert_eq!(desk.selected().title.as_str(), "Page 0000");
     for _ in 0..500 {

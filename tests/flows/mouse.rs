@@ -1,14 +1,14 @@
 //! The mouse on the real dashboard: a job is written, sent, found and opened, and the page views are loaded and sorted,
 //! all by clicks on what the screen shows.
 
-use crate::desk::{Desk, folder, sim};
+use crate::dashboard_fixture::{DashboardFixture, folder, sim};
 use crossterm::event::{Event, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use docdeck::app::dialog::Dialog;
 use docdeck::app::{Pane, Screen};
 use docdeck::model::log::Operation;
 
 /// Clicks on the first place where the screen shows this text.
-fn click_on(desk: &mut Desk, text: &str) {
+fn click_on(desk: &mut DashboardFixture, text: &str) {
     if desk.app.tip().is_some() {
         // A tip stands where the keys are; any click takes it away.
         click(desk, 0, 1);
@@ -22,7 +22,7 @@ fn click_on(desk: &mut Desk, text: &str) {
     click(desk, column, row);
 }
 
-fn click(desk: &mut Desk, column: u16, row: u16) {
+fn click(desk: &mut DashboardFixture, column: u16, row: u16) {
     for kind in [MouseEventKind::Down(MouseButton::Left), MouseEventKind::Up(MouseButton::Left)] {
         desk.input(Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
     }
@@ -31,7 +31,7 @@ fn click(desk: &mut Desk, column: u16, row: u16) {
 #[tokio::test]
 async fn a_job_is_written_sent_and_opened_by_clicks() {
     let (folder, sim) = (folder(), sim(&[]).await);
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     click_on(&mut desk, "n new");
     desk.keys("Fix the links");
     click_on(&mut desk, "send");
@@ -48,7 +48,7 @@ async fn a_job_is_written_sent_and_opened_by_clicks() {
 #[tokio::test]
 async fn all_pages_are_loaded_after_a_question_and_sorted_by_clicks() {
     let (folder, sim) = (folder(), sim(&[]).await);
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     click_on(&mut desk, "2 Views");
     assert_eq!(desk.app.screen, Screen::Views);
     desk.until("the views", |desk| desk.app.views.is_current()).await;
@@ -61,7 +61,7 @@ async fn all_pages_are_loaded_after_a_question_and_sorted_by_clicks() {
     click_on(&mut desk, "load all");
     click_on(&mut desk, "y load all");
     desk.until("all pages", |desk| desk.app.views.table.report().is_some_and(|report| report.complete)).await;
-    let first = |desk: &Desk| desk.app.views.table.shown_pages().next().expect("a page").path.to_string();
+    let first = |desk: &DashboardFixture| desk.app.views.table.shown_pages().next().expect("a page").path.to_string();
     let by_total = first(&desk);
     click_on(&mut desk, "path");
     let by_path = first(&desk);

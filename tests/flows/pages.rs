@@ -1,7 +1,7 @@
 //! From a page to a job about it and back: the job keeps its pages, drafts about pages survive, and what a page was
 //! viewed before and after a job is shown from what is known, or asked for at a price.
 
-use crate::desk::{Desk, folder, scope_of, sim};
+use crate::dashboard_fixture::{DashboardFixture, folder, scope_of, sim};
 use chrono::{TimeDelta, Utc};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
@@ -21,8 +21,8 @@ fn paths(paths: &[&str]) -> Vec<CleanText> {
 }
 
 /// A dashboard whose first page of rows is loaded.
-async fn looking(sim: &Sim, folder: &Path) -> Desk {
-    let mut desk = Desk::begin(sim, folder).await;
+async fn looking(sim: &Sim, folder: &Path) -> DashboardFixture {
+    let mut desk = DashboardFixture::begin(sim, folder).await;
     desk.keys("2");
     desk.until_shown("page 1, rows 1–50").await;
     desk
@@ -52,8 +52,8 @@ async fn lived_through(sim: &Sim, folder: &Path, page: &str, days_ago: i64) -> J
 }
 
 /// Until nothing is loaded any more, and what came of it is read.
-async fn at_rest(desk: &mut Desk) {
-    let is_read = |desk: &Desk| matches!(desk.app.detail.about.known(), Load::Ready(_));
+async fn at_rest(desk: &mut DashboardFixture) {
+    let is_read = |desk: &DashboardFixture| matches!(desk.app.detail.about.known(), Load::Ready(_));
     desk.until("rest", is_read).await;
 }
 
@@ -78,7 +78,7 @@ async fn a_key_on_a_page_leads_over_a_template_to_a_job_that_keeps_its_page_over
     desk.until_shown("not known here").await;
     desk.until_shown("while it works").await;
     desk.terminate().await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     assert_eq!(desk.selected().pages, paths(&["/quickstart"]));
     assert!(desk.store.drafts(&desk.scope).await.expect("drafts").is_empty());
     desk.until_shown("not known here").await;
@@ -95,7 +95,7 @@ async fn a_draft_about_a_page_survives_a_crash_is_listed_with_its_page_and_is_se
     desk.keys("mend step four");
     desk.until_shown("draft on disk since").await;
     desk.crash().await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     assert_eq!(desk.app.draft_pages(), paths(&["/quickstart"]));
     desk.keys("D");
     desk.assert_shows("New job about /quickstart");
@@ -128,7 +128,7 @@ async fn what_is_typed_about_a_page_when_docdeck_is_ended_is_kept_with_its_page(
     desk.key(KeyCode::Esc);
     desk.keys("cut off");
     desk.terminate().await;
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = DashboardFixture::begin(&sim, folder.path()).await;
     assert_eq!(desk.app.draft(DraftSlot::AboutPages), Some("/quickstart: cut off"));
     assert_eq!(desk.app.draft_pages(), paths(&["/quickstart"]));
 }
@@ -159,7 +159,7 @@ async fn the_job_of_a_rejected_prompt_keeps_its_page() {
     desk.keys("too vague");
     desk.ctrl('s');
     desk.until_shown("Rejected: /quickstart: too vague.").await;
-    crate::desk::faults(&sim, &[]);
+    crate::dashboard_fixture::faults(&sim, &[]);
     desk.keys("1");
     desk.until_shown("! rejected: ! edits and sends it again").await;
     desk.keys("!e");
@@ -177,7 +177,7 @@ async fn the_job_of_a_rejected_prompt_keeps_its_page() {
 async fn before_and_after_a_job_are_asked_for_at_a_price_and_shown_when_they_are_there() {
     let (sim, folder) = (sim(&[]).await, folder());
     lived_through(&sim, folder.path(), "/quickstart", 30).await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.until_shown("before  not known here").await;
     desk.assert_shows("after   not known here");
     assert_eq!(sim.requests(Operation::Views), 0);
@@ -195,7 +195,7 @@ async fn before_and_after_a_job_are_asked_for_at_a_price_and_shown_when_they_are
     desk.keys("a");
     desk.assert_shows("Nothing to ask for: both weeks are known.");
     desk.terminate().await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.until("both weeks again", |desk| desk.screen().contains(" human · ")).await;
     assert_eq!(sim.requests(Operation::Views), 2, "known days cost nothing");
 }
@@ -204,11 +204,11 @@ async fn before_and_after_a_job_are_asked_for_at_a_price_and_shown_when_they_are
 async fn what_is_not_over_is_not_asked_for() {
     let (sim, folder) = (sim(&[]).await, folder());
     lived_through(&sim, folder.path(), "/quickstart", 2).await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.until_shown("before  not known here").await;
     desk.assert_shows("after   not over before ");
     desk.keys("a");
-    let is_asked = |desk: &Desk| matches!(desk.app.dialogs.last(), Some(Dialog::Question(_)));
+    let is_asked = |desk: &DashboardFixture| matches!(desk.app.dialogs.last(), Some(Dialog::Question(_)));
     desk.until("a question", is_asked).await;
     desk.keys("y");
     desk.until("the week before", |desk| desk.screen().contains(" human · ")).await;

@@ -1,6 +1,6 @@
 //! Turning to another profile: what becomes of the work for the one before, and what the new one knows.
 
-use crate::desk::{Desk, faults, folder, scope_of, sim};
+use crate::dashboard_fixture::{DashboardFixture, faults, folder, scope_of, sim};
 use crossterm::event::KeyCode;
 use docdeck::app::StoreState;
 use docdeck::model::endpoint::Scope;
@@ -12,20 +12,20 @@ use docdeck::sim::{Sim, SimOptions};
 use tempfile::TempDir;
 
 /// At work for `one` as the profile acme; beta is known and belongs to `two`.
-async fn acme_and_beta(one: &Sim, two: &Sim, folder: &TempDir) -> Desk {
-    let mut desk = Desk::begin(one, folder.path()).await;
+async fn acme_and_beta(one: &Sim, two: &Sim, folder: &TempDir) -> DashboardFixture {
+    let mut desk = DashboardFixture::begin(one, folder.path()).await;
     desk.know(&[("acme", scope_of(one), one.api_key()), ("beta", scope_of(two), two.api_key())]);
     desk
 }
 
 /// Chooses the profile so many places below the first one.
-fn choose(desk: &mut Desk, below: usize) {
+fn choose(desk: &mut DashboardFixture, below: usize) {
     desk.keys("Pg");
     desk.keys(&"j".repeat(below));
     desk.key(KeyCode::Enter);
 }
 
-async fn turned_to(desk: &mut Desk, name: &str) {
+async fn turned_to(desk: &mut DashboardFixture, name: &str) {
     let name = CleanText::line(name);
     desk.until("the other profile", |desk| {
         desk.app.config.profile == name && desk.app.store == StoreState::Read && desk.has_engine()
@@ -87,7 +87,7 @@ async fn a_prompt_on_its_way_is_waited_for_and_recorded_for_the_profile_that_sen
 #[tokio::test]
 async fn a_refused_key_leaves_the_old_profile_at_work() {
     let (one, two, folder) = (sim(&[]).await, sim(&[]).await, folder());
-    let mut desk = Desk::begin(&one, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&one, folder.path()).await;
     desk.know(&[("acme", scope_of(&one), one.api_key()), ("beta", scope_of(&two), "mint_wr0ng")]);
     choose(&mut desk, 1);
     desk.until_shown("Still on acme-docs: beta can't be used.").await;
@@ -118,7 +118,7 @@ async fn a_service_that_is_not_there_can_be_turned_to_and_shows_what_is_known() 
 #[tokio::test]
 async fn two_profiles_of_one_project_share_rows_ledger_and_lease() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.know(&[("acme", scope_of(&sim), sim.api_key()), ("same", scope_of(&sim), sim.api_key())]);
     desk.accepted("Work for both [sim:seconds=900000]").await;
     desk.until_shown("new jobs 1/100").await;
@@ -157,7 +157,7 @@ async fn the_jobs_of_all_profiles_lead_to_each_on_its_own() {
 #[tokio::test]
 async fn a_draft_stays_with_the_profile_that_it_was_typed_for() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     let (acme, beta) = (scope_of(&sim), other(&scope_of(&sim)));
     desk.know(&[("acme", acme.clone(), sim.api_key()), ("beta", beta.clone(), sim.api_key())]);
     desk.keys("nHalf a thought");
@@ -176,7 +176,7 @@ async fn a_draft_stays_with_the_profile_that_it_was_typed_for() {
 #[tokio::test]
 async fn with_a_text_open_the_palette_leads_to_another_profile_and_the_text_is_kept() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     let (acme, beta) = (scope_of(&sim), other(&scope_of(&sim)));
     desk.know(&[("acme", acme.clone(), sim.api_key()), ("beta", beta.clone(), sim.api_key())]);
     desk.keys("nHalf a thought");
@@ -234,7 +234,7 @@ async fn a_profile_is_added_over_the_running_dashboard_and_switched_to() {
     let config = folder.path().join("config.toml");
     let mine = "# mine\n[profiles.acme] # first\nproject_id = \"acme-docs\"\napi_key = \"mint_k\"\n";
     std::fs::write(&config, mine).expect("written");
-    let mut desk = Desk::begin(&one, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&one, folder.path()).await;
     desk.know(&[("acme", scope_of(&one), one.api_key())]);
     desk.accepted("Work for acme [sim:seconds=900000]").await;
     desk.keys("Pn");
@@ -281,7 +281,7 @@ async fn a_profile_is_added_over_the_running_dashboard_and_switched_to() {
 async fn a_filter_is_saved_as_a_tab_while_it_is_typed() {
     let (sim, folder) = (sim(&[]).await, folder());
     let config = folder.path().join("config.toml");
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.accepted("Some work [sim:seconds=900000]").await;
     desk.keys("/s:active");
     desk.ctrl('s');

@@ -1,6 +1,6 @@
 //! Ranges picked on the calendar and typed, months that step, exports to a file and to the clipboard, and what is kept.
 
-use crate::desk::{Desk, exports_in, folder, sim};
+use crate::dashboard_fixture::{DashboardFixture, exports_in, folder, sim};
 use chrono::{Datelike as _, NaiveDate, TimeDelta};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
@@ -11,15 +11,15 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 /// A dashboard whose first page of rows is loaded.
-async fn looking(folder: &TempDir) -> (Sim, Desk) {
+async fn looking(folder: &TempDir) -> (Sim, DashboardFixture) {
     let sim = sim(&[]).await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("2");
     desk.until_shown("page 1, rows 1–50, more →").await;
     (sim, desk)
 }
 
-async fn shown(desk: &mut Desk, from: NaiveDate, to: NaiveDate) {
+async fn shown(desk: &mut DashboardFixture, from: NaiveDate, to: NaiveDate) {
     let range = format!("{from} … {to}");
     desk.until(&range, |desk| desk.shows(&range) && desk.app.views.is_current()).await;
 }
@@ -203,7 +203,7 @@ async fn what_is_kept_is_listed_at_no_cost() {
     let (sim, mut desk) = looking(&folder).await;
     desk.keys("H");
     assert!(matches!(desk.asked.last(), Some(Effect::ListKept)));
-    let listed = |desk: &Desk| match desk.app.dialogs.as_slice() {
+    let listed = |desk: &DashboardFixture| match desk.app.dialogs.as_slice() {
         [Dialog::Kept(open)] => open.kept.shown().is_some() || open.kept.failure().is_some(),
         _ => false,
     };

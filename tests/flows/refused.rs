@@ -1,6 +1,6 @@
 //! Prompts that certainly were not carried out: never sent, rejected, or over the limit.
 
-use crate::desk::{Desk, faults, folder, scope_of, sim, sim_on};
+use crate::dashboard_fixture::{DashboardFixture, faults, folder, scope_of, sim, sim_on};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
 use docdeck::model::log::Operation;
@@ -18,7 +18,7 @@ async fn what_never_reached_the_service_is_sent_again_as_the_same_prompt() {
     let elsewhere = sim(&[]).await;
     let mut scope = scope_of(&elsewhere);
     scope.base_url = format!("http://127.0.0.1:{port}");
-    let mut desk = Desk::begin_with(scope, elsewhere.api_key(), folder.path()).await;
+    let mut desk = DashboardFixture::begin_with(scope, elsewhere.api_key(), folder.path()).await;
     desk.send_new("Try me");
     desk.until_shown("Not sent: Try me.").await;
     assert!(desk.app.dialogs.is_empty(), "the editor is closed");
@@ -39,7 +39,7 @@ async fn what_never_reached_the_service_is_sent_again_as_the_same_prompt() {
 #[tokio::test]
 async fn a_rejected_prompt_is_shown_with_the_services_words_and_is_edited_and_sent_again() {
     let (sim, folder) = (sim(&["create=400"]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.send_new("Wrong");
     desk.until_shown("Rejected: Wrong.").await;
     let prompt = desk.only_prompt().await;
@@ -62,7 +62,7 @@ async fn a_rejected_prompt_is_shown_with_the_services_words_and_is_edited_and_se
 #[tokio::test]
 async fn what_was_changed_in_a_rejected_prompt_is_kept_when_its_editor_is_closed() {
     let (sim, folder) = (sim(&["create=400"]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.send_new("Wrong");
     desk.until_shown("! rejected: ! edits and sends it again").await;
     desk.assert_shows("NEEDS YOU 1");
@@ -80,7 +80,7 @@ async fn what_was_changed_in_a_rejected_prompt_is_kept_when_its_editor_is_closed
 #[tokio::test]
 async fn after_a_429_a_prompt_waits_and_goes_out_by_itself_once() {
     let (sim, folder) = (sim(&["create=429-1"]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.send_new("Wait for me [sim:seconds=6000]");
     desk.until_shown("new jobs: limit reached, next in").await;
     desk.until_shown("QUEUED 1").await;

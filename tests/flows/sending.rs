@@ -1,6 +1,6 @@
 //! A prompt's usual way: written, sent, accepted, finished, looked at, followed up.
 
-use crate::desk::{Desk, faults, folder, sim};
+use crate::dashboard_fixture::{DashboardFixture, faults, folder, sim};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
 use docdeck::model::change::LocalChange;
@@ -13,7 +13,7 @@ use docdeck::model::row::JobGroup;
 #[tokio::test]
 async fn a_prompt_becomes_a_job_with_a_pull_request_that_needs_a_look_and_wakes_on_a_follow_up() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.accepted("Another one [sim:seconds=6000]").await;
     let text = "Fix the links [sim:seconds=50] [sim:pr]";
     let key = desk.accepted(text).await;
@@ -66,7 +66,7 @@ async fn a_prompt_becomes_a_job_with_a_pull_request_that_needs_a_look_and_wakes_
 #[tokio::test]
 async fn a_prompt_is_on_disk_while_the_service_keeps_its_answer_back() {
     let (sim, folder) = (sim(&["create=latency-60000"]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.send_new("Translate the guide");
     desk.until("the request", |_| sim.requests(Operation::Create) == 1).await;
     let prompt = desk.only_prompt().await;
@@ -79,7 +79,7 @@ async fn a_prompt_is_on_disk_while_the_service_keeps_its_answer_back() {
 #[tokio::test]
 async fn a_mebibyte_that_is_pasted_is_sent_whole() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     let line = "Ein Absatz über die Schnittstelle, mit „Zeichen“ jeder Länge: 😀\n";
     let text: String = std::iter::repeat_n(line, (1 << 20) / line.len() + 1).collect();
     assert!(text.len() >= 1 << 20);
@@ -95,7 +95,7 @@ async fn a_mebibyte_that_is_pasted_is_sent_whole() {
 #[tokio::test]
 async fn follow_ups_to_one_job_go_out_in_their_order() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     let key = desk.accepted("First [sim:seconds=6000]").await;
     faults(&sim, &["message=latency-300"]);
     for text in ["Second", "Third"] {
@@ -114,7 +114,7 @@ async fn follow_ups_to_one_job_go_out_in_their_order() {
 #[tokio::test]
 async fn a_follow_up_that_was_not_delivered_holds_the_next_one() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     let key = desk.accepted("First [sim:seconds=6000]").await;
     faults(&sim, &["message=lost"]);
     desk.keys("fSecond");
@@ -144,7 +144,7 @@ async fn a_follow_up_that_was_not_delivered_holds_the_next_one() {
 #[tokio::test]
 async fn the_hundred_and_first_create_of_an_hour_waits_and_is_not_sent() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     for _ in 0..99 {
         desk.store.spend(&desk.scope, RateLimited::Create, sim.now()).await.expect("written").expect("a place");
     }

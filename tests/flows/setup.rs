@@ -1,6 +1,6 @@
 //! The first run: from the welcome page to a written configuration, with one request, whatever that request meets.
 
-use crate::desk::{Desk, faults, folder, scope_of, sim};
+use crate::dashboard_fixture::{DashboardFixture, faults, folder, scope_of, sim};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
 use docdeck::app::dialog::Dialog;
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Key and project are typed, and the service below *more*.
-fn fill(desk: &mut Desk, key: &str, project: &str, url: &str) {
+fn fill(desk: &mut DashboardFixture, key: &str, project: &str, url: &str) {
     desk.paste(key);
     desk.key(KeyCode::Enter);
     desk.keys(project);
@@ -24,17 +24,17 @@ fn fill(desk: &mut Desk, key: &str, project: &str, url: &str) {
 }
 
 /// From the project to the base URL, which is folded.
-fn service(desk: &mut Desk, url: &str) {
+fn service(desk: &mut DashboardFixture, url: &str) {
     desk.key(KeyCode::Tab);
     desk.key(KeyCode::Enter);
     desk.paste(url);
 }
 
-fn page(folder: &Path) -> Desk {
-    Desk::welcome(folder, &AlreadySet::default(), None)
+fn page(folder: &Path) -> DashboardFixture {
+    DashboardFixture::welcome(folder, &AlreadySet::default(), None)
 }
 
-fn filled(folder: &Path, sim: &Sim) -> Desk {
+fn filled(folder: &Path, sim: &Sim) -> DashboardFixture {
     let mut desk = page(folder);
     fill(&mut desk, sim.api_key(), sim.project(), &sim.base_url());
     desk
@@ -55,7 +55,7 @@ fn is_written(folder: &Path) -> bool {
 }
 
 /// The question that is asked, once it is.
-async fn question(desk: &mut Desk) -> String {
+async fn question(desk: &mut DashboardFixture) -> String {
     desk.until("a question", |desk| matches!(desk.app.dialogs.last(), Some(Dialog::Question(_)))).await;
     match desk.app.dialogs.last() {
         Some(Dialog::Question(question)) => question.text.clone(),
@@ -63,7 +63,7 @@ async fn question(desk: &mut Desk) -> String {
     }
 }
 
-fn begins(desk: &Desk) -> bool {
+fn begins(desk: &DashboardFixture) -> bool {
     desk.asked.last() == Some(&Effect::Relaunch(Begin::Dashboard))
 }
 
@@ -192,7 +192,7 @@ async fn a_profile_without_a_project_keeps_its_source_of_the_key() {
     std::fs::write(folder.path().join("config.toml"), "[profiles.docs]\napi_key_file = \"key\" # mine\n")
         .expect("written");
     let set = AlreadySet { profile: "docs".to_owned(), key: KnownKey::File, ..AlreadySet::default() };
-    let mut desk = Desk::welcome(folder.path(), &set, Some(KeySource::File(key)));
+    let mut desk = DashboardFixture::welcome(folder.path(), &set, Some(KeySource::File(key)));
     desk.assert_shows("[as it is]");
     desk.keys(sim.project());
     service(&mut desk, &sim.base_url());
@@ -312,7 +312,7 @@ async fn the_first_empty_field_has_the_focus() {
     desk.keys("k");
     desk.assert_shows("key          •");
     let set = AlreadySet { key: KnownKey::Environment, ..AlreadySet::default() };
-    let mut desk = Desk::welcome(folder.path(), &set, None);
+    let mut desk = DashboardFixture::welcome(folder.path(), &set, None);
     desk.keys("docs");
     desk.assert_shows("project id   docs");
 }
@@ -320,14 +320,14 @@ async fn the_first_empty_field_has_the_focus() {
 #[tokio::test]
 async fn a_tip_comes_once_on_this_computer() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.assert_shows("Tip: ? lists the keys of the moment");
     desk.keys("2");
     desk.assert_shows("Tip: a loads all pages");
     desk.keys("1");
     assert!(!desk.shows("Tip:"), "the jobs' was given");
     desk.terminate().await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     assert!(!desk.shows("Tip:"));
     desk.keys("3");
     desk.assert_shows("Tip: every request");
@@ -339,7 +339,7 @@ async fn a_record_that_the_command_line_began_is_given_tips_as_well() {
     let (store, _) = Store::open(folder.path(), chrono::Utc::now()).expect("a store");
     store.add_new_job(&scope_of(&sim), "Fix the links", chrono::Utc::now()).await.expect("kept");
     store.close().await;
-    let desk = Desk::begin(&sim, folder.path()).await;
+    let desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.assert_shows("Fix the links");
     desk.assert_shows("Tip: ? lists the keys of the moment");
 }

@@ -1,6 +1,6 @@
 //! Two dashboards on one record.
 
-use crate::desk::{Desk, folder, sim};
+use crate::dashboard_fixture::{DashboardFixture, folder, sim};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
 use docdeck::model::log::Operation;
@@ -9,8 +9,8 @@ use std::time::Duration;
 #[tokio::test]
 async fn a_job_submitted_in_one_dashboard_appears_in_the_other_and_only_one_polls_it() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut one = Desk::begin(&sim, folder.path()).await;
-    let mut two = Desk::begin(&sim, folder.path()).await;
+    let mut one = DashboardFixture::begin(&sim, folder.path()).await;
+    let mut two = DashboardFixture::begin(&sim, folder.path()).await;
     one.accepted("Shared work [sim:seconds=50] [sim:pr]").await;
     // A look at the record a second, and a second for a busy machine.
     assert!(two.within(Duration::from_secs(2), |desk| desk.shows("Shared work")).await, "{}", two.screen());
@@ -22,19 +22,19 @@ async fn a_job_submitted_in_one_dashboard_appears_in_the_other_and_only_one_poll
 }
 
 /// How many threads were read by themselves.
-fn reads(desk: &Desk) -> usize {
+fn reads(desk: &DashboardFixture) -> usize {
     desk.asked.iter().filter(|effect| matches!(effect, Effect::LoadThread(_))).count()
 }
 
 #[tokio::test]
 async fn a_thread_that_was_read_ahead_gives_way_to_what_another_dashboard_wrote() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut one = Desk::begin(&sim, folder.path()).await;
+    let mut one = DashboardFixture::begin(&sim, folder.path()).await;
     for n in 1..=4 {
         one.accepted(&format!("Job {n} [sim:seconds=1] [sim:pr]")).await;
     }
     one.until_shown("NEEDS YOU 4").await;
-    let mut two = Desk::begin(&sim, folder.path()).await;
+    let mut two = DashboardFixture::begin(&sim, folder.path()).await;
     let mut turned_to = vec![two.selected().key];
     // The threads around are there sooner or later.
     let mut steps = [KeyCode::Down, KeyCode::Up].into_iter().cycle().take(400);

@@ -1,6 +1,6 @@
 //! Random keys for a long time: every task that they begin ends.
 
-use crate::desk::{Desk, folder, sim};
+use crate::dashboard_fixture::{DashboardFixture, folder, sim};
 use crossterm::event::{Event, KeyCode};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn tasks() -> usize {
 }
 
 /// Out of every layer, then a moment for what is under way.
-async fn settle(desk: &mut Desk) {
+async fn settle(desk: &mut DashboardFixture) {
     while !desk.app.dialogs.is_empty() {
         desk.key(KeyCode::Esc);
         desk.go_on_for(Duration::from_millis(2)).await;
@@ -24,7 +24,7 @@ async fn settle(desk: &mut Desk) {
 #[tokio::test]
 async fn tasks_do_not_grow_with_what_is_pressed() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.accepted("Something to work on [sim:seconds=60000]").await;
     let letters: Vec<char> = LETTERS.chars().collect();
     let mut dice = 7_u64;

@@ -1,6 +1,6 @@
 //! An answer that was lost: shown as such, never sent again by itself, decided by the user.
 
-use crate::desk::{Desk, faults, folder, sim};
+use crate::dashboard_fixture::{DashboardFixture, faults, folder, sim};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind};
@@ -8,9 +8,9 @@ use docdeck::model::row::JobGroup;
 use docdeck::sim::Sim;
 
 /// A dashboard with one unconfirmed new job that the service did carry out.
-async fn unconfirmed(folder: &tempfile::TempDir) -> (Sim, Desk) {
+async fn unconfirmed(folder: &tempfile::TempDir) -> (Sim, DashboardFixture) {
     let sim = sim(&["create=lost"]).await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.send_new("Translate [sim:seconds=6000]");
     desk.until_shown("! unconfirmed: ! decides").await;
     // The row hears of it after the thread may have been read.

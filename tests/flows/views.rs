@@ -1,21 +1,21 @@
 //! Page views: what a look costs, how pages and ranges turn, and what stays when asking fails.
 
-use crate::desk::{Desk, faults, folder, sim};
+use crate::dashboard_fixture::{DashboardFixture, faults, folder, sim};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::sim::Sim;
 
 /// A dashboard whose first page of rows is loaded.
-async fn looking(folder: &tempfile::TempDir) -> (Sim, Desk) {
+async fn looking(folder: &tempfile::TempDir) -> (Sim, DashboardFixture) {
     let sim = sim(&[]).await;
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("2");
     desk.until_shown("page 1, rows 1–50, more →").await;
     (sim, desk)
 }
 
 /// Types a value where one is asked for.
-fn answer(desk: &mut Desk, text: &str) {
+fn answer(desk: &mut DashboardFixture, text: &str) {
     desk.ctrl('a');
     desk.ctrl('w');
     for _ in 0..40 {
@@ -37,7 +37,7 @@ async fn the_first_look_at_views_costs_one_request_and_coming_back_none() {
     desk.assert_shows("page 1, rows 1–50");
     desk.terminate().await;
     // The cache outlives the program.
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("2");
     desk.until_shown("page 1, rows 1–50").await;
     assert_eq!(sim.requests(Operation::Views), 1);
@@ -135,7 +135,7 @@ async fn one_jumps_to_a_page_and_chooses_how_many_rows_it_has() {
 #[tokio::test]
 async fn a_429_says_when_to_come_back_and_nothing_is_asked_before() {
     let (sim, folder) = (sim(&["views=429-600"]).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("2");
     desk.until_shown("Not loaded.").await;
     desk.until_shown("view requests: limit reached, next in").await;

@@ -1,6 +1,6 @@
 //! All pages of a range: what they cost, what ends loading them and where it goes on; comparing; the trend.
 
-use crate::desk::{Desk, exports_in, faults, folder};
+use crate::dashboard_fixture::{DashboardFixture, exports_in, faults, folder};
 use chrono::TimeDelta;
 use crossterm::event::KeyCode;
 use docdeck::app::dialog::Dialog;
@@ -24,17 +24,17 @@ fn asked(sim: &Sim) -> u64 {
     sim.requests(Operation::Views)
 }
 
-fn report(desk: &Desk) -> Option<&Report> {
+fn report(desk: &DashboardFixture) -> Option<&Report> {
     let listed = desk.app.views.table.report()?;
     (listed.range == desk.app.views.query().range).then_some(listed.as_ref())
 }
 
-fn is_whole(desk: &Desk) -> bool {
+fn is_whole(desk: &DashboardFixture) -> bool {
     report(desk).is_some_and(|report| report.complete) && desk.app.views.all.under_way().is_none()
 }
 
 /// To the week that ended two weeks ago, whose numbers are final; what is known of it is listed.
-async fn look_back(desk: &mut Desk) {
+async fn look_back(desk: &mut DashboardFixture) {
     desk.keys("2[[");
     desk.until("the week before the last", |desk| {
         desk.app.views.is_current() && !desk.app.views.load().is_loading() && desk.shows("as of")
@@ -42,37 +42,37 @@ async fn look_back(desk: &mut Desk) {
     .await;
 }
 
-async fn looking_back(sim: &Sim, folder: &tempfile::TempDir) -> Desk {
-    let mut desk = Desk::begin(sim, folder.path()).await;
+async fn looking_back(sim: &Sim, folder: &tempfile::TempDir) -> DashboardFixture {
+    let mut desk = DashboardFixture::begin(sim, folder.path()).await;
     look_back(&mut desk).await;
     desk
 }
 
 /// Presses the key and says yes to the price.
-async fn agree(desk: &mut Desk, key: &str, price: &str) {
+async fn agree(desk: &mut DashboardFixture, key: &str, price: &str) {
     desk.keys(key);
     desk.until_shown(price).await;
     desk.keys("y");
 }
 
-async fn load_all(desk: &mut Desk) {
+async fn load_all(desk: &mut DashboardFixture) {
     agree(desk, "a", "Load all pages of").await;
     desk.until("all pages", is_whole).await;
 }
 
 /// Answers taken in by the load under way.
-fn answers(desk: &Desk) -> u32 {
+fn answers(desk: &DashboardFixture) -> u32 {
     desk.app.views.all.progress().map_or(0, |progress| progress.answers)
 }
 
 /// A load that has taken in `least` answers and is slow to go on.
-async fn half_way(sim: &Sim, desk: &mut Desk, least: u32) {
+async fn half_way(sim: &Sim, desk: &mut DashboardFixture, least: u32) {
     faults(sim, &["views=latency-250"]);
     agree(desk, "a", "Load all pages of").await;
     desk.until("half of it", |desk| answers(desk) >= least).await;
 }
 
-fn at_rest(desk: &Desk) -> bool {
+fn at_rest(desk: &DashboardFixture) -> bool {
     desk.app.views.all.under_way().is_none()
 }
 
@@ -156,7 +156,7 @@ async fn rows_that_move_between_two_answers_are_there_once_and_counted() {
     let (sim, folder) = (site(1200).await, folder());
     // A day of views comes in after each answer, so that rows change places whatever day and hour it is now.
     sim.advance(TimeDelta::days(-4));
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("2");
     desk.until_shown("page 1, rows 1–50, more →").await;
     half_way(&sim, &mut desk, 1).await;
@@ -284,7 +284,7 @@ async fn two_weeks_compare_at_one_price_and_the_second_time_at_none() {
 #[tokio::test]
 async fn a_week_up_to_today_is_compared_by_its_complete_days_and_every_view_of_it_agrees() {
     let (sim, folder) = (site(600).await, folder());
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("2");
     desk.until_shown("page 1, rows 1–50, more →").await;
     let week = desk.app.views.query().range;
@@ -302,7 +302,7 @@ async fn a_week_up_to_today_is_compared_by_its_complete_days_and_every_view_of_i
     while desk.app.views.table.sorting().by != PageColumn::Change(Metric::Total) {
         desk.keys("s");
     }
-    let change = |desk: &Desk, path: &str| {
+    let change = |desk: &DashboardFixture, path: &str| {
         let figures = desk.app.views.table.figures(path).expect("listed");
         figures.change(Metric::Total).difference()
     };
@@ -433,7 +433,7 @@ async fn offline_an_old_report_is_listed_with_its_age_and_asking_anew_leaves_it_
 async fn with_no_requests_left_the_screen_says_what_can_still_be_seen() {
     let (sim, folder) = (site(120).await, folder());
     faults(&sim, &["views=429-600"]);
-    let mut desk = Desk::begin(&sim, folder.path()).await;
+    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
     desk.keys("2");
     desk.until_shown("Not loaded.").await;
     desk.assert_shows("The trend (t), what is kept (H) and");

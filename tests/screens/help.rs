@@ -1,6 +1,6 @@
 //! Help, the palette, and sentences that name keys.
 
-use crate::world::World;
+use crate::screen_fixture::ScreenFixture;
 use crate::{SIZES, drawn, render, snapshots, text};
 use crossterm::event::Event;
 use docdeck::app::Msg;
@@ -35,7 +35,7 @@ fn the_help_without_a_line_that_holds_the_words() {
 fn the_symbols_of_the_jobs_list() {
     // One of the symbols is `?`, which other lines may name only as a key.
     for size in SIZES {
-        let mut world = World::new(size);
+        let mut world = ScreenFixture::new(size);
         world.jobs();
         world.keys("? / s y m b o l Enter");
         insta::assert_snapshot!(format!("help_symbols_{}x{}", size.0, size.1), text(&render(&world.app, Depth::None)));
@@ -44,7 +44,7 @@ fn the_symbols_of_the_jobs_list() {
 
 #[test]
 fn in_ascii_the_help_explains_the_symbols_that_the_list_then_has() {
-    let mut world = World::new((80, 40));
+    let mut world = ScreenFixture::new((80, 40));
     world.jobs();
     world.keys("? / s y m b o l Enter");
     let shown = text(&drawn(&world.app, &Theme { ascii: true, ..Theme::new(Depth::None) }));
@@ -72,7 +72,7 @@ fn the_palette_on_the_views() {
 
 #[test]
 fn sentences_name_the_users_own_keys() {
-    let mut world = World::new((120, 40));
+    let mut world = ScreenFixture::new((120, 40));
     let own = [
         (Context::Jobs, "undo", "F9"),
         (Context::Jobs, "fold-dismissed", "Z"),
@@ -83,7 +83,7 @@ fn sentences_name_the_users_own_keys() {
         assert!(world.app.config.keymap.change(context, action, vec![Chord::parse(key).expect("a key")]), "{action}");
     }
     world.jobs();
-    let shown = |world: &World| text(&render(&world.app, Depth::None));
+    let shown = |world: &ScreenFixture| text(&render(&world.app, Depth::None));
     assert!(shown(&world).contains("Z shows them"));
     world.tell(Msg::Input(Event::Paste("x".to_owned())));
     assert!(shown(&world).contains("F7 opens the editor for a new job"));
@@ -95,7 +95,7 @@ fn sentences_name_the_users_own_keys() {
 
 #[test]
 fn sentences_name_the_keys_of_ones_own() {
-    let mut world = World::new((120, 40));
+    let mut world = ScreenFixture::new((120, 40));
     world.jobs();
     let f8 = Chord::parse("F8").expect("a key");
     assert!(world.app.config.keymap.change(Context::Detail, "resolve", vec![f8]));

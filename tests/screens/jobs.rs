@@ -1,6 +1,6 @@
 //! The jobs list in each of its states, with the detail beside it: groups, filters, sorting, marks, tags.
 
-use crate::world::World;
+use crate::screen_fixture::ScreenFixture;
 use crate::{SIZES, render, snapshots, text};
 use docdeck::app::Msg;
 use docdeck::model::engine_event::EngineEvent;
@@ -15,7 +15,7 @@ fn jobs_while_the_record_is_being_read() {
 
 #[test]
 fn jobs_when_none_are_known() {
-    snapshots("jobs_empty", World::nothing_known);
+    snapshots("jobs_empty", ScreenFixture::nothing_known);
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn jobs_when_the_record_cannot_be_read() {
 
 #[test]
 fn jobs_in_every_group() {
-    snapshots("jobs_full", World::jobs);
+    snapshots("jobs_full", ScreenFixture::jobs);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_filter_that_nothing_passes() {
 #[test]
 fn saved_filters_as_tabs() {
     for (columns, rows) in SIZES {
-        let mut world = World::with_saved_filters((columns, rows));
+        let mut world = ScreenFixture::with_saved_filters((columns, rows));
         world.jobs();
         world.own_words();
         world.keys("] ]");
@@ -177,7 +177,7 @@ fn an_id_that_is_asked_for() {
 
 #[test]
 fn a_job_that_ended_unseen_is_marked_until_it_is_looked_at() {
-    let mut world = World::new((120, 40));
+    let mut world = ScreenFixture::new((120, 40));
     world.ended_without_pull_request(false);
     assert!(text(&render(&world.app, Depth::None)).contains(" ○ ✓ Tidy the glossary"));
     world.ended_without_pull_request(true);
@@ -186,7 +186,7 @@ fn a_job_that_ended_unseen_is_marked_until_it_is_looked_at() {
 
 #[test]
 fn hostile_text_from_the_service_cannot_leave_its_cell() {
-    let mut world = World::new((120, 40));
+    let mut world = ScreenFixture::new((120, 40));
     world.hostile_job("\x1b]0;owned\x07\x1b[2JFix \u{202e}txet \u{1b}]8;;https://evil\u{1b}\\link");
     let shown = text(&render(&world.app, Depth::None));
     assert!(shown.contains("Fix txet link"), "{shown}");
@@ -195,7 +195,7 @@ fn hostile_text_from_the_service_cannot_leave_its_cell() {
 
 #[test]
 fn a_notice_of_trouble_is_marked_by_more_than_colour() {
-    let mut world = World::new((80, 24));
+    let mut world = ScreenFixture::new((80, 24));
     world.jobs();
     world.tell(Msg::News(EngineEvent::Notice(CleanText::line("The store was moved aside."))));
     let shown = text(&render(&world.app, Depth::None));

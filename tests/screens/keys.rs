@@ -1,6 +1,6 @@
 //! Every state once more with all keys changed: no sentence may name a key that does nothing any more.
 
-use crate::world::World;
+use crate::screen_fixture::ScreenFixture;
 use crate::{SIZES, render, text};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use docdeck::app::App;
@@ -9,7 +9,7 @@ use docdeck::ui::Depth;
 use std::collections::HashSet;
 
 /// A key of one's own for each row of the table; no other row has it.
-fn other_keys(world: &mut World) {
+fn other_keys(world: &mut ScreenFixture) {
     for (row, key) in BINDINGS.iter().zip('\u{1200}'..) {
         let chord = Chord { code: KeyCode::Char(key), mods: KeyModifiers::ALT };
         assert!(world.app.config.keymap.change(row.context, row.action.word(), vec![chord]), "{row:?}");
@@ -70,9 +70,9 @@ fn named(shown: &str) -> Option<String> {
 }
 
 /// Fails where the state that `build` makes tells of a key that does nothing there, all keys being others.
-pub(crate) fn names_no_key_that_does_nothing(name: &str, build: impl Fn(&mut World)) {
+pub(crate) fn names_no_key_that_does_nothing(name: &str, build: impl Fn(&mut ScreenFixture)) {
     for size in SIZES {
-        let mut world = World::new(size);
+        let mut world = ScreenFixture::new(size);
         other_keys(&mut world);
         build(&mut world);
         let shown = text(&render(&world.app, Depth::None));

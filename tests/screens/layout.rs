@@ -1,12 +1,12 @@
 //! Where list and detail stand: at sizes between and beyond the usual ones, with the detail below, and hidden.
 
-use super::world::World;
+use super::screen_fixture::ScreenFixture;
 use super::{render, text};
 use docdeck::ui::Depth;
 
-fn snapshots(name: &str, sizes: &[(u16, u16)], build: impl Fn(&mut World)) {
+fn snapshots(name: &str, sizes: &[(u16, u16)], build: impl Fn(&mut ScreenFixture)) {
     for &(columns, rows) in sizes {
-        let mut world = World::new((columns, rows));
+        let mut world = ScreenFixture::new((columns, rows));
         build(&mut world);
         insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), text(&render(&world.app, Depth::None)));
     }
@@ -14,12 +14,12 @@ fn snapshots(name: &str, sizes: &[(u16, u16)], build: impl Fn(&mut World)) {
 
 #[test]
 fn jobs_at_odd_sizes_with_the_detail_where_it_has_room() {
-    snapshots("jobs_full", &[(40, 50), (60, 20), (90, 50), (300, 100)], World::jobs);
+    snapshots("jobs_full", &[(40, 50), (60, 20), (90, 50), (300, 100)], ScreenFixture::jobs);
 }
 
 #[test]
 fn no_jobs_with_the_detail_below() {
-    snapshots("jobs_empty", &[(90, 50)], World::nothing_known);
+    snapshots("jobs_empty", &[(90, 50)], ScreenFixture::nothing_known);
 }
 
 #[test]

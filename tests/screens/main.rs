@@ -11,11 +11,11 @@ mod profiles;
 mod ranges;
 mod report;
 mod reports;
+mod screen_fixture;
 mod sending;
 mod styles;
 mod views;
 mod welcome;
-mod world;
 
 use docdeck::app::{App, Effect};
 use docdeck::ui::{Depth, Theme, draw};
@@ -23,8 +23,8 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Style};
+use screen_fixture::{ScreenFixture, now};
 use unicode_width::UnicodeWidthStr;
-use world::{World, now};
 
 const SIZES: [(u16, u16); 4] = [(40, 12), (80, 24), (120, 40), (160, 48)];
 
@@ -59,9 +59,9 @@ fn text(buffer: &Buffer) -> String {
 
 /// Compares the state that `build` makes at every size with what was approved; in ASCII it has to be that, and with other
 /// keys it names none of the usual ones.
-fn snapshots(name: &str, build: impl Fn(&mut World)) {
+fn snapshots(name: &str, build: impl Fn(&mut ScreenFixture)) {
     for (columns, rows) in SIZES {
-        let mut world = World::new((columns, rows));
+        let mut world = ScreenFixture::new((columns, rows));
         build(&mut world);
         let in_ascii = text(&drawn(&world.app, &Theme { ascii: true, ..Theme::new(Depth::None) }));
         assert!(in_ascii.is_ascii(), "{name} in ASCII:\n{in_ascii}");
@@ -90,7 +90,7 @@ fn the_log_in_full() {
 #[test]
 fn a_screen_that_is_too_small() {
     for size in [(39, 12), (40, 11), (20, 5), (7, 2), (1, 1)] {
-        let mut world = World::new(size);
+        let mut world = ScreenFixture::new(size);
         world.jobs();
         insta::assert_snapshot!(format!("small_{}x{}", size.0, size.1), text(&render(&world.app, Depth::None)));
     }
@@ -99,7 +99,7 @@ fn a_screen_that_is_too_small() {
 #[test]
 fn q_closes_a_dialog_in_which_no_text_is_typed_and_does_not_quit() {
     for keys in ["?", "v v d", "2 D", "2 C", "2 e", "2 H", "2 Enter"] {
-        let mut world = World::new((160, 48));
+        let mut world = ScreenFixture::new((160, 48));
         world.jobs();
         world.views(50, true);
         world.keys("1");
@@ -143,7 +143,7 @@ fn no_size_and_no_layer_makes_the_drawing_fail() {
     ] {
         for columns in [1, 2, 5, 13, 39, 40, 41, 59, 60, 69, 70, 80, 119, 120, 121, 200, 300] {
             for rows in [1, 2, 3, 5, 11, 12, 13, 24, 100] {
-                let mut world = World::new((160, 48));
+                let mut world = ScreenFixture::new((160, 48));
                 world.jobs();
                 world.views(50, true);
                 world.keys("1");
@@ -168,7 +168,7 @@ fn style_of(buffer: &Buffer, wanted: &str) -> Style {
 
 #[test]
 fn colours_carry_the_meaning_that_the_signs_carry_too() {
-    let mut world = World::new((160, 48));
+    let mut world = ScreenFixture::new((160, 48));
     world.jobs();
     let buffer = render(&world.app, Depth::Sixteen);
     assert_eq!(style_of(&buffer, "failed").fg, Some(Color::Red));
@@ -182,7 +182,7 @@ fn colours_carry_the_meaning_that_the_signs_carry_too() {
 
 #[test]
 fn without_colour_nothing_is_coloured() {
-    let mut world = World::new((160, 48));
+    let mut world = ScreenFixture::new((160, 48));
     world.jobs();
     world.views(50, true);
     let buffer = render(&world.app, Depth::None);
@@ -193,7 +193,7 @@ fn without_colour_nothing_is_coloured() {
 #[test]
 fn in_ascii_every_screen_and_layer_is_ascii() {
     for keys in ["", "Enter", "n", "+", "?", ":", "2", "3", "!", "2 Enter", "2 n", "2 D", "2 C", "2 e", "2 H"] {
-        let mut world = World::new((120, 40));
+        let mut world = ScreenFixture::new((120, 40));
         world.jobs();
         world.log();
         world.unconfirmed_selected();

@@ -4,7 +4,7 @@
 //! Each run of cells says where it begins and how wide it is, so that columns stand in line whatever font draws them.
 
 use crate::reports;
-use crate::world::{World, now};
+use crate::screen_fixture::{ScreenFixture, now};
 use docdeck::config::themes;
 use docdeck::model::colors::Background;
 use docdeck::ui::{Depth, Theme, draw};
@@ -29,7 +29,7 @@ type Terminals = (&'static str, &'static str);
 const DARK: Terminals = ("#d8dee9", "#14161b");
 const LIGHT: Terminals = ("#24292f", "#ffffff");
 
-fn picture(world: &World, ground: Background) -> String {
+fn picture(world: &ScreenFixture, ground: Background) -> String {
     let theme = Theme::of(themes::usual().on(ground), Depth::True);
     let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
     terminal.draw(|frame| draw(frame, &world.app, &theme, now())).expect("a frame");
@@ -127,7 +127,7 @@ fn color(color: Color) -> Option<String> {
 }
 
 /// Compares with the picture in `assets`, or writes it.
-fn assert_fresh(name: &str, world: &World, ground: Background) {
+fn assert_fresh(name: &str, world: &ScreenFixture, ground: Background) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(format!("{name}.svg"));
     let drawn = picture(world, ground);
     if std::env::var_os("DOCDECK_PICTURES").is_some() {
@@ -140,14 +140,14 @@ fn assert_fresh(name: &str, world: &World, ground: Background) {
     );
 }
 
-fn assert_fresh_in_both(name: &str, world: &World) {
+fn assert_fresh_in_both(name: &str, world: &ScreenFixture) {
     assert_fresh(&format!("{name}-dark"), world, Background::Dark);
     assert_fresh(&format!("{name}-light"), world, Background::Light);
 }
 
 #[test]
 fn the_pictures_show_what_is_drawn() {
-    let mut world = World::new(SIZE);
+    let mut world = ScreenFixture::new(SIZE);
     world.jobs();
     assert_fresh_in_both("jobs", &world);
     world.keys("n");
@@ -159,13 +159,13 @@ fn the_pictures_show_what_is_drawn() {
 
 #[test]
 fn the_pictures_of_page_views_show_what_is_drawn() {
-    let mut world = World::new(SIZE);
+    let mut world = ScreenFixture::new(SIZE);
     reports::site_compared(&mut world);
     assert_fresh_in_both("compare", &world);
-    let mut world = World::new(SIZE);
+    let mut world = ScreenFixture::new(SIZE);
     reports::month_by_day(&mut world);
     assert_fresh_in_both("trend", &world);
-    let mut world = World::new(SIZE);
+    let mut world = ScreenFixture::new(SIZE);
     world.jobs();
     world.views(50, true);
     assert_fresh_in_both("views", &world);

@@ -1,14 +1,14 @@
 //! The profiles, and turning to another one.
 
+use crate::screen_fixture::ScreenFixture;
 use crate::snapshots;
-use crate::world::World;
 use docdeck::app::profiles::ProfileEntry;
 use docdeck::app::{AllProfilesJobs, Msg};
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::text::CleanText;
 
-fn listed(world: &mut World) {
+fn listed(world: &mut ScreenFixture) {
     world.jobs();
     let profile = |name: &str, base_url: &str, project: &str, lacks: Option<&str>| ProfileEntry {
         name: CleanText::line(name),

@@ -1,6 +1,6 @@
 //! The calendar, the names of ranges, the export and the list of what is kept.
 
-use crate::world::{World, now};
+use crate::screen_fixture::{ScreenFixture, now};
 use crate::{SIZES, render, snapshots, text};
 use chrono::{NaiveDate, TimeDelta};
 use crossterm::event::{Event, KeyCode};
@@ -21,11 +21,11 @@ fn counts(human: i64, ai: i64) -> Counts {
     Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
 }
 
-fn key(world: &mut World, code: KeyCode) {
+fn key(world: &mut ScreenFixture, code: KeyCode) {
     world.tell(Msg::Input(Event::Key(code.into())));
 }
 
-fn looking(world: &mut World) {
+fn looking(world: &mut ScreenFixture) {
     world.jobs();
     world.views(50, true);
 }
@@ -179,7 +179,7 @@ fn every_range_says_its_days_and_its_name() {
 #[test]
 fn every_preset_and_step_prints_its_range_whole_at_every_size() {
     for size in SIZES {
-        let mut world = World::new(size);
+        let mut world = ScreenFixture::new(size);
         looking(&mut world);
         for keys in ["", "d", "d", "d", "[", "]", "d", "[", "[", "]", "]", "d", "d", "[", "]", "d", "d", "d", "[", "["]
         {
@@ -200,7 +200,7 @@ fn every_preset_and_step_prints_its_range_whole_at_every_size() {
 
 #[test]
 fn the_cursor_of_the_calendar_is_marked_by_more_than_colour() {
-    let mut world = World::new((80, 24));
+    let mut world = ScreenFixture::new((80, 24));
     looking(&mut world);
     world.keys("D");
     let buffer = render(&world.app, Depth::None);
@@ -213,7 +213,7 @@ fn the_cursor_of_the_calendar_is_marked_by_more_than_colour() {
 #[test]
 fn the_cursor_stands_on_the_day_that_is_chosen() {
     for size in SIZES {
-        let mut world = World::new(size);
+        let mut world = ScreenFixture::new(size);
         world.jobs();
         world.views(50, true);
         world.keys("D h");

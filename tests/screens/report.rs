@@ -1,6 +1,6 @@
 //! The table of all pages of a range: in every order and shape, alone and compared.
 
-use crate::world::{World, counts, now};
+use crate::screen_fixture::{ScreenFixture, counts, now};
 use crate::{render, snapshots, style_of, text};
 use docdeck::app::App;
 use docdeck::model::report::Report;
@@ -44,7 +44,7 @@ fn earlier() -> Vec<PageRow> {
     rows
 }
 
-fn report(world: &World, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
+fn report(world: &ScreenFixture, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
     let sums = rows.iter().fold((0, 0), |(human, ai), row| {
         let add = |sum: i64, count: &Count| match count {
             Count::Known(n) => sum.saturating_add((*n).max(0)),
@@ -61,7 +61,7 @@ fn report(world: &World, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
 }
 
 /// All pages of the range are listed.
-fn listed(world: &mut World) {
+fn listed(world: &mut ScreenFixture) {
     world.jobs();
     world.views(50, true);
     let now = report(world, pages(), true);
@@ -69,7 +69,7 @@ fn listed(world: &mut World) {
 }
 
 /// The same, compared with the range before.
-fn compared(world: &mut World) {
+fn compared(world: &mut ScreenFixture) {
     listed(world);
     let (now, before) = (report(world, pages(), true), report(world, earlier(), true));
     world.app.views.table.show_report(now, Some(before));
@@ -232,7 +232,7 @@ fn numbers_that_are_wide_or_odd_are_shown_as_received() {
 
 #[test]
 fn sorting_one_page_of_rows_says_what_it_needs() {
-    let mut world = World::new((80, 24));
+    let mut world = ScreenFixture::new((80, 24));
     world.jobs();
     world.views(50, true);
     for (key, said) in [("s", "Sorting needs all pages: a loads them."), ("/", "Filtering needs all pages: a loads")] {
@@ -249,12 +249,12 @@ fn sorting_one_page_of_rows_says_what_it_needs() {
 
 #[test]
 fn pages_that_are_gone_are_muted_and_have_no_bar() {
-    let mut world = World::new((160, 48));
+    let mut world = ScreenFixture::new((160, 48));
     compared(&mut world);
     world.keys("/");
     world.paste("removed-too");
     world.keys("Enter");
-    let mut other = World::new((160, 48));
+    let mut other = ScreenFixture::new((160, 48));
     compared(&mut other);
     other.keys("/");
     other.paste("removed");
@@ -269,11 +269,11 @@ fn pages_that_are_gone_are_muted_and_have_no_bar() {
 
 #[test]
 fn enter_opens_and_closes_a_folder_and_the_footer_says_so() {
-    let mut world = World::new((160, 48));
+    let mut world = ScreenFixture::new((160, 48));
     listed(&mut world);
     world.keys("z g j");
     let closed = world.app.views.table.len();
-    let shown = |world: &World| text(&render(&world.app, Depth::None));
+    let shown = |world: &ScreenFixture| text(&render(&world.app, Depth::None));
     assert!(shown(&world).contains("Enter open folder"));
     world.keys("Enter");
     assert_eq!((world.app.views.table.len(), world.app.dialogs.len()), (closed + 2, 0));
@@ -288,7 +288,7 @@ fn enter_opens_and_closes_a_folder_and_the_footer_says_so() {
 
 #[test]
 fn escape_takes_away_the_marks_and_then_the_filter() {
-    let mut world = World::new((120, 40));
+    let mut world = ScreenFixture::new((120, 40));
     listed(&mut world);
     world.keys("/");
     world.paste("api");
@@ -307,7 +307,7 @@ fn escape_takes_away_the_marks_and_then_the_filter() {
 
 #[test]
 fn the_filters_of_jobs_and_of_pages_are_two() {
-    let mut world = World::new((120, 40));
+    let mut world = ScreenFixture::new((120, 40));
     listed(&mut world);
     world.keys("/");
     world.paste("api");
@@ -327,7 +327,7 @@ fn a_table_of_any_shape_is_drawn_at_any_size_and_in_ascii() {
     };
     for keys in ["", "z l j l", "x", "m", "m m x", "s s v", "/ a", "/ h > x", "/ z q"] {
         for columns in [40, 41, 59, 60, 69, 70, 79, 80, 119, 120, 159, 160, 300] {
-            let mut world = World::new((columns, 12));
+            let mut world = ScreenFixture::new((columns, 12));
             compared(&mut world);
             world.keys(keys);
             let ascii = Theme { ascii: true, ..Theme::new(Depth::Many) };

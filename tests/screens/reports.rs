@@ -1,6 +1,6 @@
 //! All pages of a range: loading them, comparing two ranges, the trend and what moved.
 
-use crate::world::{World, now};
+use crate::screen_fixture::{ScreenFixture, now};
 use crate::{render, snapshots, text};
 use chrono::{Days, TimeDelta};
 use docdeck::app::{Effect, Msg};
@@ -52,7 +52,7 @@ fn whole(report: Report) -> Recalled {
 }
 
 /// The views screen, with this known of its range.
-pub(crate) fn looking(world: &mut World, known: impl FnOnce(DateRange) -> Recalled) -> DateRange {
+pub(crate) fn looking(world: &mut ScreenFixture, known: impl FnOnce(DateRange) -> Recalled) -> DateRange {
     world.jobs();
     world.keys("2");
     let range = world.app.views.query().range;
@@ -61,13 +61,13 @@ pub(crate) fn looking(world: &mut World, known: impl FnOnce(DateRange) -> Recall
 }
 
 /// Two weeks compared.
-pub(crate) fn compared(world: &mut World) {
+pub(crate) fn compared(world: &mut ScreenFixture) {
     let range = looking(world, |range| whole(report(range, 60, 0, now() - TimeDelta::minutes(3))));
     compare(world, range, |range, bent| report(range, 60, bent * 3, now() - TimeDelta::minutes(2)));
 }
 
 /// Compares the days of the range that are over with those of the week before: six sevenths of these weeks.
-fn compare(world: &mut World, range: DateRange, of: impl Fn(DateRange, i64) -> Report) {
+fn compare(world: &mut ScreenFixture, range: DateRange, of: impl Fn(DateRange, i64) -> Report) {
     world.keys("c");
     for (week, bent) in [(range, 0), (range.step(-1).expect("a week"), 1)] {
         let mut report = of(week.first_days(6), bent);
@@ -88,7 +88,7 @@ fn compare(world: &mut World, range: DateRange, of: impl Fn(DateRange, i64) -> R
 }
 
 /// Two weeks of a small site compared, as a reader would meet them.
-pub(crate) fn site_compared(world: &mut World) {
+pub(crate) fn site_compared(world: &mut ScreenFixture) {
     let range = looking(world, |range| whole(site(range, 0)));
     compare(world, range, site);
 }
@@ -117,14 +117,14 @@ fn site(range: DateRange, week: i64) -> Report {
     report
 }
 
-fn loading(world: &mut World) -> DateRange {
+fn loading(world: &mut ScreenFixture) -> DateRange {
     looking(world, |_| Recalled::default());
     world.views(50, true);
     world.keys("a y");
     world.app.views.query().range
 }
 
-fn told(world: &mut World, range: DateRange, rows: usize, requests: u32, share: f64) {
+fn told(world: &mut ScreenFixture, range: DateRange, rows: usize, requests: u32, share: f64) {
     let progress = LoadProgress { range, rows, answers: requests, requests, share: Some(share), is_complete: false };
     world.tell(Msg::News(EngineEvent::Loading(progress)));
 }
@@ -212,7 +212,7 @@ fn limited(until: Time) -> FailureKind {
 }
 
 /// The week before is asked for and does not come: what is listed is still the first one.
-fn offline_a_week_before(world: &mut World) {
+fn offline_a_week_before(world: &mut ScreenFixture) {
     looking(world, |_| Recalled::default());
     world.views(50, true);
     world.keys("[");
@@ -230,7 +230,7 @@ fn another_range_than_was_asked_for_says_so_first() {
 }
 
 /// What came yesterday, so long ago that the clock alone does not tell it.
-fn answer(world: &mut World, kept: Recalled) {
+fn answer(world: &mut ScreenFixture, kept: Recalled) {
     looking(world, |_| kept);
     let value = ViewsPage { totals: counts(900, 400), rows: report(week(), 50, 0, now()).rows, has_more: Some(true) };
     let result = Ok(Timed { value, as_of: yesterday() });
@@ -239,12 +239,12 @@ fn answer(world: &mut World, kept: Recalled) {
 
 const SENTENCE: &str = "Something went wrong, and this sentence says at length what it was.";
 
-fn fail(world: &mut World, kind: FailureKind) {
+fn fail(world: &mut ScreenFixture, kind: FailureKind) {
     let failure = Failure::new(kind, SENTENCE);
     world.tell(Msg::Views { query: world.app.views.query(), result: Err(failure), old: None });
 }
 
-fn load_failed(world: &mut World, kind: FailureKind) {
+fn load_failed(world: &mut ScreenFixture, kind: FailureKind) {
     let ended = LoadEnded::Failed(Failure::new(kind, SENTENCE));
     world.tell(Msg::LoadEnded { range: week(), end: LoadOutcome { report: None, ended, requests: 1 } });
 }
@@ -264,7 +264,7 @@ static PART: LazyLock<Arc<Report>> =
 
 #[test]
 fn how_old_the_views_are_and_why_is_never_cut() {
-    type Scene = (&'static str, fn(&mut World, FailureKind));
+    type Scene = (&'static str, fn(&mut ScreenFixture, FailureKind));
     let scenes: [Scene; 12] = [
         ("one answer", |world, kind| {
             answer(world, Recalled::default());
@@ -347,7 +347,7 @@ fn how_old_the_views_are_and_why_is_never_cut() {
     ];
     for ((scene, build), (kind, words)) in scenes.iter().flat_map(|scene| kinds.iter().map(move |kind| (scene, kind))) {
         for width in [40, 45, 50, 59, 60, 66, 72, 80, 99, 100, 110, 120, 140, 160] {
-            let mut world = World::new((width, 24));
+            let mut world = ScreenFixture::new((width, 24));
             build(&mut world, *kind);
             let screen = text(&render(&world.app, Depth::None));
             let line = screen.lines().nth(2).unwrap_or_default();
@@ -419,8 +419,8 @@ fn what_moved() {
 }
 
 /// The screen at a size, as text.
-fn screen(size: (u16, u16), build: impl FnOnce(&mut World)) -> String {
-    let mut world = World::new(size);
+fn screen(size: (u16, u16), build: impl FnOnce(&mut ScreenFixture)) -> String {
+    let mut world = ScreenFixture::new(size);
     build(&mut world);
     text(&render(&world.app, Depth::None))
 }
@@ -494,7 +494,7 @@ fn merged_rows_are_said_to_have_moved_only_after_two_requests() {
 }
 
 /// Opens the trend; of the days that `known` gives numbers for these are known.
-fn trend(world: &mut World, keys: &str, known: impl Fn(i64) -> Option<(i64, i64)>) {
+fn trend(world: &mut ScreenFixture, keys: &str, known: impl Fn(i64) -> Option<(i64, i64)>) {
     world.jobs();
     world.views(50, true);
     world.keys(keys);
@@ -521,7 +521,7 @@ fn rhythm(ago: i64) -> (i64, i64) {
 }
 
 /// The trend of thirty days, all known.
-pub(crate) fn month_by_day(world: &mut World) {
+pub(crate) fn month_by_day(world: &mut ScreenFixture) {
     trend(world, "d", |ago| Some(rhythm(ago)));
 }
 
@@ -566,19 +566,19 @@ fn the_trend_of_numbers_that_are_no_counts() {
 #[test]
 fn in_ascii_reports_are_ascii() {
     for keys in ["", "w", "w m Tab G", "t", "a"] {
-        let mut world = World::new((120, 40));
+        let mut world = ScreenFixture::new((120, 40));
         compared(&mut world);
         world.keys(keys);
         assert_ascii(&world);
     }
     for preset in ["", "d", "d d"] {
-        let mut world = World::new((120, 40));
+        let mut world = ScreenFixture::new((120, 40));
         trend(&mut world, preset, |ago| (ago != 12).then(|| rhythm(ago)));
         assert_ascii(&world);
     }
 }
 
-fn assert_ascii(world: &World) {
+fn assert_ascii(world: &ScreenFixture) {
     let mut terminal = Terminal::new(TestBackend::new(120, 40)).expect("a test terminal");
     let theme = Theme { ascii: true, ..Theme::new(Depth::None) };
     terminal.draw(|frame| draw(frame, &world.app, &theme, now())).expect("a frame");
@@ -594,7 +594,7 @@ fn no_size_makes_the_drawing_of_reports_fail() {
     for keys in ["", "w", "w Tab m m G", "t", "t h h", "a", "D"] {
         for columns in [40, 41, 59, 60, 61, 79, 80, 99, 100, 113, 114, 139, 140, 160, 300] {
             for rows in [12, 13, 14, 17, 24, 48, 100] {
-                let mut world = World::new((160, 48));
+                let mut world = ScreenFixture::new((160, 48));
                 compared(&mut world);
                 world.keys(keys);
                 world.resize(columns, rows);
@@ -604,7 +604,7 @@ fn no_size_makes_the_drawing_of_reports_fail() {
     }
     for preset in ["d", "d d"] {
         for columns in [40, 60, 80, 160] {
-            let mut world = World::new((columns, 12));
+            let mut world = ScreenFixture::new((columns, 12));
             trend(&mut world, preset, |ago| Some(rhythm(ago)));
             for key in ["g", "G", "k", "j"] {
                 world.keys(key);

@@ -1,6 +1,6 @@
 //! What is written and sent: the editor, history, templates, drafts, many prompts at once, what is undelivered.
 
-use crate::world::World;
+use crate::screen_fixture::ScreenFixture;
 use crate::{SIZES, render, snapshots, text};
 use chrono::TimeDelta;
 use crossterm::event::{Event, KeyCode};
@@ -107,7 +107,7 @@ fn an_id_to_link_that_the_service_does_not_know() {
 
 #[test]
 fn the_filter_opens_with_the_old_one_selected_and_typing_replaces_it() {
-    let mut world = World::new((80, 24));
+    let mut world = ScreenFixture::new((80, 24));
     world.jobs();
     world.keys("/ l i n k Enter /");
     let reversed = reversed(&render(&world.app, Depth::None));
@@ -233,7 +233,7 @@ fn the_question_before_a_draft_is_deleted() {
 
 #[test]
 fn the_jobs_list_says_that_there_are_drafts() {
-    let mut world = World::new((120, 40));
+    let mut world = ScreenFixture::new((120, 40));
     world.drafts();
     let shown = text(&render(&world.app, Depth::None));
     assert!(shown.contains("D 2 drafts"), "{shown}");
@@ -368,7 +368,7 @@ fn the_editor_about_a_page() {
 #[test]
 fn what_to_do_about_a_rejected_prompt_is_said_whole_beside_the_list_and_alone() {
     for size in SIZES {
-        let mut world = World::new(size);
+        let mut world = ScreenFixture::new(size);
         world.jobs();
         world.undelivered_follow_up(DeliveryKind::Rejected);
         world.keys(if size.0 < 120 { "Enter G" } else { "Tab G" });

@@ -3,7 +3,7 @@
 //! their own have no second line.
 
 use crate::reports;
-use crate::world::World;
+use crate::screen_fixture::ScreenFixture;
 use docdeck::config::themes;
 use docdeck::model::colors::Background;
 use docdeck::ui::{Depth, Theme};
@@ -13,11 +13,11 @@ use std::fmt::Write as _;
 
 const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (160, 48)];
 
-type Build = fn(&mut World);
+type Build = fn(&mut ScreenFixture);
 
 /// The main screens, each as it is reached.
 const SCREENS: [(&str, Build); 10] = [
-    ("jobs with the detail", World::jobs),
+    ("jobs with the detail", ScreenFixture::jobs),
     ("editor", |world| {
         world.jobs();
         world.keys("n");
@@ -121,7 +121,7 @@ fn theme(name: &str, ground: Background, depth: Depth) -> Theme {
 }
 
 fn drawn(build: Build, size: (u16, u16), theme: &Theme) -> Buffer {
-    let mut world = World::new(size);
+    let mut world = ScreenFixture::new(size);
     build(&mut world);
     crate::drawn(&world.app, theme)
 }
@@ -137,7 +137,7 @@ fn every_theme_draws_the_main_screens_as_approved() {
                 write_screen(&drawn(build, size, &theme), &mut legend, &mut out);
             }
             let _ = writeln!(out, "=== welcome");
-            write_screen(&crate::drawn(&World::unconfigured(size).app, &theme), &mut legend, &mut out);
+            write_screen(&crate::drawn(&ScreenFixture::unconfigured(size).app, &theme), &mut legend, &mut out);
             let _ = writeln!(out, "=== styles");
             legend.write(&mut out);
             insta::assert_snapshot!(format!("styles_{name}_{}x{}", size.0, size.1), out);
@@ -157,7 +157,7 @@ fn every_shipped_theme_is_among_them() {
 fn what_is_selected_stands_out_in_every_theme_by_more_than_its_colour() {
     for (name, file, ground, depth) in THEMES {
         let theme = theme(file, ground, depth);
-        let buffer = drawn(World::jobs, (80, 24), &theme);
+        let buffer = drawn(ScreenFixture::jobs, (80, 24), &theme);
         let rows: Vec<&[Cell]> = buffer.content.chunks(80).collect();
         let selected: Vec<_> = rows.iter().filter(|row| row.iter().any(|cell| cell.symbol() == "▌")).collect();
         assert_eq!(selected.len(), 1, "{name}: the sign");

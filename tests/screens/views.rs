@@ -1,6 +1,6 @@
 //! The views of one answer, and a page's card; reports of all pages are `report`'s.
 
-use crate::world::{World, now};
+use crate::screen_fixture::{ScreenFixture, now};
 use crate::{render, snapshots, text};
 use docdeck::app::Msg;
 use docdeck::model::impact::PageHistory;
@@ -122,7 +122,7 @@ fn a_pages_card_with_numbers_that_do_not_add_up() {
 
 #[test]
 fn a_page_whose_answer_is_late_never_shows_zero() {
-    let mut world = World::new((80, 24));
+    let mut world = ScreenFixture::new((80, 24));
     world.jobs();
     world.keys("2");
     let shown = text(&render(&world.app, Depth::None));

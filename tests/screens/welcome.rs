@@ -1,6 +1,6 @@
 //! The welcome page in each of its states.
 
-use crate::world::World;
+use crate::screen_fixture::ScreenFixture;
 use crate::{SIZES, render, text};
 use docdeck::app::profiles::ProfileEntry;
 use docdeck::app::{Effect, Msg};
@@ -10,16 +10,16 @@ use docdeck::model::setup::{SetupField, SetupProblem};
 use docdeck::model::text::CleanText;
 use docdeck::ui::Depth;
 
-fn snapshots(name: &str, build: impl Fn(&mut World)) {
+fn snapshots(name: &str, build: impl Fn(&mut ScreenFixture)) {
     for size in SIZES {
-        let mut world = World::unconfigured(size);
+        let mut world = ScreenFixture::unconfigured(size);
         build(&mut world);
         insta::assert_snapshot!(format!("{name}_{}x{}", size.0, size.1), text(&render(&world.app, Depth::None)));
     }
 }
 
 /// Key and project are typed, and an attempt is begun; gives its number.
-fn attempt(world: &mut World) -> u64 {
+fn attempt(world: &mut ScreenFixture) -> u64 {
     world.paste("mint_secret_key");
     world.keys("Enter");
     world.paste("acme-docs");
@@ -36,7 +36,7 @@ fn attempt(world: &mut World) -> u64 {
     reads.next().expect("an attempt")
 }
 
-fn read(world: &mut World) -> u64 {
+fn read(world: &mut ScreenFixture) -> u64 {
     let attempt = attempt(world);
     world.tell(Msg::KeyRead { attempt, result: Ok(ApiKey::new("mint_secret_key").expect("a key")) });
     attempt
@@ -155,7 +155,7 @@ fn what_docdeck_would_refuse_is_said_at_its_field() {
 #[test]
 fn the_form_for_one_more_profile() {
     for size in SIZES {
-        let mut world = World::new(size);
+        let mut world = ScreenFixture::new(size);
         world.jobs();
         world.app.config.config = Some(CleanText::line("/home/me/.config/docdeck/config.toml"));
         world.app.config.profiles = vec![ProfileEntry {

@@ -86,7 +86,7 @@ impl LoadFixture {
         seat
     }
 
-    /// As [`Seat::looking`], with one answer of 50 rows and more behind it.
+    /// As [`LoadFixture::looking`], with one answer of 50 rows and more behind it.
     fn with_an_answer() -> Self {
         let mut seat = Self::looking(Recalled::default());
         seat.answer(50, true);

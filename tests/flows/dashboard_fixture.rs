@@ -40,7 +40,7 @@ const WAKE_PAUSE: Duration = Duration::from_millis(10);
 const SIZE: (u16, u16) = (160, 40);
 
 /// A dashboard.
-pub(crate) struct Desk {
+pub(crate) struct DashboardFixture {
     pub(crate) app: App,
     pub(crate) store: Store,
     pub(crate) scope: Scope,
@@ -98,13 +98,13 @@ fn start(profile: &str, scope: &Scope, read_only: bool) -> AppConfig {
     AppConfig { profile: CleanText::line(profile), size: SIZE, read_only, ..AppConfig::new(scope.clone(), utc) }
 }
 
-impl Desk {
+impl DashboardFixture {
     /// A dashboard on the record in that folder, once it has read it.
     pub(crate) async fn begin(sim: &Sim, folder: &Path) -> Self {
         Self::begin_with(scope_of(sim), sim.api_key(), folder).await
     }
 
-    /// As [`Desk::begin`], by a profile that goes on as it was left.
+    /// As [`DashboardFixture::begin`], by a profile that goes on as it was left.
     pub(crate) async fn go_on_as(profile: &str, sim: &Sim, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
         let start = start(profile, &scope_of(sim), opened.read_only);
@@ -116,7 +116,7 @@ impl Desk {
         Self::begin_by(ClientOptions::default(), scope, key, folder).await
     }
 
-    /// As [`Desk::begin_with`], by a client with these options.
+    /// As [`DashboardFixture::begin_with`], by a client with these options.
     pub(crate) async fn begin_by(options: ClientOptions, scope: Scope, key: &str, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
         Self::begin_on(store, start("acme-docs", &scope, opened.read_only), key, options, folder).await
@@ -333,7 +333,7 @@ impl Desk {
         self.until(text, |desk| desk.shows(text)).await;
     }
 
-    /// As [`Desk::until`], with an end; whether the condition held.
+    /// As [`DashboardFixture::until`], with an end; whether the condition held.
     pub(crate) async fn within(&mut self, patience: Duration, mut holds: impl FnMut(&Self) -> bool) -> bool {
         let end = Instant::now() + patience;
         while !holds(self) {

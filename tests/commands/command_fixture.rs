@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 const TOO_LONG: Duration = Duration::from_secs(30);
 
 /// The service, and a computer without any past.
-pub(crate) struct World {
+pub(crate) struct CommandFixture {
     pub(crate) sim: Arc<Sim>,
     pub(crate) home: TempDir,
     stop: Option<oneshot::Sender<()>>,
@@ -54,13 +54,13 @@ impl Ran {
     }
 }
 
-impl World {
+impl CommandFixture {
     /// A service in which jobs live a hundred times faster than usual, with these faults.
     pub(crate) fn new(faults: &[&str]) -> Self {
         Self::with_pages(10, faults)
     }
 
-    /// As [`World::new`], of a site with so many pages.
+    /// As [`CommandFixture::new`], of a site with so many pages.
     pub(crate) fn with_pages(pages: u32, faults: &[&str]) -> Self {
         let faults = faults.iter().map(|fault| fault.parse::<Fault>().expect("a fault")).collect();
         let options = SimOptions { jobs: 0, pages, speed: 100.0, faults, ..SimOptions::default() };
@@ -110,7 +110,7 @@ impl World {
         self.run_with(words, &[], "")
     }
 
-    /// As [`World::run`], with other variables (an empty one counts as unset) and this on stdin.
+    /// As [`CommandFixture::run`], with other variables (an empty one counts as unset) and this on stdin.
     pub(crate) fn run_with(&self, words: &[&str], variables: &[(&str, &str)], stdin: impl Into<Vec<u8>>) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_docdeck"));
         command.env_clear().envs(self.variables()).envs(variables.iter().copied()).current_dir(self.home.path());
@@ -152,7 +152,7 @@ impl World {
     }
 }
 
-impl Drop for World {
+impl Drop for CommandFixture {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {

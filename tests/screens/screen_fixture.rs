@@ -36,7 +36,7 @@ fn ago(minutes: i64) -> Time {
 }
 
 /// The state machine with what it asked for and did not get yet.
-pub(crate) struct World {
+pub(crate) struct ScreenFixture {
     pub(crate) app: App,
     pub(crate) effects: Vec<Effect>,
     thread: Thread,
@@ -159,7 +159,7 @@ fn range(from: &str, to: &str) -> DateRange {
     DateRange::new(from.parse().expect("a day"), to.parse().expect("a day")).expect("a range")
 }
 
-impl World {
+impl ScreenFixture {
     pub(crate) fn new(size: (u16, u16)) -> Self {
         let (app, effects) = App::new(start(size), now());
         Self { app, effects, thread: thread() }

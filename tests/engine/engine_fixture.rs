@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 const TOO_LONG: Duration = Duration::from_secs(20);
 
 /// An engine, its store and its news.
-pub(crate) struct Desk {
+pub(crate) struct EngineFixture {
     pub(crate) engine: Engine,
     pub(crate) store: Store,
     pub(crate) scope: Scope,
@@ -41,7 +41,7 @@ pub(crate) fn open(folder: &Path) -> Store {
     Store::open(folder, chrono::Utc::now()).expect("a store").0
 }
 
-impl Desk {
+impl EngineFixture {
     /// With leases and locks, as the real program.
     pub(crate) async fn begin(sim: &Sim, folder: &Path) -> Self {
         Self::begin_with(scope_of(sim), sim.api_key(), folder).await
@@ -94,7 +94,7 @@ impl Desk {
         self.within(TOO_LONG, wanted).await.unwrap_or_else(|| panic!("waited in vain for {what}"))
     }
 
-    /// As [`Desk::until`], giving up after `patience`.
+    /// As [`EngineFixture::until`], giving up after `patience`.
     pub(crate) async fn within<T>(
         &mut self,
         patience: Duration,
